@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -48,7 +47,6 @@ def _given(edges: Any) -> Array:
     return made
 
 
-@functools.lru_cache(maxsize=64)
 def equal_edges(num_bins: int) -> tuple[float, ...]:
     """The edges of bins of equal width from 0 to 1, as :func:`matrics.expected_calibration_error` has them."""
     return tuple(k / num_bins for k in range(num_bins + 1))

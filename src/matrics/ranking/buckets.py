@@ -69,8 +69,7 @@ class Grid(NamedTuple):
         return 0, self.zero, self.one, self.length - 1
 
 
-@functools.lru_cache(maxsize=32)
-def grid_of(bits: int) -> Grid:
+def _made(bits: int) -> Grid:
     """The buckets of scores that agree in so many bits of the mantissa."""
     small = 7 if bits >= BITS_OF_CLASSES else max(bits - 4, 1)
     usual = (_FINE, _HUGE) if bits <= BITS_OF_UNUSUAL else _USUAL
@@ -85,7 +84,11 @@ def grid_of(bits: int) -> Grid:
     return Grid(zones, plain.usual, zero, one, near_one, above, above + zero + 1)
 
 
-@functools.lru_cache(maxsize=256)
+# By number of bits, and the other way round. (A cache of functions would make the compiler of PyTorch warn.)
+GRIDS = {bits: _made(bits) for bits in range(FEWEST_BITS, MOST_BITS + 1)}
+_BITS = {grid.length: bits for bits, grid in GRIDS.items()}
+
+
 def default_bits(rows: int) -> int:
     """The resolution for so many histograms: as fine as the budget allows, between fixed limits.
 
@@ -97,7 +100,7 @@ def default_bits(rows: int) -> int:
     fitting = (
         bits
         for bits in range(BITS_OF_CLASSES, FEWEST_BITS, -1)
-        if rows * grid_of(bits).length * BYTES_OF_BUCKET <= BUDGET
+        if rows * GRIDS[bits].length * BYTES_OF_BUCKET <= BUDGET
     )
     return next(fitting, FEWEST_BITS)
 
@@ -113,11 +116,9 @@ def check_bits(bits: Any, rows: int) -> int:
     return int(bits)
 
 
-@functools.lru_cache(maxsize=256)
 def bits_of(length: int) -> int | None:
     """The resolution of histograms of this length; None if there is none."""
-    found = (bits for bits in range(FEWEST_BITS, MOST_BITS + 1) if grid_of(bits).length == length)
-    return next(found, None)
+    return _BITS.get(length)
 
 
 def bucket(scores: Array, grid: Grid, backend: Standard) -> tuple[Array, Array]:

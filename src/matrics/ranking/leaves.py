@@ -11,7 +11,7 @@ from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_count, check_state_size, is_whole, one_or_more
 from matrics.quoting import quoted
 from matrics.ranking.bins import decode, encode
-from matrics.ranking.buckets import BYTES_OF_BUCKET, Grid, bits_of, check_bits, grid_of
+from matrics.ranking.buckets import BYTES_OF_BUCKET, GRIDS, Grid, bits_of, check_bits
 from matrics.ranking.probability_bins import MOST_BINS
 from matrics.ranking.sample_sums import added_sums
 from matrics.states.leaves import CountLeaves, add, check_batch, zeros
@@ -64,7 +64,7 @@ class Contents(NamedTuple):
         return cls(
             batch=tuple(counts[:batch_ndim]),
             num_classes=counts[batch_ndim] if len(counts) - batch_ndim == 3 else None,
-            grid=None if bits is None else grid_of(bits),
+            grid=None if bits is None else GRIDS[bits],
             num_edges=leaves.edges.shape[-2],
             num_bins=max(calibration[-2] - 2, 0),
             has_each=calibration[-3] > 1,
@@ -107,7 +107,7 @@ def empty(
     places, columns = _kept(n, losses=losses, top_k=top_k)
     if not (bits or bins or columns or len(edges)):
         raise ValueError("expected a state that keeps something, got bits=0, num_bins=0 and no edges, losses or top_k")
-    length, num_edges = grid_of(bits).length if bits else 0, len(edges)
+    length, num_edges = GRIDS[bits].length if bits else 0, len(edges)
     sizes = {"bits": bits or None, "num_classes": num_classes, "batch_shape": batch or None}
     size = BYTES_OF_BUCKET * (length + num_edges + 1) * math.prod(rows) + 8 * (n or 2) * columns
     check_state_size(math.prod(batch) * (size + 8 * math.prod(calibrated)), sizes, allow_large=allow_large)

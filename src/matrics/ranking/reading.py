@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.ranking.bounds import BoundedBins
-from matrics.ranking.buckets import bits_of, grid_of
+from matrics.ranking.buckets import GRIDS, bits_of
 from matrics.ranking.inputs import returned
 from matrics.ranking.leaves import ScoreLeaves, edges_of
 from matrics.states.two_words import WORD, TwoWords
@@ -74,7 +74,7 @@ class Reading(NamedTuple):
             whole = TwoWords(counts, carried)
             counts, words = whole.low, whole.high
         edges = edges_of(state._replace(edges=seen[3], states=states), backend)
-        points = grid_of(bits).points if is_bucket and bits is not None else ()
+        points = GRIDS[bits].points if is_bucket and bits is not None else ()
         return cls(backend, own, counts, words, rounded, edges, points, has_classes, is_integer)
 
     def pooled(self) -> Reading:

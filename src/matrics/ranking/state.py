@@ -22,7 +22,7 @@ from matrics.ranking.probability_bins import Of
 from matrics.ranking.sample_sums import Means
 from matrics.ranking.top_k import Average as AverageOfHits
 from matrics.scoring.score import resolve
-from matrics.states.leaves import RunningState, add, refuse_unexpected_weights, scored
+from matrics.states.leaves import RunningState, add_dropped, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
 
 
@@ -222,10 +222,8 @@ class ScoreState(RunningState, ScoreLeaves):
 
     def _with(self, batch: Any) -> ScoreState:
         """The state with a batch."""
-        nothing = batch.backend.xp.zeros_like(batch.counts[..., :0, :])
-        blank = self._replace(counts=nothing, carried=nothing[..., :0])
-        dropped = add(blank, nothing, batch.dropped, None, batch.backend).dropped
-        counts = {"counts": batch.counts, "carried": batch.carried, "dropped": dropped}
+        counts = {"counts": batch.counts, "carried": batch.carried}
+        counts["dropped"] = add_dropped(self.dropped, batch.dropped, batch.backend)
         return ScoreState(**with_batch(self, batch, batch.backend) | counts)
 
     def _plus(self, other: ScoreState) -> ScoreState:

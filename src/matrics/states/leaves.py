@@ -240,22 +240,24 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
-    if backend.widest_int(counts) is None:
-        if backend.is_integer(counts) and not has_words(state):
-            raise TypeError(
-                "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
-                f"{type(state).__name__}.zeros(..., like=) of a JAX array"
-            )
-        most = MOST_DROPPED
-        dropped = xp.clip(xp.clip(state.dropped, None, most) + xp.clip(dropped, None, most), None, most)
-    elif not isinstance(dropped, int):
-        dropped = state.dropped + dropped
-    else:
-        dropped = state.dropped
+    if backend.widest_int(counts) is None and backend.is_integer(counts) and not has_words(state):
+        raise TypeError(
+            "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
+            f"{type(state).__name__}.zeros(..., like=) of a JAX array"
+        )
+    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
     if not has_words(state):
         return CountLeaves(counts, dropped, state.carried)
     whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
     return CountLeaves(whole.low, dropped, whole.high)
+
+
+def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
+    """The sum of two numbers of dropped samples; in 32 bits it ends before it would wrap."""
+    if backend.widest_int(dropped) is not None:
+        return dropped + more
+    xp, most = backend.xp, MOST_DROPPED
+    return xp.clip(xp.clip(dropped, None, most) + xp.clip(more, None, most), None, most)
 
 
 def merge(state: Any, other: Any) -> CountLeaves:
