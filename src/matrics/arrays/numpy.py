@@ -161,7 +161,7 @@ class NumPy(InOneRow):
         return np.bincount(bins, weights, minlength=length)
 
     def add_into(self, x: Array, index: Array, values: Array) -> None:
-        """``add_at`` in place."""
+        """See ``Standard``."""
         np.add.at(x, index, values)
 
     def look_up(self, table: Array, index: Array) -> Array:

@@ -344,6 +344,10 @@ class Standard:
         np.add.at(found, self.to_numpy(index), self.to_numpy(values))
         return self.xp.asarray(found, **self.device_option(x))
 
+    def add_into(self, x: Array, index: Array, values: Array) -> None:
+        """``add_at`` in place, in libraries with writable arrays."""
+        raise NotImplementedError
+
     def set_at(self, x: Array, index: Array, values: Array) -> Array:
         """A row (N,) with values (M,) in place of those at these places (M,); at one place all values are the same."""
         found = self.to_numpy(x).copy()

@@ -239,11 +239,11 @@ class Torch(InOneRow):
 
     def add_at(self, x: Array, index: Array, values: Array) -> Array:
         """See ``Standard``."""
-        return torch.scatter_add(x, 0, index, values)
+        return torch.index_add(x, 0, index, values) if _transforms() is None else x.scatter_add(0, index, values)
 
     def add_into(self, x: Array, index: Array, values: Array) -> None:
-        """``add_at`` in place."""
-        x.scatter_add_(0, index, values)
+        """See ``Standard``. Not by ``scatter_add_``, for which inductor copies all of ``x``."""
+        x.index_add_(0, index, values)
 
     def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
         """See ``Standard``, in the fewest passes."""

@@ -56,7 +56,7 @@ class Binning:
         sample_weight: Tensor | None = None,
         decay: float | None = None,
     ) -> None:
-        """Add a batch to the arrays of the state, in place; before, they are multiplied by the decay, if there is one."""
+        """Multiply the arrays of the state by the decay, if there is one, and add a batch to them, in place."""
         check_tensors(y_true, y_score, "y_score")
         if sample_weight is not None and not state.counts.is_floating_point():
             refuse_weights_of_integers()

@@ -18,7 +18,7 @@ from matrics.counting.labels import check_ignore_index, checked_class_axis
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
-from matrics.integrations.multilabel_sums import MultilabelSums, checked_thresholds, empty
+from matrics.integrations.multilabel_sums import ADDED, MultilabelSums, checked_thresholds, empty
 from matrics.integrations.multilabel_values import MultilabelValues
 from matrics.integrations.settings import Undefined
 from matrics.states.leaves import Additive

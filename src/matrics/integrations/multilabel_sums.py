@@ -70,7 +70,12 @@ class MultilabelSums(leaves.Additive, SumsOfLabels):
         return found._replace(remainders=found.remainders + other.remainders)
 
     def plus(
-        self, more: Any, *, buckets: tuple[Array, Array], carried: Array | None = None, bins_carried: Array | None = None
+        self,
+        more: Any,
+        *,
+        buckets: tuple[Array, Array],
+        carried: Array | None = None,
+        bins_carried: Array | None = None,
     ) -> MultilabelSums:
         """The sums with those of a batch added; but the buckets are given with the batch in them."""
         backend, _ = as_arrays(counts=self.counts)

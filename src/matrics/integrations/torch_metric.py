@@ -145,7 +145,7 @@ class RunningMetric(torch.nn.Module):
         return counts
 
     def _fit(self, state_dict: dict[str, Any], prefix: str) -> None:
-        """Give the large buffers as many halves as those of a checkpoint, of before or of after the first sync, have."""
+        """Give the large buffers as many halves as in a checkpoint, of before or of after the first sync."""
         for name in self._large:
             own, loaded = getattr(self, name), state_dict.get(prefix + name)
             if own is None or not isinstance(loaded, Tensor) or loaded.shape[1:] != own.shape[1:]:

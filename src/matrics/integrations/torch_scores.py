@@ -195,7 +195,7 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        state = self._read(lambda buffer: buffer[0])
+        state = self._read(_first)
         self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=self.decay)
         if self.decay is not None:  # of what was counted before the last sync as well
             for name in self._present:
@@ -254,3 +254,8 @@ class ScoreMetric(RunningMetric):
                     check_resolution(prefix + name, loaded, own)
                 check_counts(prefix + name, loaded, own)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
+
+
+def _first(buffer: Tensor) -> Tensor:
+    """The first part of a buffer: of a single one a view of all, into which a compiled graph can write."""
+    return buffer.view(buffer.shape[1:]) if len(buffer) == 1 else buffer[0]

@@ -29,7 +29,6 @@ from matrics.quoting import quoted
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 
-
 # Counts that are all 0 without samples, and their high words.
 Counted = tuple[Array, Array | None]
 
@@ -85,7 +84,9 @@ class Values:
         there are no samples at all.
         """
         known, odd, (counts, carried) = self._known(state)
-        backend, leaves = as_arrays(counts=counts, dropped=state.dropped, carried=counts if carried is None else carried)
+        backend, leaves = as_arrays(
+            counts=counts, dropped=state.dropped, carried=counts if carried is None else carried
+        )
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
             return known, has_warned

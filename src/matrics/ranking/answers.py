@@ -80,7 +80,9 @@ class Areas:
     def _total(self, name: str) -> Array:
         """The positives, or the negatives, of each histogram, (*B,) or (*B, n)."""
         is_pooled = False not in self._bins
-        return self._joined([getattr(bins, name)[..., 0] for bins in self._of(is_pooled=is_pooled)], is_pooled=is_pooled)
+        return self._joined(
+            [getattr(bins, name)[..., 0] for bins in self._of(is_pooled=is_pooled)], is_pooled=is_pooled
+        )
 
     def _of(self, *, is_pooled: bool) -> list[bounds.BoundedBins]:
         if is_pooled not in self._bins:

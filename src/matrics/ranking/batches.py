@@ -17,9 +17,9 @@ from matrics.counting.labels import (
     said,
     widen,
 )
+from matrics.ranking.bins import equal_edges
 from matrics.ranking.histograms import Counter, Samples, Task, count, judged
 from matrics.ranking.inputs import ScoredSamples, check_pair
-from matrics.ranking.bins import equal_edges
 from matrics.ranking.leaves import ADDED, Contents, ScoreLeaves, edges_of
 from matrics.ranking.positive import LEFT_OUT, read_labels
 from matrics.ranking.sample_sums import columns_of, sample_sums, values_of

@@ -43,8 +43,10 @@ class Calibration(NamedTuple):
         edges = backend.constant([equal_edges(contents.num_bins)], sums)[0, :]
         below = xp.reshape(xp.concat([edges[:1], edges]), (-1,))
         samples, positives, distances = (sums[..., k] for k in range(3))
-        parts = [samples, positives, samples * below + distances]
-        return cls(backend, own, *(_with_outer(part, xp) for part in parts), edges)
+        samples, positives, probabilities = (
+            _with_outer(part, xp) for part in (samples, positives, samples * below + distances)
+        )
+        return cls(backend, own, samples, positives, probabilities, edges)
 
     def reliability(self) -> tuple[Array, Array, Array, Array]:
         """Mean probability, share of positives, number of samples, and the edges (…, M + 1)."""
@@ -76,7 +78,7 @@ def _check_of(of: Any, contents: Contents) -> str | None:
         raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {quoted(of)}")
     if of == "class_wise" and not contents.has_each:
         raise ValueError("of: expected a state made with class_wise=True for 'class_wise', got one made without")
-    return of
+    return None if of is None else str(of)
 
 
 def _with_outer(x: Array, xp: Any) -> Array:

@@ -1,9 +1,9 @@
 """Buckets of scores: the leading bits of a floating-point number, in the order of the numbers.
 
-A bucket holds the scores that agree in their sign, their exponent and the first bits of their mantissa, so its width is
-proportional to the score: no range has to be known, and the resolution is the same for scores of any size. From 1/2 to 1
-the bits are those of ``1 - score``, so that probabilities near 1 are told apart as well as those near 0. The scores
-0, 1, -inf and inf each have a bucket of their own.
+A bucket holds the scores that agree in their sign, their exponent and the first bits of their mantissa, so its width
+is proportional to the score: no range has to be known, and the resolution is the same for scores of any size. From 1/2
+to 1 the bits are those of ``1 - score``, so that probabilities near 1 are told apart as well as those near 0. The
+scores 0, 1, -inf and inf each have a bucket of their own.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _made(bits: int) -> Grid:
     """The buckets of scores that agree in so many bits of the mantissa."""
     small = 7 if bits >= BITS_OF_CLASSES else max(bits - 4, 1)
     usual = (_FINE, _HUGE) if bits <= BITS_OF_UNUSUAL else _USUAL
-    ranges = ((0, _FINE, small), (_FINE, usual[0], BITS_OF_UNUSUAL), (*usual, bits))
+    ranges: tuple[tuple[int, int, int], ...] = ((0, _FINE, small), (_FINE, usual[0], BITS_OF_UNUSUAL), (*usual, bits))
     ranges = (*ranges, (usual[1], _HUGE, BITS_OF_UNUSUAL), (_HUGE, _INFINITE, min(small, 4)))
     zones = tuple((low, high, _MANTISSA - kept) for low, high, kept in ranges if low < high)
     plain = Grid(zones, (*usual, _MANTISSA - bits), 0, 0, 0, 0, 0)
@@ -164,7 +164,7 @@ def _number(size: Array, grid: Grid, backend: Standard) -> tuple[Array, Array]:
 
 
 def _bucket_on_host(scores: Array, grid: Grid) -> tuple[Array, Array]:
-    """The same by NumPy, in a quarter of the time: in place, and apart for the few scores that are not of usual size."""
+    """The same by NumPy, in a quarter of the time: in place, and apart for scores that are not of the usual size."""
     low, high, shift = grid.usual
     is_above = scores > 1
     is_folded = scores >= 0.5

@@ -13,10 +13,10 @@ from matrics.ranking.bins import place
 from matrics.ranking.buckets import bucket
 from matrics.ranking.leaves import COLUMNS_OF_CALIBRATION, Contents
 from matrics.ranking.log_odds import class_odds, logistic
-from matrics.states.two_words import TwoWords, carry
+from matrics.states.two_words import carry
 
-# Scores in a part of a batch on the host, whose intermediate arrays fit in a cache and need no fresh memory; and samples
-# in one at least.
+# Scores in a part of a batch on the host, whose intermediate arrays fit in a cache and need no fresh memory; and the
+# fewest samples in one.
 SCORES_AT_ONCE = 2**14 - 2**6
 SAMPLES_AT_ONCE = 2**5
 
@@ -123,8 +123,8 @@ def count(samples: Samples, task: Task) -> list[Array]:
         return _count(samples, task)
     step = max(SCORES_AT_ONCE // each, SAMPLES_AT_ONCE)
     if size < step:
-        groups = _slices(number, max(step // size, 1))
-        return [np.concatenate(part) for part in zip(*(_count(samples.part(x, slice(size)), task) for x in groups))]
+        found = [_count(samples.part(x, slice(size)), task) for x in _slices(number, max(step // size, 1))]
+        return [np.concatenate(part) for part in zip(*found, strict=True)]
     found = []
     for element in _slices(number, 1):
         parts = [_count(samples.part(element, x), task) for x in _slices(size, step)]
@@ -151,7 +151,7 @@ def _count(samples: Samples, task: Task) -> list[Array]:
     if contents.grid is not None:
         found, rest = bucket(_where(chosen, seen.order, 0, xp), contents.grid, backend)
         rounded = xp.astype(xp.any(rest != 0, axis=(*range(rest.ndim - 2), -1)), rounded.dtype)
-        _count_buckets(found, is_true, chosen, samples, task)
+        _count_buckets(found, is_true, chosen, samples, task, contents.grid.length)
     bins, is_between = _count_bins(seen, is_true, chosen, samples, task)
     rounded = xp.astype(is_between, rounded.dtype) if contents.grid is None and is_between is not None else rounded
     return [bins, rounded, dropped, _count_calibration(seen, is_true, chosen, samples, task)]
@@ -182,11 +182,12 @@ def _seen(scores: Array, task: Task) -> Seen:
     return Seen(order, each, top, odds.is_top, odds.is_missing)
 
 
-def _count_buckets(found: Array, is_true: Array, is_good: Array | None, samples: Samples, task: Task) -> None:
-    """Count the buckets ([n,] B, S) of scores."""
+def _count_buckets(  # noqa: PLR0917 (all is needed)
+    found: Array, is_true: Array, is_good: Array | None, samples: Samples, task: Task, length: int
+) -> None:
+    """Count the buckets ([n,] B, S) of scores, of so many in each histogram."""
     backend, contents = task.backend, task.contents
-    assert contents.grid is not None
-    xp, length, dtype = backend.xp, contents.grid.length, found.dtype
+    xp, dtype = backend.xp, found.dtype
     places = 2 * found + xp.astype(is_true, dtype)
     if math.prod(task.contents.batch) * contents.rows > 1:
         elements = samples.first + xp.astype(backend.class_index(found.shape[-2], found), dtype)
@@ -226,7 +227,9 @@ def _count_bins(
         starts = xp.astype(backend.class_index(contents.rows, found), found.dtype) * length
         found = _elements_first(found + xp.reshape(starts, (-1, 1, 1)), xp)
         is_true = _elements_first(is_true, xp)
-        is_good, weight = (None if x is None else xp.broadcast_to(x[:, None, :], found.shape) for x in (is_good, weight))
+        is_good, weight = (
+            None if x is None else xp.broadcast_to(x[:, None, :], found.shape) for x in (is_good, weight)
+        )
     found = _where(is_good, 2 * found + xp.astype(is_true, found.dtype), 2 * contents.rows * length, xp)
     weight = None if weight is None else xp.astype(_where(is_good, weight, 0, xp), kind)
     counts = backend.count(found, number, 2 * contents.rows * length + 1, weight, dtype=kind)
@@ -234,7 +237,7 @@ def _count_bins(
 
 
 def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, samples: Samples, task: Task) -> Array:
-    """Samples, positives and distances from the lower edge, in bins of the probability of equal width, (B, R, M + 2, 3)."""
+    """Samples, positives and distances from the lower edge, in bins of equal width, (B, R, M + 2, 3)."""
     backend, contents, y_true = task.backend, task.contents, samples.y_true
     xp, number, wide = backend.xp, y_true.shape[0], backend.widest_float(samples.scores)
     if not contents.num_bins:

@@ -209,9 +209,7 @@ def merged(state: Any, other: Any, backend: Standard) -> dict[str, Array]:
     whole = add(state, other.counts, other.dropped, other.carried, backend)
     found = with_batch(state, other, backend) | whole._asdict()
     bins = _more_bins(state, other.bins, other.bins_carried, backend)
-    remainders = {
-        name: found[name] + getattr(other, name) for name in ("remainders", "calibration_remainders")
-    }
+    remainders = {name: found[name] + getattr(other, name) for name in ("remainders", "calibration_remainders")}
     return found | {"bins": bins.counts, "bins_carried": bins.carried} | remainders
 
 

@@ -20,8 +20,8 @@ class ClassOdds(NamedTuple):
 def class_odds(logits: Array, backend: Standard) -> ClassOdds:
     """The log-odds of each class against the rest, of logits (n, *S).
 
-    With the logits x, of which x_t is the largest, the log-odds of class k are x_k minus the logarithm of the sum of the
-    other exponentials, which needs care for the largest logit alone: there the sum may be below the last digit of
+    With the logits x, of which x_t is the largest, the log-odds of class k are x_k minus the logarithm of the sum of
+    the other exponentials, which needs care for the largest logit alone: there the sum may be below the last digit of
     exp(x_t). So exponentials are taken relative to the second largest logit, d below the first. With their sum S over
     the classes below the top, and c classes that share the top,
 

@@ -130,7 +130,8 @@ class Reading(NamedTuple):
         dtype = backend.widest_float(self.rounded)
         counts = xp.flip(self.floats(), axis=-2)
         total = xp.astype(self.running(from_the_top=True), dtype)
-        sums = (total[..., part, kind] for part in (slice(-1), slice(1, None), slice(-1, None)) for kind in (1, 0))
+        parts = (slice(-1), slice(1, None), slice(-1, None))  # above each bin, up to it, and of all
+        arrays = [counts[..., 1], counts[..., 0], *(total[..., x, kind] for x in parts for kind in (1, 0))]
         shape = tuple(self.counts.shape[:-1])
         is_point = xp.zeros((shape[-1],), dtype=xp.bool, **backend.device_option(counts))
         numbers = backend.class_index(shape[-1], counts)
@@ -138,7 +139,7 @@ class Reading(NamedTuple):
             is_point = is_point | (numbers == point)
         rounded = xp.reshape(self.rounded, (*self.rounded.shape, *(1,) * (len(shape) - self.rounded.ndim)))
         is_tied = xp.broadcast_to(xp.flip(is_point, axis=-1) | (rounded == 0), shape)
-        return [BoundedBins(counts[..., 1], counts[..., 0], *sums, is_tied, self.is_integer)]
+        return [BoundedBins._make([*arrays, is_tied, self.is_integer])]
 
     def _bins_on_host(self) -> list[BoundedBins]:
         """The same by NumPy without empty bins, which most buckets are; in groups that fit in a cache."""
@@ -159,7 +160,7 @@ class Reading(NamedTuple):
         return found
 
     def _group(self, rows: np.ndarray, filled: list[np.ndarray], are_exact: np.ndarray) -> BoundedBins:
-        """Histograms (R, K, 2) without empty bins, each as long as the longest; which of their bins are filled is known."""
+        """Histograms (R, K, 2) without empty bins, each as long as the longest; the filled bins are known."""
         shape = (len(rows), max(map(len, filled)))
         positives, negatives = np.zeros(shape, rows.dtype), np.zeros(shape, rows.dtype)
         is_tied = np.zeros(shape, bool)
@@ -172,8 +173,9 @@ class Reading(NamedTuple):
                 if at < len(bins) and bins[at] == point:
                     is_tied[row, len(bins) - 1 - at] = True
         above, upto, totals = zip(*map(_sums, (positives, negatives)), strict=True)
-        counts = (x.astype(np.float64, copy=False) for x in (positives, negatives))
-        return BoundedBins(*counts, *above, *upto, *totals, is_tied if is_tied.any() else None, self.is_integer)
+        arrays: list[Any] = [x.astype(np.float64, copy=False) for x in (positives, negatives)]
+        arrays += [*above, *upto, *totals, is_tied if is_tied.any() else None, self.is_integer]
+        return BoundedBins._make(arrays)
 
     def finish(self, x: Array) -> Array:
         """A result as an array of the state's library; a single number of NumPy is a scalar."""

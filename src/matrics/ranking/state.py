@@ -227,7 +227,9 @@ class ScoreState(RunningState, ScoreLeaves):
         return ScoreState(**with_batch(self, batch, batch.backend) | counts)
 
     def _plus(self, other: ScoreState) -> ScoreState:
-        leaves = {f"{name}.{key}": x for name, y in (("state", self), ("other", other)) for key, x in y._asdict().items()}
+        leaves = {
+            f"{name}.{key}": x for name, y in (("state", self), ("other", other)) for key, x in y._asdict().items()
+        }
         backend, _ = as_arrays(**leaves)
         check_same(backend, self, other)
         kinds = [(str(x.counts.dtype), x.carried.shape[-1] > 0) for x in (self, other)]
@@ -373,14 +375,15 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         Reliability
-            ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, M) or (*B, n, M) for the
-            M bins of the state, edges with one more; as :func:`matrics.reliability_curve` of all samples. Empty bins
-            are NaN.
+            ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, M) or (*B, n, M) for
+            the M bins of the state, edges with one more; as :func:`matrics.reliability_curve` of all samples. Empty
+            bins are NaN.
 
         Raises
         ------
         ValueError
-            The state was made without calibration (``num_bins=0``), or for ``"class_wise"`` without ``class_wise=True``.
+            The state was made without calibration (``num_bins=0``), or for ``"class_wise"`` without
+            ``class_wise=True``.
 
         Examples
         --------

@@ -240,7 +240,8 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
-    if backend.widest_int(counts) is None and backend.is_integer(counts) and not has_words(state):
+    is_narrow = backend.widest_int(counts) is None and backend.is_integer(counts) and 0 not in counts.shape
+    if is_narrow and not has_words(state):
         raise TypeError(
             "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
             f"{type(state).__name__}.zeros(..., like=) of a JAX array"
