@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import area_errors
 import pandas as pd
 
 import matrics
@@ -19,6 +20,7 @@ def write_figures(app):
     folder.mkdir(exist_ok=True)
     for name in SHOWN:
         FIGURES[name]().savefig(folder / f"{name}.svg")
+    area_errors.figure().savefig(folder / "area_errors.svg")
     predictions = pd.read_parquet(DIGITS)
     counts = matrics.count_frame(predictions[predictions["model"] == "naive_bayes"])
     matrics.plot.confusion_matrix(counts.matrix, top=3).save(folder / "first_page.svg")

@@ -24,9 +24,9 @@ _ONE = np.ones((), np.int64)
 
 
 class Counter:
-    """Adds to the counts of buckets at the places of scores, which are few beside the buckets.
+    """Adds samples to the counts of buckets.
 
-    On the host, and with ``in_place``, an array is changed: that of the state, or a copy of it.
+    NumPy's counts are copied once and then changed; with ``in_place`` those of the state itself change.
     """
 
     def __init__(self, counts: Array, carried: Array, backend: Standard, *, in_place: bool) -> None:
@@ -37,8 +37,7 @@ class Counter:
         # In float32 a count would stop at 2**24, if samples were added one by one.
         self._is_batch = backend.is_float(counts) and (counts.dtype != wide or wide == xp.float32)
         if self._is_batch:
-            zeros = xp.zeros((math.prod(counts.shape),), dtype=wide, **backend.device_option(counts))
-            self._flat = zeros
+            self._flat = xp.zeros((math.prod(counts.shape),), dtype=wide, **backend.device_option(counts))
         else:
             self._flat = xp.reshape(counts if in_place or not self._writes else counts.copy(), (-1,))
         self._carried = xp.reshape(carried, (-1,)) if carried.shape[-1] else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays
-from matrics.arrays.sizes import check_count, check_state_size, is_whole, one_or_more
+from matrics.arrays.sizes import MOST_COUNT, check_count, check_state_size, is_whole, one_or_more
 from matrics.quoting import quoted
 from matrics.ranking.bins import decode, encode
 from matrics.ranking.buckets import BYTES_OF_BUCKET, GRIDS, Grid, bits_of, check_bits
@@ -112,9 +112,15 @@ def empty(
     size = BYTES_OF_BUCKET * (length + num_edges + 1) * math.prod(rows) + 8 * (n or 2) * columns
     check_state_size(math.prod(batch) * (size + 8 * math.prod(calibrated)), sizes, allow_large=allow_large)
     options: Any = {"sizes": sizes, "allow_large": True}
+    number = 2 * math.prod((*batch, *rows)) * (length + num_edges + 1)
     counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, **options)
     binned, _, bins_carried = zeros(batch, (*rows, num_edges + 1 if num_edges else 0, 2), like, dtype, **options)
     backend, (dropped,) = as_arrays(dropped=dropped)
+    if backend.widest_int(dropped) is None and number > MOST_COUNT:
+        raise ValueError(
+            f"expected a state of at most {MOST_COUNT:,} counts, as there are no 64-bit integers, got {number:,}; fewer "
+            "bits= make it smaller"
+        )
     xp, place = backend.xp, backend.device_option(dropped)
     wide = backend.widest_float(dropped)
     has_remainders = wide == xp.float32
