@@ -121,8 +121,8 @@ def _are_equal(edges: Array) -> bool:
 
 def _nearest(scores: Array, edges: Array) -> Array:
     number = len(edges) - 1
-    place = np.minimum(np.maximum(scores, edges[0]), edges[-1])
-    place -= edges[0]
+    is_inside = scores.size and scores.min() >= edges[0] and scores.max() <= edges[-1]
+    place = scores - edges[0] if is_inside else np.minimum(np.maximum(scores, edges[0]), edges[-1]) - edges[0]
     place *= number / (edges[-1] - edges[0])
     nearest = np.rint(place, out=place).astype(np.int64)
     nearest += scores >= edges.take(nearest)

@@ -251,7 +251,9 @@ def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, sample
     probability = _where(is_good, probability, 0, xp)
     edges = xp.astype(task.edges_of_calibration, probability.dtype)
     found = place(probability, edges, backend, are_equal=True)  # 0 is below the first bin, which begins at 0
-    found = found - xp.astype(probability == 1, found.dtype)  # the last bin ends with 1
+    is_one = probability == 1
+    if not (backend.looking_is_free and not is_one.any()):
+        found = found - xp.astype(is_one, found.dtype)  # the last bin ends with 1
     distance = xp.astype(probability - backend.look_up(xp.concat([edges[:1], edges]), found), wide)
     if rows > 1:
         starts = xp.astype(backend.class_index(rows, found), found.dtype) * length

@@ -109,8 +109,9 @@ class ScoreState(RunningState, ScoreLeaves):
         bits : int, optional
             The resolution of the buckets for areas, from 4 to 20: scores that agree in so many bits after the first one
             are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12; below 2⁻¹⁶ 7 or fewer, above 2¹⁶ 4
-            or fewer.) If left out, 15 for the scores of class 1 of two, which takes 16 MiB; for classes 10, or fewer,
-            but at least 4, such that the counts take at most 64 MiB. With 0 there are no buckets.
+            or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 16 MiB; for several, of
+            classes or of a batch, 10, or fewer, but at least 4, such that the counts take at most 64 MiB. With 0 there
+            are no buckets.
         edges : array_like, shape (E,), optional
             Bins of your own in place of the buckets, for areas and for :meth:`score`: edges that increase.
         thresholds : array_like, shape (T,), optional
