@@ -16,12 +16,13 @@ from matrics import ScoreState
 RANDOM = np.random.default_rng(32)
 
 STATES: dict[str, dict[str, Any]] = {
-    "equal": {"histogram_bins": 50},
-    "logits": {"histogram_bins": 96, "low": -7.3, "high": 11.1},
-    "far": {"histogram_bins": 1000, "low": 1000, "high": 1000.5},
-    "edges": {"edges": [-2.0, 0.0, 1e-3, 0.3, 0.31, 5.0]},
-    "one": {"histogram_bins": 1, "low": 0.5, "high": 0.75},
-    "logit": {"histogram_bins": 1000, "spacing": "logit"},
+    "equal": {"edges": np.linspace(0, 1, 51)},
+    "logits": {"edges": np.linspace(-7.3, 11.1, 97)},
+    "far": {"edges": np.linspace(1000, 1000.5, 1001)},
+    "edges": {"edges": [-2.0, 0.0, 1e-3, 0.3, 0.31, 5.0], "thresholds": [0.5, 0.3]},
+    "one": {"edges": [0.5, 0.75]},
+    "thresholds": {"thresholds": [0.9, 0.1, 0.37, 0.1], "bits": 6},
+    "a threshold": {"thresholds": 0.5, "bits": 0},
 }
 
 
@@ -65,22 +66,14 @@ def test_the_matrix_at_each_edge_is_a_direct_count(backend: Any, name: str, dtyp
 def test_edges_are_the_same_numbers_everywhere(backend: Any) -> None:
     """Rounded down to float32: a decimal score is at or above its own edge, however it is stored."""
     decimals = np.arange(1, 100) / 100
-    state = ScoreState.zeros(histogram_bins=100, like=backend.asarray(0))
+    state = ScoreState.zeros(edges=np.linspace(0, 1, 101), like=backend.asarray(0))
     thresholds = backend.numpy(state.thresholds)[1:-1][::-1].astype(np.float64)
     np.testing.assert_array_equal(thresholds.astype(np.float32), thresholds)
     assert (thresholds[1:-1] <= decimals).all()
     assert (np.nextafter(thresholds.astype(np.float32), np.float32(9))[1:-1] > decimals).all()
     for dtype in (np.float32, np.float64):
         at = state.update(backend.asarray(np.ones(99, int)), backend.asarray(decimals, dtype))
-        assert backend.numpy(at.counts)[2:-1, 1].tolist() == [1] * 99
-
-
-def test_spacing_of_logits() -> None:
-    edges = ScoreState.zeros(histogram_bins=42, spacing="logit").thresholds[1:-1][::-1]
-    assert edges[0] == 0
-    assert edges[-1] == 1
-    wanted = 1 / (1 + np.exp(-np.linspace(-20, 20, 41)))
-    np.testing.assert_allclose(edges[1:-1], wanted, rtol=1.2e-7)
+        assert backend.numpy(at.bins)[2:-1, 1].tolist() == [1] * 99
 
 
 # Merging ------------------------------------------------------------------------------------------------------------
@@ -89,7 +82,7 @@ def test_spacing_of_logits() -> None:
 def parts(backend: Any, **options: Any) -> list[ScoreState]:
     """States of five batches, and at last of all of them together."""
     y_true, scores = RANDOM.integers(-1, 2, (5, 40)), RANDOM.random((5, 40)).astype(np.float32)
-    empty = ScoreState.zeros(histogram_bins=30, like=backend.asarray(0), **options)
+    empty = ScoreState.zeros(bits=6, thresholds=np.linspace(0, 1, 31), like=backend.asarray(0), **options)
     both = [*zip(y_true, scores, strict=True), (y_true.ravel(), scores.ravel())]
     return [empty.update(backend.asarray(y), backend.asarray(s)) for y, s in both]
 
@@ -114,7 +107,7 @@ def test_merging_is_pooling_in_any_order(backend: Any) -> None:
 def test_exact_beyond_31_bits(backend: Any) -> None:
     """One more on top of 2**40 is one more, and areas are those of the counts."""
     batch = backend.asarray([0, 1, 1, 0, 1]), backend.asarray([0.1, 0.3, 0.6, 0.7, 0.9], np.float32)
-    start = ScoreState.zeros(histogram_bins=4, like=batch[0]).update(*batch)
+    start = ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1], like=batch[0]).update(*batch)
     state = start
     for _ in range(40):
         state = state + state
@@ -151,14 +144,16 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
         state = ScoreState.zeros(like=labels).update(labels, scores, ignore_index=ignored)
         assert int(state.dropped) == dropped
         assert backend.numpy(state.counts).sum(0).tolist() == [1, int(ignored in (None, 9))]
-        assert np.isfinite(backend.numpy(state.offsets)).all()
+        assert np.isfinite(backend.numpy(state.calibration)).all()
 
 
 def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
     """Each as a state of two, in a batch of images whose first labels broadcast."""
     y_true, scores = RANDOM.integers(-1, 3, (7, 5)), RANDOM.random((2, 7, 5, 3)).astype(np.float32)
     scores[0, 1, 1, 2] = np.nan
-    state = ScoreState.zeros(histogram_bins=20, num_classes=3, batch_shape=(2,), like=backend.asarray(0))
+    options: Any = {"bits": 6, "thresholds": np.linspace(0, 1, 21)}
+    several: Any = {"num_classes": 3, "batch_shape": (2,), "class_wise": True}
+    state = ScoreState.zeros(**options, **several, like=backend.asarray(0))
     state = backend.jit(ScoreState.update)(state, backend.asarray(y_true), backend.asarray(scores))
     bad = np.isnan(scores).any(-1) | (y_true < 0)
     assert backend.numpy(state.dropped).tolist() == bad.sum((1, 2)).tolist()
@@ -167,10 +162,11 @@ def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
         hot = y_true[kept][:, None] == np.arange(3)
         top, right = scores[k][kept].max(-1), scores[k][kept].argmax(-1) == y_true[kept]
         for row, (y, s) in enumerate([*zip(hot.T, scores[k][kept].T, strict=True), (right, top)]):
-            one = ScoreState.zeros(histogram_bins=20).update(y, s)
-            np.testing.assert_array_equal(backend.numpy(state.counts)[k, row], one.counts)
-            np.testing.assert_allclose(backend.numpy(state.offsets)[k, row], one.offsets, rtol=1e-4, atol=1e-6)
+            one = ScoreState.zeros(**options).update(y, s)
+            calibration = backend.numpy(state.calibration)[k, row]
+            np.testing.assert_allclose(calibration, one.calibration[0], rtol=1e-4, atol=1e-6)
             if row < 3:
+                np.testing.assert_array_equal(backend.numpy(state.counts)[k, row], one.counts)
                 np.testing.assert_array_equal(backend.numpy(state.matrix)[k, row], one.matrix)
     assert tuple(state.score("recall")["recall"].shape) == (2, 3, 23)
 
@@ -183,20 +179,21 @@ def test_large_batches_are_those_of_their_parts(n: int | None, shape: tuple[int,
     scores = RANDOM.random(shape if n is None else (*shape, n)).astype(np.float32)
     weights = RANDOM.integers(0, 5, shape) / 4
     for batch in ((), shape[:1]):
-        empty = ScoreState.zeros(histogram_bins=9, num_classes=n, batch_shape=batch, dtype=np.float64)
+        empty = ScoreState.zeros(thresholds=[0.2, 0.5], num_classes=n, batch_shape=batch, dtype=np.float64)
         whole = empty.update(y_true, scores, sample_weight=weights)
         axis = len(shape) - 1
         parts = [np.array_split(x, 30, axis=axis) for x in (y_true, scores, weights)]
         small = sum(empty.update(y, s, sample_weight=w) for y, s, w in zip(*parts, strict=True))
         np.testing.assert_array_equal(whole.counts, small.counts)
-        np.testing.assert_allclose(whole.offsets, small.offsets, rtol=1e-9)
+        np.testing.assert_array_equal(whole.bins, small.bins)
+        np.testing.assert_allclose(whole.calibration, small.calibration, rtol=1e-9)
         np.testing.assert_array_equal(whole.dropped, small.dropped)
 
 
 def test_measures_are_those_of_class_1(backend: Any) -> None:
     """An average is obeyed, and keys are as given."""
     batch = backend.asarray(RANDOM.integers(0, 2, 60)), backend.asarray(RANDOM.random(60))
-    state = ScoreState.zeros(histogram_bins=10, like=batch[0]).update(*batch)
+    state = ScoreState.zeros(edges=np.linspace(0, 1, 11), like=batch[0]).update(*batch)
     metrics = ["recall", "recall:macro", "mcc"]
     found = state.score(metrics)
     assert list(found) == metrics
@@ -209,7 +206,7 @@ def test_thresholds_as_torchmetrics_has_them() -> None:
     peer = pytest.importorskip("torchmetrics.functional.classification")
     torch = pytest.importorskip("torch")
     y_true, scores = RANDOM.integers(0, 2, 400), RANDOM.random(400).astype(np.float32)
-    state = ScoreState.zeros(histogram_bins=20).update(y_true, scores)
+    state = ScoreState.zeros(thresholds=np.linspace(0, 1, 21)).update(y_true, scores)
     thresholds = torch.from_numpy(state.thresholds[1:-1][::-1].astype(np.float32))
     precision, recall, _ = peer.binary_precision_recall_curve(
         torch.from_numpy(scores), torch.from_numpy(y_true), thresholds=thresholds
@@ -237,17 +234,18 @@ def written_out(y_true: np.ndarray, scores: np.ndarray, bins: int) -> float:
 def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:
     y_true, scores = RANDOM.integers(0, 3, 300), RANDOM.dirichlet([1, 1, 1], 300).astype(np.float32)
     scores[:9], y_true[:9] = np.repeat(np.eye(3), 3, axis=0), 1  # all certain, some right
-    state = ScoreState.zeros(histogram_bins=15 * bins, num_classes=3, like=backend.asarray(0))
+    kept: Any = {"num_bins": bins, "num_classes": 3, "class_wise": True, "bits": 6}
+    state = ScoreState.zeros(**kept, like=backend.asarray(0))
     state = state.update(backend.asarray(y_true), backend.asarray(scores))
     tolerance = {"rel": 1e-9 if backend.float64 else 1e-4}
     right = scores.argmax(-1) == y_true
     top = written_out(right, scores.max(-1), bins)
-    assert float(state.expected_calibration_error(num_bins=bins)) == pytest.approx(top, **tolerance)
+    assert float(state.expected_calibration_error()) == pytest.approx(top, **tolerance)
     each = [written_out(y_true == k, scores[:, k], bins) for k in range(3)]
     assert top == pytest.approx(float(matrics.expected_calibration_error(y_true, scores, num_bins=bins)), rel=1e-5)
-    found = state.expected_calibration_error(num_bins=bins, of="class_wise")
+    found = state.expected_calibration_error(of="class_wise")
     assert float(found) == pytest.approx(np.mean(each), **tolerance)
-    curve = state.reliability_curve(num_bins=bins, of="class_wise")
+    curve = state.reliability_curve(of="class_wise")
     assert backend.numpy(curve.count).sum(-1).tolist() == [300] * 3
     which = np.clip(np.floor(scores[:, 0].astype(np.float64) * bins + 1e-7), 0, bins - 1)
     for k in range(bins):
@@ -258,28 +256,27 @@ def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:
 
 
 def test_calibration_of_nothing_and_beyond_the_edges() -> None:
-    state = ScoreState.zeros(histogram_bins=4)
-    assert np.isnan(state.expected_calibration_error(num_bins=2))
-    assert state.expected_calibration_error(num_bins=2, zero_division=0) == 0
-    curve = state.update([0, 1, 1], [-0.5, 0.75, 1.25]).reliability_curve(num_bins=2)
+    state = ScoreState.zeros(num_bins=2)
+    assert np.isnan(state.expected_calibration_error())
+    assert state.expected_calibration_error(zero_division=0) == 0
+    curve = state.update([0, 1, 1], [-0.5, 0.75, 1.25]).reliability_curve()
     assert curve.mean_probability.tolist() == [-0.5, 1]
-    assert np.isnan(state.update([1], [0.1]).reliability_curve(num_bins=2).share_of_positives).tolist() == [False, True]
+    assert np.isnan(state.update([1], [0.1]).reliability_curve().share_of_positives).tolist() == [False, True]
 
 
-# Spacing ------------------------------------------------------------------------------------------------------------
-
-
-def test_equal_logits_suit_saturated_scores() -> None:
-    """A logistic regression of the digits: 3e-3 of all pairs share one of 1,000 equal bins."""
-    linear = pytest.importorskip("sklearn.linear_model")
-    X, y = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
-    unseen = np.arange(len(y)) % 3 > 0
-    scores = linear.LogisticRegression(max_iter=3000).fit(X[~unseen], y[~unseen]).predict_proba(X[unseen])
-    gaps = []
-    for spacing in ("equal", "logit"):
-        _, low, high = ScoreState.zeros(num_classes=10, spacing=spacing).update(y[unseen], scores).roc_auc()
-        gaps.append(high - low)
-    assert gaps[1] < 1e-3 < gaps[0]
+@pytest.mark.parametrize("num_bins", [7, 15, 1000])
+def test_calibration_is_that_of_all_samples(num_bins: int) -> None:
+    """For probabilities at the edges of bins as well, and for logits."""
+    y_true = RANDOM.integers(0, 2, 5000)
+    scores = np.concatenate([RANDOM.random(4000), np.arange(1000) / 999])
+    logits = RANDOM.normal(size=5000) * 4
+    for values, given in ((scores, {"y_score": scores}), (1 / (1 + np.exp(-logits)), {"logits": logits})):
+        state = ScoreState.zeros(num_bins=num_bins, bits=0).update(y_true, **given)
+        wanted = matrics.expected_calibration_error(y_true, values, num_bins=num_bins)
+        assert state.expected_calibration_error() == pytest.approx(wanted, rel=1e-10)
+        curve, peer = state.reliability_curve(), matrics.reliability_curve(y_true, values, num_bins=num_bins)
+        for found, expected in zip(curve, peer, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 # What is refused ----------------------------------------------------------------------------------------------------
@@ -292,18 +289,21 @@ def zeros(**options: Any) -> ScoreState:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: zeros(histogram_bins=0), ValueError, "histogram_bins: expected an integer"),
-        (
-            lambda: zeros(histogram_bins=100, low=1e6, high=1e6 + 1),
-            ValueError,
-            "100 bins from .* too narrow for float32",
-        ),
-        (lambda: zeros(low=1, high=0), ValueError, "expected low < high, got 1 and 0"),
-        (lambda: zeros(high=np.inf), ValueError, "high: expected a finite number, got inf"),
-        (lambda: zeros(low="0"), ValueError, "low: expected a finite number, got '0'"),
-        (lambda: zeros(spacing="log"), ValueError, "spacing: expected None, 'equal' or 'logit', got 'log'"),
-        (lambda: zeros(spacing="logit", low=-5), ValueError, "expected low=0 and high=1, as of probabilities"),
-        (lambda: zeros(edges=[0, 1], histogram_bins=3), ValueError, "edges: expected only edges="),
+        (lambda: zeros(bits=0, num_bins=0), ValueError, "expected a state that keeps something"),
+        (lambda: zeros(bits=3), ValueError, "bits: expected an integer from 4 to 20, or 0 for no areas, got 3"),
+        (lambda: zeros(bits=True), ValueError, "bits: expected an integer from 4 to 20, or 0 for no areas, got True"),
+        (lambda: zeros(num_bins=-1), ValueError, "num_bins: expected an integer of at least 1, got -1"),
+        (lambda: zeros(class_wise=True), ValueError, "class_wise: expected False without num_classes="),
+        (lambda: zeros(num_classes=3, class_wise=1), TypeError, "class_wise: expected True or False, got 1"),
+        (lambda: zeros(thresholds=[0.5, np.nan]), ValueError, "thresholds: expected finite numbers"),
+        (lambda: zeros(thresholds="half"), ValueError, "thresholds: expected finite numbers, got 'half'"),
+        (lambda: zeros(edges=[0, 1], bits=8), ValueError, "bits: expected None with edges="),
+        (lambda: zeros().thresholds, ValueError, "made without thresholds= and edges="),
+        (lambda: zeros().score("f1"), ValueError, "made without thresholds= and edges="),
+        (lambda: zeros(bits=0).roc_auc(), ValueError, "expected a state that keeps areas, got one made with bits=0"),
+        (lambda: zeros(num_bins=0).reliability_curve(), ValueError, "got one made with num_bins=0"),
+        (lambda: zeros().update([1]), TypeError, "expected one of y_score and logits, got neither"),
+        (lambda: zeros().update([1], [0.5], logits=[0.0]), TypeError, "expected one of y_score and logits, got both"),
         (lambda: zeros(edges=[0]), ValueError, "edges: expected two or more"),
         (lambda: zeros(edges=["a", "b"]), ValueError, "edges: expected two or more"),
         (lambda: zeros(edges=[0, 1, 1]), ValueError, "numbers that increase, also in float32, got 1.0 before 1.0 at 1"),
@@ -320,8 +320,12 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros().update([0], [[0.1, 0.9]]), ValueError, "make the state with num_classes="),
         (lambda: zeros(batch_shape=(2,)).update([0], [0.1]), ValueError, r"the batch \(2,\) of the state"),
         (lambda: zeros(batch_shape=(2, 2)).update([0], [0.1]), ValueError, r"the batch \(2, 2\) of the state"),
-        (lambda: zeros() + zeros(histogram_bins=3), ValueError, "same bins, classes and batch"),
-        (lambda: zeros() + zeros(high=2), ValueError, "states with the same edges"),
+        (lambda: zeros() + zeros(num_classes=3), ValueError, "same classes and batch, got num_classes None and 3"),
+        (lambda: zeros() + zeros(bits=10), ValueError, "got one of bits=15 and one of bits=10; make both with the same"),
+        (lambda: zeros() + zeros(edges=[0, 1]), ValueError, "got one of bits=15 and one of bits=0"),
+        (lambda: zeros() + zeros(num_bins=3), ValueError, "got num_bins=15, class_wise=False and num_bins=3"),
+        (lambda: zeros(thresholds=0.5) + zeros(thresholds=0.6), ValueError, "the same edges or thresholds"),
+        (lambda: zeros(losses=True) + zeros(), ValueError, "the same losses= and top_k="),
         (lambda: zeros() + zeros(dtype=np.float64), TypeError, "the same kind of counts, got int64 and float64"),
         (lambda: operator.add(zeros(), (1, 2)), TypeError, "expected a ScoreState to add, got tuple"),
         (lambda: 1 + zeros(), TypeError, "expected a ScoreState to add, got int"),
@@ -329,31 +333,15 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros().roc_auc(average="mean"), ValueError, "average: expected one of 'macro'"),
         (lambda: zeros().roc_auc(zero_division="a"), TypeError, "zero_division: expected a number"),
         (lambda: zeros().score("recal"), ValueError, "recal"),
-        (
-            lambda: zeros().expected_calibration_error(num_bins=1001),
-            ValueError,
-            "num_bins: expected at most the 1000 bins of the state, got 1001",
-        ),
         (lambda: zeros().expected_calibration_error(of="top"), ValueError, "of: expected 'top_label' or 'class_wise'"),
+        (
+            lambda: zeros(num_classes=3).expected_calibration_error(of="class_wise"),
+            ValueError,
+            "of: expected a state made with class_wise=True",
+        ),
         (lambda: zeros().reliability_curve(of="top_label"), ValueError, "of: expected None"),
     ],
 )
 def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         call()
-
-
-def test_groups_of_bins_are_as_equal_as_they_can_be() -> None:
-    """15 groups of 1,000 bins are those of the scores themselves with the edges that the curve names."""
-    y_true, scores = RANDOM.integers(0, 2, 400), RANDOM.random(400).astype(np.float32)
-    state = ScoreState.zeros().update(y_true, scores)
-    curve = state.reliability_curve()
-    assert set(np.round(np.diff(curve.edges) * 1000).astype(int)) == {66, 67}
-    group = np.clip(np.searchsorted(curve.edges, scores, side="right") - 1, 0, 14)
-    counts = np.bincount(group, minlength=15)
-    shares = np.bincount(group, weights=y_true, minlength=15) / counts
-    means = np.bincount(group, weights=scores.astype(float), minlength=15) / counts
-    np.testing.assert_array_equal(curve.count, counts)
-    np.testing.assert_allclose(curve.share_of_positives, shares)
-    np.testing.assert_allclose(curve.mean_probability, means)
-    assert state.expected_calibration_error() == pytest.approx((counts * abs(shares - means)).sum() / 400)

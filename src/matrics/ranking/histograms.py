@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,11 +103,11 @@ class Task(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The scores of samples in all forms that are needed; classes are on the first axis."""
+    """The scores of samples in all forms that are needed, with the classes, or one row, on the first axis."""
 
-    order: Array  # ([n,] B, S): in the order of the scores, for areas
-    probability: Array  # ([n,] B, S)
-    top: Array | None  # (B, S): the highest probability, of scores of classes
+    order: Array  # (n, B, S): in the order of the scores, for areas
+    probability: Array  # (n, B, S)
+    top: Array | None  # (1, B, S): the highest probability, of scores of classes
     is_top: Array | None  # (n, B, S): which classes have it
     is_missing: Array  # (B, S)
 
@@ -141,15 +141,13 @@ def _count(samples: Samples, task: Task) -> list[Array]:
     seen = _seen(samples.scores, task)
     is_good, dropped = judged(y_true, seen.is_missing, task.ignored, n or 2, 1, backend)
     are_all_good = backend.looking_is_free and bool(is_good.all())
-    chosen = None if are_all_good else is_good
-    is_true = y_true == 1
-    if n is not None:
-        classes = xp.astype(backend.class_index(n, y_true), y_true.dtype)
-        is_true = y_true == xp.reshape(classes, (n, 1, 1))
+    chosen = None if are_all_good else is_good[None, ...]
+    of_rows = xp.reshape(backend.class_index(n, y_true), (-1, 1, 1)) if n is not None else 1
+    is_true = y_true[None, ...] == (of_rows if n is None else xp.astype(of_rows, y_true.dtype))
     rounded = xp.zeros((y_true.shape[0],), dtype=backend.widest_float(samples.scores), **backend.device_option(y_true))
     if contents.grid is not None:
         found, rest = bucket(_where(chosen, seen.order, 0, xp), contents.grid, backend)
-        rounded = xp.astype(xp.any(rest != 0, axis=(*range(rest.ndim - 2), -1)), rounded.dtype)
+        rounded = xp.astype(xp.any(rest != 0, axis=(0, 2)), rounded.dtype)
         _count_buckets(found, is_true, chosen, samples, task, contents.grid.length)
     bins, is_between = _count_bins(seen, is_true, chosen, samples, task)
     rounded = xp.astype(is_between, rounded.dtype) if contents.grid is None and is_between is not None else rounded
@@ -163,14 +161,13 @@ def _seen(scores: Array, task: Task) -> Seen:
     scores = backend.of_bits(scores)
     needs_each = contents.num_edges > 0 or contents.has_each or (n is None and contents.num_bins > 0)
     if n is None:
-        is_missing = xp.isnan(scores)
         probability = scores
         if task.are_logits and needs_each:
             probability = logistic(xp.astype(scores, backend.widest_float(scores)), backend)
-        return Seen(scores, probability, None, None, is_missing)
+        return Seen(scores[None, ...], probability[None, ...], None, None, xp.isnan(scores))
     scores = backend.packed(xp.permute_dims(scores, (2, 0, 1)))
     if not task.are_logits:
-        top = xp.max(scores, axis=0)
+        top = xp.max(scores, axis=0, keepdims=True)
         return Seen(scores, scores, top, scores == top, xp.any(xp.isnan(scores), axis=0))
     odds = class_odds(xp.astype(scores, backend.widest_float(scores)), backend)
     # Where all classes are as probable, the log-odds against the mean of the others are 0, around which buckets are
@@ -184,17 +181,17 @@ def _seen(scores: Array, task: Task) -> Seen:
 def _count_buckets(  # noqa: PLR0917 (all is needed)
     found: Array, is_true: Array, is_good: Array | None, samples: Samples, task: Task, length: int
 ) -> None:
-    """Count the buckets ([n,] B, S) of scores, of so many in each histogram."""
+    """Count the buckets (n, B, S) of scores, of so many in each histogram."""
     backend, contents = task.backend, task.contents
     xp, dtype = backend.xp, found.dtype
     places = 2 * found + xp.astype(is_true, dtype)
-    if math.prod(task.contents.batch) * contents.rows > 1:
-        elements = samples.first + xp.astype(backend.class_index(found.shape[-2], found), dtype)
-        rows = xp.reshape(elements * contents.rows, (-1, 1))
+    if math.prod(contents.batch) * contents.rows > 1:
+        elements = samples.first + xp.astype(backend.class_index(found.shape[1], found), dtype)
+        rows = xp.reshape(elements * contents.rows, (1, -1, 1))
         if contents.num_classes is not None:
             rows = rows + xp.reshape(xp.astype(backend.class_index(contents.rows, found), dtype), (-1, 1, 1))
         places = places + 2 * length * rows
-    values = samples.weight
+    values = None if samples.weight is None else samples.weight[None, ...]
     if is_good is not None and backend.looking_is_free:
         is_good = np.broadcast_to(is_good, places.shape)
         places = places[is_good]
@@ -209,30 +206,25 @@ def _count_buckets(  # noqa: PLR0917 (all is needed)
 def _count_bins(
     seen: Seen, is_true: Array, is_good: Array | None, samples: Samples, task: Task
 ) -> tuple[Array, Array | None]:
-    """The counts (B, [n,] E + 1, 2) of probabilities between thresholds, and whether any is not on one (B,)."""
+    """The counts (B, n, E + 1, 2) of probabilities between thresholds, and whether any is not on one (B,)."""
     backend, contents, y_true = task.backend, task.contents, samples.y_true
-    xp, number, length = backend.xp, y_true.shape[0], contents.num_edges + 1
+    xp, number, rows, length = backend.xp, y_true.shape[0], contents.rows, contents.num_edges + 1
     weight, dtype = samples.weight, y_true.dtype
     kind = dtype if weight is None else backend.widest_float(weight)
     if not contents.num_edges:
-        return xp.zeros((number, contents.rows, 0, 2), dtype=kind, **backend.device_option(y_true)), None
+        return xp.zeros((number, rows, 0, 2), dtype=kind, **backend.device_option(y_true)), None
     values = _where(is_good, seen.probability, 0, xp)
     edges = xp.astype(task.edges, values.dtype)
     found, is_between = place(values, edges, backend), None
     if contents.grid is None:
         below = backend.look_up(xp.concat([edges[:1], edges]), found)
-        is_between = xp.any(_where(is_good, values != below, False, xp), axis=(*range(values.ndim - 2), -1))
-    if contents.num_classes is not None:
-        starts = xp.astype(backend.class_index(contents.rows, found), found.dtype) * length
-        found = _elements_first(found + xp.reshape(starts, (-1, 1, 1)), xp)
-        is_true = _elements_first(is_true, xp)
-        is_good, weight = (
-            None if x is None else xp.broadcast_to(x[:, None, :], found.shape) for x in (is_good, weight)
-        )
-    found = _where(is_good, 2 * found + xp.astype(is_true, found.dtype), 2 * contents.rows * length, xp)
-    weight = None if weight is None else xp.astype(_where(is_good, weight, 0, xp), kind)
-    counts = backend.count(found, number, 2 * contents.rows * length + 1, weight, dtype=kind)
-    return xp.reshape(xp.reshape(counts, (number, -1))[:, :-1], (number, contents.rows, length, 2)), is_between
+        is_between = xp.any(_where(is_good, values != below, False, xp), axis=(0, 2))
+    found = _in_rows(found, length, backend)
+    if weight is not None:
+        weight = xp.broadcast_to(xp.astype(_where(is_good, weight[None, ...], 0, xp), kind), found.shape)
+    found = _where(is_good, 2 * found + xp.astype(is_true, found.dtype), 2 * rows * length, xp)
+    counts = _of_elements(found, weight, 2 * rows * length, kind, backend)
+    return xp.reshape(counts, (number, rows, length, 2)), is_between
 
 
 def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, samples: Samples, task: Task) -> Array:
@@ -241,52 +233,54 @@ def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, sample
     xp, number, wide = backend.xp, y_true.shape[0], backend.widest_float(samples.scores)
     if not contents.num_bins:
         return xp.zeros((number, 1, 0, COLUMNS_OF_CALIBRATION), dtype=wide, **backend.device_option(y_true))
-    probability, happens = seen.probability[None, ...], is_true[None, ...]
+    probability, happens = seen.probability, is_true
     if seen.top is not None and seen.is_top is not None:
-        probability, happens = seen.top[None, ...], _is_right(is_true, seen.is_top, backend)[None, ...]
+        probability, happens = seen.top, _is_right(is_true, seen.is_top, backend)
         if contents.has_each:
-            probability = xp.concat([seen.probability, probability])
-            happens = xp.concat([is_true, happens])
+            probability, happens = xp.concat([seen.probability, probability]), xp.concat([is_true, happens])
     rows, length = probability.shape[0], contents.num_bins + 2
-    probability = _where(is_good, probability, 0, xp)
-    edges = xp.astype(task.edges_of_calibration, probability.dtype)
-    found = place(probability, edges, backend, are_equal=True)  # 0 is below the first bin, which begins at 0
+    probability, edges = _where(is_good, probability, 0, xp), task.edges_of_calibration
+    # 0 is below the first bin, which begins at 0; the last bin ends with 1.
+    found = place(probability, xp.astype(edges, probability.dtype), backend, are_equal=True)
     is_one = probability == 1
     if not (backend.looking_is_free and not is_one.any()):
-        found = found - xp.astype(is_one, found.dtype)  # the last bin ends with 1
-    distance = xp.astype(probability - backend.look_up(xp.concat([edges[:1], edges]), found), wide)
-    if rows > 1:
-        starts = xp.astype(backend.class_index(rows, found), found.dtype) * length
-        found = found + xp.reshape(starts, (-1, 1, 1))
-    weight = samples.weight
+        found = found - xp.astype(is_one, found.dtype)
+    distance = xp.astype(probability, wide) - backend.look_up(xp.concat([edges[:1], edges]), found)
+    found, weight = _in_rows(found, length, backend), samples.weight
     if weight is not None:
-        weight = xp.broadcast_to(xp.astype(_where(is_good, weight, 0, xp), wide), found.shape)
+        weight = xp.broadcast_to(xp.astype(_where(is_good, weight[None, ...], 0, xp), wide), found.shape)
         distance = distance * weight
     # Samples that do not count are in a bin behind all others.
     kinds = _where(is_good, 2 * found + xp.astype(happens, found.dtype), 2 * rows * length, xp)
-    found = _where(is_good, found, rows * length, xp)
-    found, kinds, distance, weight = (
-        x if x is None else xp.permute_dims(x, (1, 0, 2)) for x in (found, kinds, distance, weight)
-    )
-    counts = backend.count(kinds, number, 2 * rows * length + 1, weight, dtype=y_true.dtype if weight is None else wide)
-    counts = xp.reshape(xp.reshape(xp.astype(counts, wide), (number, -1))[:, :-1], (number, rows, length, 2))
-    sums = backend.count(found, number, rows * length + 1, distance, dtype=wide)
-    sums = xp.reshape(xp.reshape(sums, (number, -1))[:, :-1], (number, rows, length))
-    return xp.stack([counts[..., 0] + counts[..., 1], counts[..., 1], sums], axis=-1)
+    counts = _of_elements(kinds, weight, 2 * rows * length, y_true.dtype if weight is None else wide, backend)
+    sums = _of_elements(_where(is_good, found, rows * length, xp), distance, rows * length, wide, backend)
+    counts, sums = (xp.reshape(xp.astype(x, wide), (number, rows, length, -1)) for x in (counts, sums))
+    return xp.concat([xp.sum(counts, axis=-1, keepdims=True), counts[..., 1:], sums], axis=-1)
+
+
+def _in_rows(found: Array, length: int, backend: Standard) -> Array:
+    """Bins (rows, B, S) of histograms of this length, as places in all histograms of an element of the batch."""
+    if found.shape[0] == 1:
+        return found
+    starts = backend.xp.astype(backend.class_index(found.shape[0], found), found.dtype) * length
+    return found + backend.xp.reshape(starts, (-1, 1, 1))
+
+
+def _of_elements(found: Array, weight: Array | None, length: int, dtype: Any, backend: Standard) -> Array:
+    """How often, or with what weight, each place in [0, length) occurs in (rows, B, S): (B, length)."""
+    xp, number = backend.xp, found.shape[1]
+    found, weight = (None if x is None else xp.permute_dims(x, (1, 0, 2)) for x in (found, weight))
+    counts = backend.count(found, number, length + 1, weight, dtype=dtype)
+    return xp.reshape(counts, (number, length + 1))[:, :-1]
 
 
 def _is_right(is_true: Array, is_top: Array, backend: Standard) -> Array:
-    """Whether the true class is the predicted one: the first of those with the highest score."""
+    """Whether the true class is the predicted one, the first of those with the highest score: (1, B, S)."""
     xp = backend.xp
     ties = xp.astype(is_top, xp.int32)
     if not (backend.looking_is_free and int(ties.sum(axis=0).max(initial=0)) <= 1):
         is_top = is_top & (backend.running_sum(ties, 0) == 1)
-    return xp.any(is_true & is_top, axis=0)
-
-
-def _elements_first(x: Array, xp: Array) -> Array:
-    """An array (rows, B, S) as (B, rows, S)."""
-    return xp.permute_dims(x, (1, 0, 2))
+    return xp.any(is_true & is_top, axis=0, keepdims=True)
 
 
 def _where(is_good: Array | None, x: Array, other: float, xp: Array) -> Array:

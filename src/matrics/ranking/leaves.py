@@ -106,7 +106,7 @@ def empty(
     calibrated = (n + 1 if class_wise and n is not None else 1, bins + 2 if bins else 0, COLUMNS_OF_CALIBRATION)
     places, columns = _kept(n, losses=losses, top_k=top_k)
     if not (bits or bins or columns or len(edges)):
-        raise ValueError("expected a state that keeps something, got bits=0, num_bins=0 and no edges, losses or top_k")
+        raise ValueError("expected a state that keeps something, got bits=0, num_bins=0, and no edges or losses")
     length, num_edges = GRIDS[bits].length if bits else 0, len(edges)
     sizes = {"bits": bits or None, "num_classes": num_classes, "batch_shape": batch or None}
     size = BYTES_OF_BUCKET * (length + num_edges + 1) * math.prod(rows) + 8 * (n or 2) * columns

@@ -12,7 +12,7 @@ class ClassOdds(NamedTuple):
     """Log-odds of logits, with the classes on the first axis."""
 
     each: Array  # (n, *S)
-    top: Array  # (*S,): the largest of them
+    top: Array  # (1, *S): the largest of them
     is_top: Array  # (n, *S)
     is_missing: Array  # (*S,): whether a logit is NaN or inf, or all are -inf
 
@@ -29,19 +29,20 @@ def class_odds(logits: Array, backend: Standard) -> ClassOdds:
     - those of a single top class are d - log(S), and those of several -log(c - 1 + exp(-d) S).
     """
     xp = backend.xp
-    top = xp.max(logits, axis=0)
+    top = xp.max(logits, axis=0, keepdims=True)
     is_top = logits == top
-    ties = xp.sum(xp.astype(is_top, logits.dtype), axis=0)
+    ties = xp.sum(xp.astype(is_top, logits.dtype), axis=0, keepdims=True)
     others = xp.where(is_top, -math.inf, logits)
-    second = xp.max(others, axis=0)
+    second = xp.max(others, axis=0, keepdims=True)
     second = xp.where(second == -math.inf, top, second)
     gap = top - second
     exponentials = xp.exp(others - second)
-    total = xp.sum(exponentials, axis=0)
+    total = xp.sum(exponentials, axis=0, keepdims=True)
     shrink = xp.exp(-gap)
     below = logits - top - xp.log(ties + (total - exponentials) * shrink)
     of_top = xp.where(ties > 1, -xp.log(ties - 1 + total * shrink), gap - xp.log(total))
-    return ClassOdds(xp.where(is_top, of_top, below), of_top, is_top, ~xp.isfinite(top + total))
+    is_missing = ~xp.isfinite(top + total)
+    return ClassOdds(xp.where(is_top, of_top, below), of_top, is_top, is_missing[0, ...])
 
 
 def logistic(odds: Array, backend: Standard) -> Array:

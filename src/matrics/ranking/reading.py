@@ -15,8 +15,6 @@ from matrics.ranking.inputs import returned
 from matrics.ranking.leaves import ScoreLeaves, edges_of
 from matrics.states.two_words import WORD, TwoWords
 
-# Bits of the low words in running sums: so many, below 2**13 each, stay below 2**31.
-LOW_BITS, MOST_IN_A_SUM = 13, 2**18
 # On the host, histograms of so many filled bins are read at once: arrays of that length need no fresh memory.
 BINS_AT_ONCE = 2**14 - 2**6
 
@@ -110,10 +108,11 @@ class Reading(NamedTuple):
 
         if self.carried is None:
             return sums(self.counts)
-        # Words of other lengths, as there may be more bins than 2**15.
-        low, high = self.counts & (2**LOW_BITS - 1), self.counts >> LOW_BITS
-        high = sums(high + (self.carried << (WORD - LOW_BITS)))
-        return xp.astype(high, xp.float32) * float(2**LOW_BITS) + xp.astype(sums(low), xp.float32)
+        # Low words so short that the sum of all stays below 2**31.
+        bits = min(30 - int(self.counts.shape[-2]).bit_length(), WORD)
+        low, high = self.counts & (2**bits - 1), self.counts >> bits
+        high = sums(high + (self.carried << (WORD - bits)))
+        return xp.astype(high, xp.float32) * float(2**bits) + xp.astype(sums(low), xp.float32)
 
     def matrices(self) -> Array:
         """The confusion matrices at each threshold, the highest first: (…, E + 2, 2, 2)."""
