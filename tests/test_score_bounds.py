@@ -15,6 +15,11 @@ from matrics import ScoreState
 RANDOM = np.random.default_rng(31)
 
 
+def equal(bins: int) -> np.ndarray:
+    """The edges of bins of equal width."""
+    return np.arange(bins + 1) / bins
+
+
 def areas(state: ScoreState) -> Any:
     return state.roc_auc(), state.average_precision()
 
@@ -73,7 +78,7 @@ def test_limits_are_the_extremes_of_all_orders(bins: tuple[tuple[int, int], ...]
     centres = [0.75 - k / 4 for k in range(len(bins))]  # the highest bin first; not at its edge, which would be a tie
     labels = [label for q, p in bins for label in (0,) * q + (1,) * p]
     scores = [centre + 0.1 for centre, (q, p) in zip(centres, bins, strict=True) for _ in range(q + p)]
-    roc, ap = areas(ScoreState.zeros(histogram_bins=4).update(labels, scores))
+    roc, ap = areas(ScoreState.zeros(edges=equal(4)).update(labels, scores))
     least, largest = extremes(bins)
     np.testing.assert_allclose([roc.low, roc.high], [least[0], largest[0]], rtol=1e-13)
     assert ap.high == pytest.approx(largest[1], rel=1e-13)
@@ -83,7 +88,7 @@ def test_limits_are_the_extremes_of_all_orders(bins: tuple[tuple[int, int], ...]
 def test_the_lower_limit_of_large_bins() -> None:
     """One bin of thousands, negatives first: the sum itself, term by term, is above by less than 1e-6."""
     for positives, negatives in ((10_000, 300), (300, 10_000), (2, 10**6), (5_000, 5_000)):
-        state = ScoreState.zeros(histogram_bins=1)
+        state = ScoreState.zeros(edges=equal(1))
         state = state.update(np.ones(positives, int), np.full(positives, 0.5))
         state = state.update(np.zeros(negatives, int), np.full(negatives, 0.5))
         rank = np.arange(1, positives + 1)
@@ -137,8 +142,8 @@ def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
     labels, scores, wanted = random_cases(number)
     scores = scores.astype(np.float64 if backend.float64 else np.float32)
     jitted = backend.jit(lambda state, *batch: areas(state.update(*batch, ignore_index=-100)))
-    for bins in (1, 20, 1000):
-        state = ScoreState.zeros(histogram_bins=bins, batch_shape=(AT_ONCE,), like=backend.asarray(0))
+    for kept in ({"edges": equal(1)}, {"edges": equal(20)}, {"bits": 4}, {"bits": 10}):
+        state = ScoreState.zeros(**kept, num_bins=0, batch_shape=(AT_ONCE,), like=backend.asarray(0))
         for start in range(0, number, AT_ONCE):
             part = slice(start, start + AT_ONCE)
             batch = backend.asarray(labels[part]), backend.asarray(scores[part])
@@ -147,13 +152,13 @@ def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
                 assert (low <= areas_of[part]).all()
                 assert (areas_of[part] <= high).all()
                 assert ((low <= value) & (value <= high)).all()
-                if bins > 1:  # scores of 0 and 1 alone are known to be equal
+                if "bits" in kept:  # scores of 0 and 1 alone are known to be equal
                     assert (high - low)[2::8].max() < (1e-12 if backend.float64 else 1e-5)
 
 
 def test_the_gap_is_the_share_of_pairs_within_a_bin() -> None:
     labels, scores = RANDOM.integers(0, 2, 500), RANDOM.random(500) * 0.999 + 0.0001
-    state = ScoreState.zeros(histogram_bins=25).update(labels, scores)
+    state = ScoreState.zeros(edges=equal(25)).update(labels, scores)
     same = np.floor(25 * scores[labels == 1])[:, None] == np.floor(25 * scores[labels == 0])
     value, low, high = state.roc_auc()
     assert high - low == pytest.approx(same.mean(), rel=1e-12)
@@ -162,7 +167,7 @@ def test_the_gap_is_the_share_of_pairs_within_a_bin() -> None:
 
 def test_bins_of_one_sample_leave_nothing_open(backend: Any) -> None:
     labels, scores = np.arange(50) % 3 % 2, RANDOM.permutation(50) / 50 + 0.01
-    state = ScoreState.zeros(histogram_bins=100, like=backend.asarray(0))
+    state = ScoreState.zeros(edges=equal(100), like=backend.asarray(0))
     state = backend.jit(ScoreState.update)(state, backend.asarray(labels), backend.asarray(scores))
     wanted = [part[0] for part in peers(labels[None], scores[None])]
     for found, exact in zip(areas(state), wanted, strict=True):
@@ -174,7 +179,7 @@ def test_averages_over_classes() -> None:
     """Those of scikit-learn, with bins so narrow that no two scores share one."""
     metrics = pytest.importorskip("sklearn.metrics")
     y_true, scores = np.arange(90) % 4, RANDOM.permutation(360).reshape(90, 4) / 360 + 1e-3
-    state = ScoreState.zeros(histogram_bins=3600, num_classes=4).update(y_true, scores)
+    state = ScoreState.zeros(edges=equal(3600), num_classes=4).update(y_true, scores)
     hot = np.eye(4, dtype=int)[y_true]
     for average in ("macro", "weighted", "micro", "class"):
         for found, peer in zip((state.roc_auc, state.average_precision), ("roc_auc", "average_precision"), strict=True):
@@ -187,7 +192,7 @@ def test_undefined_areas(backend: Any) -> None:
     """One class alone has no area under the ROC curve; negatives alone have no precision; others are as they were."""
     labels = backend.asarray([[0, 0, 0], [1, 1, 1], [0, 1, 1], [-1, -1, -1]])
     scores = backend.asarray(np.broadcast_to([0.1, 0.5, 0.9], (4, 3)))
-    state = ScoreState.zeros(batch_shape=(4,), like=labels)
+    state = ScoreState.zeros(batch_shape=(4,), bits=8, like=labels)
     state = backend.jit(ScoreState.update)(state, labels, scores)
     for zero_division in (math.nan, 0.25):
         roc, ap = state.roc_auc(zero_division=zero_division), state.average_precision(zero_division=zero_division)
@@ -224,7 +229,7 @@ def test_weighted_areas_are_those_of_scikit_learn(backend: Any) -> None:
     labels, scores = RANDOM.integers(0, 2, 200), RANDOM.random(200).astype(np.float32)
     weights = RANDOM.integers(0, 9, 200) / 4
     xp = backend.asarray(np.zeros(1, np.float32))
-    state = ScoreState.zeros(histogram_bins=50, like=xp, dtype=xp.dtype)
+    state = ScoreState.zeros(edges=equal(50), like=xp, dtype=xp.dtype)
     batch = [backend.asarray(x) for x in (labels, scores, weights)]
     state = backend.jit(lambda state, y, s, w: state.update(y, s, sample_weight=w))(state, *batch)
     for found, peer in zip(areas(state), ("roc_auc", "average_precision"), strict=True):

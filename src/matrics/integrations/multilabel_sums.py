@@ -92,7 +92,7 @@ class MultilabelSums(leaves.Additive, SumsOfLabels):
             buckets_carried=buckets[1],
             bins=bins.counts,
             bins_carried=bins.carried,
-            rounded=self.rounded + more.rounded,
+            rounded=leaves.add_dropped(self.rounded, more.rounded, backend),
             sums=sums,
             remainders=remainders,
             edges=self.edges // self.states,
@@ -169,7 +169,7 @@ class Layout:
         xp, place = backend.xp, backend.device_option(counts)
 
         def nothing(*shape: int) -> Array:
-            return xp.zeros((*batch, *shape), dtype=rounded.dtype, **place)
+            return xp.zeros((*batch, *shape), dtype=backend.widest_float(counts), **place)
 
         return ScoreState(
             counts=counts,

@@ -44,7 +44,7 @@ class Areas:
 
     def __init__(self, leaves: Sequence[Array]) -> None:
         self._reading = Reading.of_areas(leaves)
-        self._is_single = self._reading.own.widest_float(leaves[4]) == self._reading.own.xp.float32
+        self._is_single = self._reading.own.widest_float(leaves[0]) == self._reading.own.xp.float32
         self._bins: dict[bool, list[bounds.BoundedBins]] = {}
 
     def bounded(self, name: str, average: Any, zero_division: float) -> Bounded:

@@ -144,7 +144,7 @@ def _count(samples: Samples, task: Task) -> list[Array]:
     chosen = None if are_all_good else is_good[None, ...]
     of_rows = xp.reshape(backend.class_index(n, y_true), (-1, 1, 1)) if n is not None else 1
     is_true = y_true[None, ...] == (of_rows if n is None else xp.astype(of_rows, y_true.dtype))
-    rounded = xp.zeros((y_true.shape[0],), dtype=backend.widest_float(samples.scores), **backend.device_option(y_true))
+    rounded = xp.zeros_like(dropped)
     if contents.grid is not None:
         found, rest = bucket(_where(chosen, seen.order, 0, xp), contents.grid, backend)
         rounded = xp.astype(xp.any(rest != 0, axis=(0, 2)), rounded.dtype)

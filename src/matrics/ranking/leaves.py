@@ -14,7 +14,7 @@ from matrics.ranking.bins import decode, encode
 from matrics.ranking.buckets import BYTES_OF_BUCKET, GRIDS, Grid, bits_of, check_bits
 from matrics.ranking.probability_bins import MOST_BINS
 from matrics.ranking.sample_sums import added_sums
-from matrics.states.leaves import CountLeaves, add, check_batch, zeros
+from matrics.states.leaves import CountLeaves, add, add_dropped, check_batch, zeros
 
 # A k is added up over states as well.
 MOST_PLACES = 2**16 - 1
@@ -140,7 +140,7 @@ def empty(
         carried,
         binned,
         bins_carried,
-        floats(),
+        xp.zeros_like(dropped),
         dropped,
         of_batch(encode(edges)),
         xp.ones_like(dropped),
@@ -228,7 +228,7 @@ def with_batch(state: Any, more: Any, backend: Standard) -> dict[str, Array]:
     return {
         "bins": bins.counts,
         "bins_carried": bins.carried,
-        "rounded": state.rounded + xp.astype(more.rounded, state.rounded.dtype),
+        "rounded": add_dropped(state.rounded, more.rounded, backend),
         "edges": state.edges // state.states[..., None, None],
         "states": xp.ones_like(state.states),
         "calibration": calibration[0],

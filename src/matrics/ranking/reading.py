@@ -137,7 +137,8 @@ class Reading(NamedTuple):
         for point in self.points:
             is_point = is_point | (numbers == point)
         rounded = xp.reshape(self.rounded, (*self.rounded.shape, *(1,) * (len(shape) - self.rounded.ndim)))
-        is_tied = xp.broadcast_to(xp.flip(is_point, axis=-1) | (rounded == 0), shape)
+        is_point = xp.reshape(xp.flip(is_point), (*(1,) * (len(shape) - 1), -1))
+        is_tied = xp.broadcast_to(is_point | (rounded == 0), shape)
         return [BoundedBins._make([*arrays, is_tied, self.is_integer])]
 
     def _bins_on_host(self) -> list[BoundedBins]:

@@ -254,7 +254,7 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
 
 
 def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
-    """The sum of two numbers of dropped samples; in 32 bits it ends before it would wrap."""
+    """The sum of two numbers of samples in one word; in 32 bits it ends before it would wrap."""
     if backend.widest_int(dropped) is not None:
         return dropped + more
     xp, most = backend.xp, MOST_DROPPED

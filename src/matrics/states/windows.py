@@ -10,8 +10,9 @@ from matrics.arrays import Array, as_arrays
 from matrics.quoting import quoted
 from matrics.states.two_words import MOST_DROPPED
 
-# The arrays of a state that say how it counts, and those that are sums of weights.
+# The arrays of a state that say how it counts, numbers of samples that have one word, and sums of weights.
 SETTINGS = ("edges", "states", "top_k")
+ONE_WORD = ("dropped", "rounded")
 WEIGHED = ("counts", "bins", "calibration", "calibration_remainders", "sums", "remainders")
 
 # Low words of default JAX are below 2**16, so that this many states can be summed before one would wrap.
@@ -63,7 +64,7 @@ def sums(state: _State, length: int) -> Iterator[_State]:
             backend, (leaf,) = as_arrays(leaf=leaf)
             xp, part = backend.xp, leaf[start:stop, ...]
             total = xp.sum(part, axis=0, dtype=leaf.dtype)
-            if name != "dropped" or backend.widest_int(leaf) is not None:
+            if name not in ONE_WORD or backend.widest_int(leaf) is not None:
                 return total
             # One word, which may wrap, and is full before.
             is_full = xp.sum(xp.astype(part, xp.float32), axis=0) >= float(MOST_DROPPED)
