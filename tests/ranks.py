@@ -125,7 +125,7 @@ def resume(rank: int) -> torch.Tensor:
 
 def scored(rank: int) -> ScoreState:
     """The state of the scores of a process."""
-    state = ScoreState.zeros(histogram_bins=40, like=torch.zeros(()))
+    state = ScoreState.zeros(bits=6, like=torch.zeros(()))
     for labels, scores in batches(rank):
         state = state.update(labels % 2, scores[:, 0])
     return state
@@ -143,7 +143,7 @@ def binned(rank: int) -> dict[str, Any]:
     """Counts scores, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
     from matrics.integrations.torchmetrics import ScoreMetric as Torchmetric
 
-    options: dict[str, Any] = {"from_logits": True, "histogram_bins": 40}
+    options: dict[str, Any] = {"from_logits": True, "bits": 6}
     metric, other = ScoreMetric(CLASSES, **options), Torchmetric(CLASSES, **options)
     for labels, scores in batches(rank):
         metric.update(labels, scores)

@@ -33,13 +33,13 @@ STATES = {
     ),
     "margins": Case(lambda like: MarginState.zeros(3, like=like), 3),
     "weighted margins": Case(lambda like: MarginState.zeros(3, like=like, dtype=like.dtype), 3, options=weights),
-    "bins": Case(lambda like: ScoreState.zeros(histogram_bins=20, like=like), None),
-    "class bins": Case(lambda like: ScoreState.zeros(histogram_bins=20, num_classes=3, like=like), 3),
+    "bins": Case(lambda like: ScoreState.zeros(bits=6, like=like), None),
+    "class bins": Case(lambda like: ScoreState.zeros(bits=6, num_classes=3, like=like), 3),
     "weighted bins": Case(
-        lambda like: ScoreState.zeros(histogram_bins=20, like=like, dtype=like.dtype), None, options=weights
+        lambda like: ScoreState.zeros(bits=6, like=like, dtype=like.dtype), None, options=weights
     ),
     "losses": Case(
-        lambda like: ScoreState.zeros(num_classes=3, histogram_bins=0, losses=True, top_k=[1, 2], like=like), 3
+        lambda like: ScoreState.zeros(num_classes=3, bits=0, num_bins=0, losses=True, top_k=[1, 2], like=like), 3
     ),
     "sets": Case(
         lambda like: MultilabelState.zeros(3, like=like),
@@ -175,9 +175,9 @@ def test_torchmetrics_counts_more_batches_than_graphs_are_kept(torch: Any, metho
 
 VALUES = {
     "measures": lambda of: of.ConfusionMetric(3, "balanced_accuracy", zero_division=0.0),
-    "areas": lambda of: of.ScoreMetric(3, "roc_auc", histogram_bins=4, bounds=True, zero_division=0.0),
+    "areas": lambda of: of.ScoreMetric(3, "roc_auc", bits=6, bounds=True, zero_division=0.0),
     "calibration": lambda of: of.ScoreMetric(
-        3, "ece, recall@0.5, average_precision:micro", histogram_bins=4, num_bins=4
+        3, "ece, recall@0.5, average_precision:micro", bits=6, num_bins=4
     ),
 }
 

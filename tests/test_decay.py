@@ -17,7 +17,7 @@ DECAY = 0.75
 KINDS = {
     "ConfusionMetric": {"num_classes": N, "metrics": "mcc, recall:class"},
     "MarginMetric": {"num_classes": N, "metrics": "mcc, recall:class"},
-    "ScoreMetric": {"num_classes": N, "metrics": "roc_auc, log_loss, top_k_accuracy(k=2)", "histogram_bins": 10},
+    "ScoreMetric": {"num_classes": N, "metrics": "roc_auc, log_loss, top_k_accuracy(k=2)", "bits": 6},
 }
 SIZES = (30, 0, 30, 30)
 

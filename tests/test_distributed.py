@@ -57,7 +57,7 @@ def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
 def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
     """The histograms of all, after one all_reduce, nothing counted twice; with torchmetrics the same values."""
     pytest.importorskip("torchmetrics")
-    whole = ranks.ScoreMetric(ranks.CLASSES, from_logits=True, histogram_bins=40)
+    whole = ranks.ScoreMetric(ranks.CLASSES, from_logits=True, bits=6)
     for rank in range(2):
         for labels, scores in ranks.batches(rank):
             whole.update(labels, scores)

@@ -65,7 +65,7 @@ def test_other_checkpoints_are_refused(library: str) -> None:
     for options, message in (
         ({"threshold": 0.4}, "thresholds.*: expected predictions at the thresholds of this metric"),
         ({"high": 2.0}, "edges.*: expected counts in the bins of this metric"),
-        ({"histogram_bins": 10}, "expected counts of the shape|expected counts in the bins"),
+        ({"bits": 6}, "expected counts of the shape|expected counts in the bins"),
     ):
         with pytest.raises(ValueError, match=message):
             metric.load_state_dict(saved(**options))
@@ -129,7 +129,7 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     model = torch.nn.Linear(6, 3)
-    options: Any = {"from_logits": True, "ignore_index": -1, "histogram_bins": 20, "threshold": [0.4, 0.5, 0.6]}
+    options: Any = {"from_logits": True, "ignore_index": -1, "bits": 6, "threshold": [0.4, 0.5, 0.6]}
     names = NAMES if backend == "inductor" else ["f1", "ranking_loss"]
     metric, plain = (Metric(library, 3, names, **options).own for _ in range(2))
 
@@ -160,7 +160,7 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
 def test_under_jit(jax_backend: Any) -> None:
     """Updates and values in one program, in the sums of eager code; a sum of states in two words."""
     nnx = pytest.importorskip("flax.nnx")
-    metric, plain = (Metric("flax", 3, NAMES, histogram_bins=20, ignore_index=-1) for _ in range(2))
+    metric, plain = (Metric("flax", 3, NAMES, bits=6, ignore_index=-1) for _ in range(2))
     step = nnx.jit(lambda metric, y_true, y_score: metric.update(y_true, y_score))
     for y_true, scores in batches(2):
         step(metric.own, metric.array(y_true), metric.array(scores))

@@ -203,7 +203,7 @@ def test_samples_are_left_out_by_their_labels() -> None:
     assert matrics.roc_auc(labels, s, positive="fraud", ignore_index=["?", "-"]) == wanted
     numbers = [3, 7, -1, 3, 7, 9]
     assert matrics.roc_auc(numbers, s, positive=7, ignore_index=[-1, 9]) == wanted
-    state = ScoreState.zeros(histogram_bins=100)
+    state = ScoreState.zeros(bits=6)
     for y, positive, left_out in ((labels, "fraud", ["?", "-"]), (numbers, 7, [-1, 9])):
         counted = state.update(y, s, positive=positive, ignore_index=left_out)
         assert counted.roc_auc().value == wanted
@@ -318,7 +318,7 @@ def test_integers_in_every_library(backend: Backend, positive: int) -> None:
     s = RANDOM.random((3, 40)).astype(np.float32)
 
     def found(labels: Any, s: Any) -> list[Any]:
-        state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,), like=s)
+        state = ScoreState.zeros(bits=6, batch_shape=(3,), like=s)
         return [
             matrics.roc_auc(labels, s, positive=positive),
             matrics.brier_score(labels, s, positive=positive),
@@ -327,7 +327,7 @@ def test_integers_in_every_library(backend: Backend, positive: int) -> None:
             state.update(labels, s, positive=positive).roc_auc().value,
         ]
 
-    state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,))
+    state = ScoreState.zeros(bits=6, batch_shape=(3,))
     wanted = [
         matrics.roc_auc(y, s),
         matrics.brier_score(y, s),
@@ -354,7 +354,7 @@ def test_compiled_and_mapped_by_torch(backend: Backend) -> None:
     import torch
 
     y, s = backend.asarray(RANDOM.integers(0, 2, (3, 30))), backend.asarray(RANDOM.random((3, 30)))
-    state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,), like=s)
+    state = ScoreState.zeros(bits=6, batch_shape=(3,), like=s)
 
     def found(y: Any, s: Any) -> Any:
         return matrics.roc_auc(y, s, positive=0)

@@ -56,7 +56,7 @@ def as_library(library: str, x: Any) -> Any:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     state = ScoreState.zeros(
-        num_classes=CLASSES, losses=True, top_k=[1, 3], histogram_bins=20, like=as_library(library, 0.0)
+        num_classes=CLASSES, losses=True, top_k=[1, 3], bits=6, like=as_library(library, 0.0)
     )
     update = ScoreState.update
     if library == "jax" and roads.ONE_PROGRAM:
@@ -73,7 +73,7 @@ def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     for average in ("macro", "weighted", "class"):
         wanted = matrics.top_k_recall(y_true, y_prob, [1, 3], average=average)
         np.testing.assert_allclose(state.top_k_recall(average=average), wanted, **close)
-    untied = ScoreState.zeros(num_classes=CLASSES, top_k=2, histogram_bins=0)
+    untied = ScoreState.zeros(num_classes=CLASSES, top_k=2, bits=0, num_bins=0)
     y_true, logits = together(batches(ties=False))
     wanted = peer.top_k_accuracy_score(y_true, logits, k=2, labels=range(CLASSES))
     np.testing.assert_allclose(untied.update(y_true, logits).top_k_accuracy(), [wanted])
@@ -85,7 +85,7 @@ def test_scores_of_class_1_weights_and_dropped_samples(library: str) -> None:
     weight = np.array([1.0, 2.0, 0.5, 3.0, 1.0, 1.0, 1.0, 0.0])  # the infinite loss at the end has no weight
     module = importlib.import_module({"jax": "jax.numpy"}.get(library, library))
     dtype = module.float64 if library == "numpy" else module.float32
-    state = ScoreState.zeros(losses=True, histogram_bins=0, like=as_library(library, 0.0), dtype=dtype)
+    state = ScoreState.zeros(losses=True, bits=0, num_bins=0, like=as_library(library, 0.0), dtype=dtype)
     arrays = [as_library(library, x) for x in (y_true, y_prob, weight)]
     state = state.update(*arrays[:2], sample_weight=arrays[2], ignore_index=-7)
     assert int(state.dropped) == 2
@@ -105,7 +105,7 @@ def test_scores_of_class_1_weights_and_dropped_samples(library: str) -> None:
 def test_a_batch_of_models_and_sums_of_states() -> None:
     y_true, logits = together(batches())
     models = np.stack([logits, logits[:, ::-1], np.zeros_like(logits)])
-    empty = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=(1, 2), batch_shape=(3,), histogram_bins=0)
+    empty = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=(1, 2), batch_shape=(3,), bits=0, num_bins=0)
     halves = [empty.update(y_true[k::2], softmax(models[:, k::2])) for k in range(2)]
     whole = halves[0] + halves[1]
     by_leaf = ScoreState(*map(operator.add, *halves))  # as a psum adds them up
@@ -114,7 +114,7 @@ def test_a_batch_of_models_and_sums_of_states() -> None:
         wanted = matrics.top_k_accuracy(y_true, softmax(models), (1, 2))
         np.testing.assert_allclose(state.top_k_accuracy(), wanted, rtol=1e-13)
         assert state.top_k_recall(average="class").shape == (3, 2, CLASSES)
-    others = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=(1, 5), batch_shape=(3,), histogram_bins=0)
+    others = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=(1, 5), batch_shape=(3,), bits=0, num_bins=0)
     with pytest.raises(ValueError, match=r"expected states that keep the same losses= and top_k="):
         whole + others
     assert not np.array_equal(whole.sums, halves[0].sums)
@@ -123,7 +123,7 @@ def test_a_batch_of_models_and_sums_of_states() -> None:
 def test_float32_loses_nothing() -> None:
     """In default JAX, sums in float32 would stop growing at 2**24 samples, and lose digits long before."""
     jnp = pytest.importorskip("jax.numpy")
-    state = ScoreState.zeros(losses=True, top_k=None, histogram_bins=0, like=jnp.zeros(()))
+    state = ScoreState.zeros(losses=True, top_k=None, bits=0, num_bins=0, like=jnp.zeros(()))
     if state.sums.dtype != jnp.float32:
         pytest.skip("has float64")
     state = state._replace(sums=state.sums + 2.0**24)
@@ -139,7 +139,7 @@ def test_transformed_by_jax(road: str) -> None:
     jax = pytest.importorskip("jax")
     y_true, logits = together(batches())
     y_true, y_prob = jax.numpy.asarray(y_true)[:80], jax.numpy.asarray(softmax(logits), dtype="float32")[:80]
-    options: Any = {"num_classes": CLASSES, "losses": True, "top_k": (1, 3), "histogram_bins": 0}
+    options: Any = {"num_classes": CLASSES, "losses": True, "top_k": (1, 3), "bits": 0, "num_bins": 0}
     empty = ScoreState.zeros(**options, like=y_prob)
     parts = y_true.reshape(4, 20), y_prob.reshape(4, 20, CLASSES)
     if road == "jit":
@@ -161,10 +161,10 @@ def test_errors_say_what_to_do() -> None:
         ScoreState.zeros().log_loss()
     with pytest.raises(ValueError, match=r"made without top_k="):
         ScoreState.zeros(num_classes=3).top_k_accuracy()
-    with pytest.raises(ValueError, match=r"a histogram of scores, got one made with histogram_bins=0"):
-        ScoreState.zeros(losses=True, histogram_bins=0).roc_auc()
+    with pytest.raises(ValueError, match=r"a histogram of scores, got one made with bits=0, num_bins=0"):
+        ScoreState.zeros(losses=True, bits=0, num_bins=0).roc_auc()
     with pytest.raises(ValueError, match=r"histogram of scores"):
-        _ = ScoreState.zeros(losses=True, histogram_bins=0).thresholds
+        _ = ScoreState.zeros(losses=True, bits=0, num_bins=0).thresholds
     with pytest.raises(ValueError, match=r"top_k: expected None without num_classes="):
         ScoreState.zeros(top_k=5)
     with pytest.raises(TypeError, match=r"losses: expected True or False, got 'log_loss'"):

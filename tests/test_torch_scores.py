@@ -15,7 +15,7 @@ from matrics import ScoreState
 
 RANDOM = np.random.default_rng(21)
 NAMES = ["cat", "dog", "owl"]
-BUFFERS = ["counts", "offsets", "dropped_counts", "edges"]
+BUFFERS = ["counts", "rounded", "dropped_counts", "calibration"]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_two_classes(torch: Any, make: Any, given: str) -> None:
         low, value, high = (values[f"val/{name}{ending}"] for ending in ("_low", "", "_high"))
         assert low <= exact <= high
         assert low <= value <= high
-        assert 0 < high - low < 0.02
+        assert 0 < high - low < 1e-3
     assert values["val/ece"] == pytest.approx(calibration_error(y, p), abs=1e-6)
     assert values["val/recall@0.5"] == pytest.approx(sk.recall_score(y, p >= 0.5), abs=1e-12)
     assert values["val/mcc@0.25"] == pytest.approx(sk.matthews_corrcoef(y, p >= 0.25), abs=1e-12)
@@ -86,7 +86,7 @@ def test_classes(torch: Any, make: Any, axis: int) -> None:
     precisions = [sk.average_precision_score(y == k, p[:, k]) for k in range(3)]
     exact = {"roc_auc": np.mean(areas), "roc_auc:weighted": np.average(areas, weights=np.bincount(y))}
     for name, value in exact.items():
-        assert values[f"{name}_low"] <= value <= values[f"{name}_high"] <= values[f"{name}_low"] + 0.02
+        assert values[f"{name}_low"] <= value <= values[f"{name}_high"] <= values[f"{name}_low"] + 1e-3
     for k, name in enumerate(NAMES):
         assert values[f"roc_auc_low/{name}"] <= areas[k] <= values[f"roc_auc_high/{name}"]
         assert values[f"average_precision_low/{name}"] <= precisions[k] <= values[f"average_precision_high/{name}"]
@@ -107,35 +107,35 @@ def test_torchmetrics_is_within_the_bounds(torch: Any, make: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_logits_of_any_dtype(torch: Any, make: Any, dtype: str) -> None:
-    """Probabilities are computed in float64: in their own dtype, logits from 17 or even 6 on would all be 1."""
-    logits = torch.tensor([20.0, 30.0, -20.0, -30.0], dtype=getattr(torch, dtype), requires_grad=True)
-    metric = make(metrics="roc_auc", from_logits=True, spacing="logit")
+    """Areas are of the logits: their probabilities would be 1 from 17, from 37 or, in half precision, from 6 on."""
+    logits = torch.tensor([20.0, 300.0, 19.5, -300.0], dtype=getattr(torch, dtype), requires_grad=True)
+    metric = make(metrics="roc_auc, ece", from_logits=True)
     metric.update(torch.tensor([1, 1, 0, 0]), logits)
-    assert metric.log_dict() == {"roc_auc": 1.0}
-    assert metric.state.offsets.dtype == torch.float64
-    assert metric.state.offsets[-1] == 0  # none is 1
+    assert metric.log_dict() == {"roc_auc": 1.0, "ece": pytest.approx(0.25)}
+    assert metric.state.calibration.dtype == torch.float64
     assert not metric.counts.requires_grad
 
 
 def test_other_scores(torch: Any, make: Any) -> None:
-    """Distances, say: between other edges, and beyond them."""
+    """Distances, say: areas and measures at any threshold, without a range, or with bins of one's own."""
     labels, scores = torch.tensor([0, 1, 0, 1]), torch.tensor([-7.0, 1.5, 2.5, 9.0])
-    metric = make(metrics="roc_auc", low=-5, high=5, histogram_bins=10, num_bins=5)
+    metric = make(metrics="roc_auc, recall@1.7")
     metric.update(labels, scores)
-    assert metric.log_dict() == {"roc_auc": 0.75}
-    edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]), num_bins=2)
+    assert metric.log_dict() == {"roc_auc": 0.75, "recall@1.7": 0.5}
+    edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]))
     edges.update(labels, scores)
+    with pytest.warns(RuntimeWarning, match=r"roc_auc counts scores that share a bucket .* 0\.750 to 0\.750|share"):
+        edges.compute()
     assert edges.log_dict() == {"roc_auc": 0.75, "recall@2": 0.5}
 
 
 def test_the_state(torch: Any, make: Any) -> None:
     labels, logits = draw(torch, 3)
     labels[0], logits[1, 1] = 7, torch.nan
-    metric = make(3, histogram_bins=50, from_logits=True)
+    metric = make(3, "roc_auc, ece:class_wise, f1@0.5", from_logits=True)
     metric.update(labels, logits)
-    expected = ScoreState.zeros(histogram_bins=50, num_classes=3, like=labels).update(
-        labels, logits.double().softmax(1)
-    )
+    empty = ScoreState.zeros(num_classes=3, class_wise=True, thresholds=[0.5], like=labels)
+    expected = empty.update(labels, logits=logits)
     for ours, theirs in zip(metric.state, expected, strict=True):
         assert torch.equal(ours, theirs)
         assert ours.dtype == theirs.dtype
@@ -150,28 +150,28 @@ def test_masks_ignored_labels_and_weights(torch: Any, make: Any) -> None:
     logits[0, 2] = torch.nan
     kept = torch.tensor([True, False, True])
     for given, ignore in ((labels, 9), (labels.to(torch.uint8), 9), (torch.where(labels == 9, -1, labels), -1)):
-        metric = make(histogram_bins=20, ignore_index=ignore)
+        metric = make(bits=6, ignore_index=ignore)
         metric.update(given, logits, mask=kept)
         metric.update(given, logits)
-        expected = make(histogram_bins=20)
+        expected = make(bits=6)
         expected.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]))
         expected.update(torch.tensor([0, 1, 1, 0, 1]), torch.tensor([0.1, 0.9, 0.3, 0.2, 0.7]))
         assert torch.equal(metric.counts, expected.counts)
         assert metric.dropped == 0
-    several = make(histogram_bins=20, ignore_index=[9, 0])
+    several = make(metrics="recall@0.5", ignore_index=[9, 0])
     several.update(labels, logits, mask=kept)
     several.update(labels, logits)
     assert several.state.matrix[-1].tolist() == [[0, 0], [0, 5]]
     unsigned = make(ignore_index=-1)
     unsigned.update(torch.tensor([255], dtype=torch.uint8), torch.zeros(1), mask=torch.tensor([True]))
     assert unsigned.dropped == 1
-    weighted = make(histogram_bins=20, dtype=torch.float32, fill_undefined=None)
+    weighted = make(bits=6, dtype=torch.float32, fill_undefined=None)
     weighted.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]), sample_weight=torch.tensor([2, 1, 0.5]))
     assert weighted.counts[0].sum() == 3.5
     assert weighted.log_dict()["roc_auc"] == 1
     weighted.update(torch.tensor([1]), torch.tensor([0.5]), sample_weight=torch.tensor(math.nan))
     assert math.isnan(weighted.log_dict()["roc_auc"])
-    quiet = make(histogram_bins=20, dtype=torch.float64)
+    quiet = make(bits=6, dtype=torch.float64)
     quiet.update(torch.tensor([0, 1]), torch.tensor([0.1, 0.3]), sample_weight=torch.tensor([math.nan, 1.0]))
     assert math.isnan(quiet.log_dict()["roc_auc"])  # invalid is not undefined
     with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=torch.float32"):
@@ -211,7 +211,7 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
     assert caught[0].filename == __file__
     assert ("val/dropped" in values) == (5 in labels)
     metric.compute()
-    for options in ({"from_logits": True}, {"low": -4, "high": 4}):
+    for options in ({"from_logits": True}, {"metrics": "roc_auc, average_precision, recall@3"}):
         fine = make(**options)
         fine.update(torch.tensor([0, 1]), torch.tensor([0.0, 1.0]))
         fine.compute()
@@ -228,7 +228,7 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
         ({"metrics": 3}, TypeError, "expected names"),
         ({"metrics": ["roc_auc", 3]}, TypeError, "expected names"),
         ({"metrics": "roc_auc:binary"}, ValueError, ":macro, :weighted, :micro, :class"),
-        ({"metrics": "recall@0.3333"}, ValueError, "the nearest edge is 0.333"),
+        ({"metrics": "recall@inf"}, ValueError, "a number after @"),
         ({"metrics": "recall@half"}, ValueError, "a number after @"),
         ({"metrics": "core@0.5"}, ValueError, "one measure"),
         ({"metrics": "recall:class@0.5"}, ValueError, "one measure"),
@@ -237,9 +237,9 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
         ({"num_classes": None, "class_names": NAMES}, ValueError, "class_names: expected None"),
         ({"num_classes": 1}, ValueError, "num_classes"),
         ({"class_names": ["a", "b"]}, ValueError, "3 different names"),
-        ({"num_bins": 7, "histogram_bins": 6}, ValueError, "num_bins: expected at most the 6 bins"),
-        ({"from_logits": True, "low": -5}, ValueError, "from_logits"),
-        ({"spacing": "log"}, ValueError, "spacing"),
+        ({"num_bins": -1}, ValueError, "num_bins: expected an integer of at least 1, got -1"),
+        ({"bits": 2}, ValueError, "bits: expected an integer from 4 to 20, .* got 2"),
+        ({"bits": 8, "edges": [0, 1]}, ValueError, "bits: expected None with edges="),
         ({"dtype": "float16"}, TypeError, "dtype"),
         ({"prefix": None}, TypeError, "prefix"),
         ({"zero_division": "x"}, TypeError, "zero_division"),
@@ -275,14 +275,14 @@ def test_refused_batches(torch: Any, make: Any) -> None:
 
 def test_buffers(torch: Any, make: Any) -> None:
     """They move, are saved and resumed, and stay what they are when a model becomes half."""
-    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(histogram_bins=20, from_logits=True)})
+    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(bits=6, from_logits=True)})
     metric = model["metric"]
     assert [name for name, _ in metric.named_buffers()] == BUFFERS
     batch = draw(torch)
     metric.update(*batch)
     values = metric.log_dict()
     saved = pickle.loads(pickle.dumps(model.state_dict()))
-    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(histogram_bins=20, from_logits=True)})
+    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(bits=6, from_logits=True)})
     other.load_state_dict(saved)
     for twin in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), other["metric"]):
         assert twin.log_dict() == values
@@ -296,11 +296,13 @@ def test_buffers(torch: Any, make: Any) -> None:
         assert torch.equal(buffer, before[name])
         assert buffer.dtype == before[name].dtype
     assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
-    with pytest.raises(ValueError, match=r"expected counts of the shape \(2, 4, 22, 2\) in 'counts'"):
-        make(3, histogram_bins=20).load_state_dict(before)
-    for options in ({"histogram_bins": 30}, {"histogram_bins": 20, "high": 2}):
-        with pytest.raises(ValueError, match="edges: expected counts in the bins of this metric"):
-            make(**options).load_state_dict(before)
+    with pytest.raises(ValueError, match=r"expected counts of the shape \(1, 3, 8\d\d\d, 2\) in 'counts'"):
+        make(3, bits=6).load_state_dict(before)
+    with pytest.raises(ValueError, match="expected counts of bits=8 in 'counts', .* got some of bits=6"):
+        make(bits=8).load_state_dict(before)
+    thresholds = make(metrics="roc_auc, f1@0.5", bits=6).state_dict()
+    with pytest.raises(ValueError, match="edges: expected counts at the edges and thresholds of this metric"):
+        make(metrics="roc_auc, f1@0.6", bits=6).load_state_dict(thresholds)
 
 
 def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
@@ -322,8 +324,8 @@ def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
     assert clone.log_dict() == pytest.approx(dict(zip(both.log_dict(), one.log_dict().values(), strict=True)))
     with pytest.raises(TypeError, match="expected metrics to merge, got list"):
         one.merge_state([other])
-    with pytest.raises(ValueError, match="in the bins"):
-        one.merge_state(make(spacing="logit"))
+    with pytest.raises(ValueError, match="got one of bits=15 and one of bits=8"):
+        one.merge_state(make(bits=8))
     counted = one.counts.clone()
     with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float64"):
         one.merge_state(other, make(dtype=torch.float64))
@@ -340,14 +342,16 @@ def test_inside_a_parallel_model(torch: Any, make: Any) -> None:
 
 def test_counts_are_exact(torch: Any, make: Any) -> None:
     """Beyond 2**24, where float32 stops, and 2**31, where int32 does."""
-    metric = make()
+    metric = make(metrics="roc_auc, recall@0.5")
     label, score = torch.ones(1, dtype=torch.int64), torch.tensor([0.25])
     for size in (2**24, 2**31, 2**53):
         metric.reset()
         metric.update(label, score)
         metric.counts *= size
+        metric.bins *= size
         metric.update(label, score)
         assert metric.state.matrix[-1, 1, 1] == size + 1
+        assert metric.state.counts.sum() == size + 1
 
 
 def test_contexts(torch: Any, make: Any) -> None:
@@ -355,14 +359,14 @@ def test_contexts(torch: Any, make: Any) -> None:
     labels, features = torch.randint(0, 2, (50,)), torch.randn(50, 4)
     layer = torch.nn.Linear(4, 1)
     with torch.inference_mode():
-        metric = make(from_logits=True, histogram_bins=20)
-    plain = ScoreState.zeros(histogram_bins=20, like=labels)
+        metric = make(from_logits=True, bits=6)
+    plain = ScoreState.zeros(bits=6, like=labels)
     for context in (torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode(), torch.enable_grad()):
         with context:
             logits = layer(features)[:, 0]
             metric.update(labels, logits)
             values = metric.compute()
-        plain = plain.update(labels, logits.detach().clone().double().sigmoid())
+        plain = plain.update(labels, logits=logits.detach().clone())
         assert torch.equal(metric.state.counts, plain.counts)
         assert torch.equal(values["roc_auc"], plain.roc_auc().value)
 
@@ -379,7 +383,7 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: i
     """The loss and the counting of a step are one graph, which is compiled once."""
     torch.manual_seed(0)
     model = torch.nn.Linear(6, n or 1)
-    metric, plain = (make(n, from_logits=True, histogram_bins=20, ignore_index=-1) for _ in range(2))
+    metric, plain = (make(n, from_logits=True, bits=6, ignore_index=-1) for _ in range(2))
     functional = torch.nn.functional
 
     def loss(features: Any, labels: Any, mask: Any) -> Any:
@@ -401,13 +405,13 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: i
         with torch._dynamo.config.patch(error_on_recompile=step > 0):
             compiled(features, labels, mask).backward()
         assert torch.equal(metric.counts, plain.counts)
-        torch.testing.assert_close(metric.offsets, plain.offsets, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(metric.calibration, plain.calibration, rtol=1e-9, atol=1e-9)
     assert metric.counts.sum() > 0
     assert metric.dropped == 0
 
 
 def test_compute_compiles(torch: Any, make: Any) -> None:
-    metric = make(3, "roc_auc:class, ece", from_logits=True, histogram_bins=20, prefix="val/")
+    metric = make(3, "roc_auc:class, ece", from_logits=True, bits=6, prefix="val/")
     metric.update(*draw(torch, 3))
     torch._dynamo.reset()
     values = torch.compile(metric.compute, fullgraph=True, backend="aot_eager")()
@@ -426,13 +430,13 @@ def test_no_value_is_inspected(torch: Any, make: Any) -> None:
         return metric.compute()
 
     specs = "roc_auc, average_precision:class, ece, ece:class_wise, mcc@0.5"
-    options: dict[str, Any] = {"from_logits": True, "bounds": True, "ignore_index": -1, "histogram_bins": 20}
+    options: dict[str, Any] = {"from_logits": True, "bounds": True, "ignore_index": -1, "bits": 6}
     batch = torch.zeros(8, dtype=torch.int64), torch.zeros((8, 3)), torch.ones(8, dtype=torch.bool)
     values = work(make(3, specs, **options).to("meta"), *(x.to("meta") for x in batch))
     assert {(value.device.type, value.ndim) for value in values.values()} == {("meta", 0)}
     metric = make(3, specs, **options)
     with FakeTensorMode() as mode:
-        for name in BUFFERS:
+        for name, _ in list(metric.named_buffers()):
             setattr(metric, name, mode.from_tensor(getattr(metric, name)))
         values = work(metric, *map(mode.from_tensor, batch))
         assert {value.ndim for value in values.values()} == {0}
@@ -444,8 +448,9 @@ def test_no_value_is_inspected(torch: Any, make: Any) -> None:
 def test_nothing_waits_for_a_gpu(torch: Any, make: Any) -> None:
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU")
-    metric = make(4, from_logits=True, bounds=True, ignore_index=-1).to("cuda")
-    plain = make(4, from_logits=True, bounds=True, ignore_index=-1)
+    metrics = "roc_auc, average_precision, ece, recall@0.5"
+    metric = make(4, metrics, from_logits=True, bounds=True, ignore_index=-1).to("cuda")
+    plain = make(4, metrics, from_logits=True, bounds=True, ignore_index=-1)
     labels, scores = torch.randint(-2, 6, (1000,), device="cuda"), torch.randn((1000, 4), device="cuda")
     mask = labels != 2
     torch.cuda.synchronize()

@@ -91,7 +91,7 @@ def test_state_is_safe(torch: Any, make: Any) -> None:
     with pytest.raises(ValueError, match=r"edges.*: expected counts in the bins of this metric"):
         other.load_state_dict(saved)
     for options, message in (
-        ({"histogram_bins": 20}, "in the bins of this metric"),
+        ({"bits": 6}, "in the bins of this metric"),
         ({"num_classes": 4}, "of the shape"),
     ):
         smaller = make(**{"num_classes": 3, "from_logits": True, **options})
@@ -122,7 +122,7 @@ def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> No
             "labels": scores(3, "accuracy"),
             "a": make(3, "roc_auc, ece", from_logits=True, bounds=True),
             "b": make(3, "average_precision", from_logits=True),
-            "wide": make(3, "roc_auc", from_logits=True, histogram_bins=20, prefix="wide/"),
+            "wide": make(3, "roc_auc", from_logits=True, bits=6, prefix="wide/"),
             "probabilities": make(3, "roc_auc", low=-9, high=9, prefix="raw/"),
         },
         prefix="val/",
@@ -149,7 +149,7 @@ def test_collections_do_not_share_what_is_counted_differently(torch: Any, torchm
         "all": make(),
         "some": make(ignore_index=0),
         "logits": make(from_logits=True),
-        "bins": make(histogram_bins=500, num_bins=5),
+        "bins": make(bits=6, num_bins=5),
         "spacing": make(spacing="logit"),
         "weighted": make(dtype=torch.float64),
     }

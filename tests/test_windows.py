@@ -17,8 +17,8 @@ KINDS = {
     "confusion": (ConfusionState, {"num_classes": N}),
     "groups": (ConfusionState, {"num_classes": N, "num_groups": 2}),
     "margins": (MarginState, {"num_classes": N}),
-    "scores": (ScoreState, {"histogram_bins": 8, "num_classes": N, "losses": True, "top_k": 2}),
-    "binary scores": (ScoreState, {"histogram_bins": 8}),
+    "scores": (ScoreState, {"bits": 6, "num_classes": N, "losses": True, "top_k": 2}),
+    "binary scores": (ScoreState, {"bits": 6}),
     "multilabel": (MultilabelState, {"num_labels": N}),
 }
 

@@ -39,10 +39,10 @@ METRICS = {
     "class scores": Case(lambda of: of.ConfusionMetric(3, ignore_index=0), 3, options=mask),
     "threshold": Case(lambda of: of.ConfusionMetric(2, threshold=0.4), None),
     "weights": Case(lambda of: of.ConfusionMetric(3, dtype=real(of)), 3, options=weights),
-    "bins": Case(lambda of: of.ScoreMetric(histogram_bins=20, positive=0), None),
-    "class bins": Case(lambda of: of.ScoreMetric(3, "roc_auc", histogram_bins=4), 3),
-    "logits": Case(lambda of: of.ScoreMetric(3, histogram_bins=20, from_logits=True, ignore_index=0), 3, options=mask),
-    "weighted bins": Case(lambda of: of.ScoreMetric(3, histogram_bins=20, dtype=real(of)), 3, options=weights),
+    "bins": Case(lambda of: of.ScoreMetric(bits=6, positive=0), None),
+    "class bins": Case(lambda of: of.ScoreMetric(3, "roc_auc", bits=6), 3),
+    "logits": Case(lambda of: of.ScoreMetric(3, bits=6, from_logits=True, ignore_index=0), 3, options=mask),
+    "weighted bins": Case(lambda of: of.ScoreMetric(3, bits=6, dtype=real(of)), 3, options=weights),
     "margins": Case(lambda of: of.MarginMetric(3, "f1", ignore_index=0), 3, options=mask),
     "several labels": Case(
         lambda of: of.MultilabelMetric(

@@ -127,8 +127,7 @@ def _read(
     samples[0] = widen(samples[0], backend)
     counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place)
     edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges
-    calibrated = equal_edges(contents.num_bins) if contents.num_bins else ()
-    equal = backend.constant([calibrated], leaves.calibration)[0, :] if calibrated else leaves.edges
+    equal = equal_edges(contents.num_bins, leaves.calibration, backend) if contents.num_bins else leaves.edges
     return own, Task(backend, contents, edges, equal, ignored, are_logits, counter), leaves, samples
 
 

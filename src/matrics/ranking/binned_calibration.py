@@ -40,7 +40,7 @@ class Calibration(NamedTuple):
         sums = sums + remainders if remainders.shape[-1] else sums
         sums = sums[..., :-1, :, :] if chosen == "class_wise" else sums[..., -1, :, :]
         xp = backend.xp
-        edges = backend.constant([equal_edges(contents.num_bins)], sums)[0, :]
+        edges = equal_edges(contents.num_bins, sums, backend)
         below = xp.reshape(xp.concat([edges[:1], edges]), (*(1,) * (sums.ndim - 2), -1))
         samples, positives, distances = (sums[..., k] for k in range(3))
         samples, positives, probabilities = (

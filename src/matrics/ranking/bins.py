@@ -47,9 +47,9 @@ def _given(edges: Any) -> Array:
     return made
 
 
-def equal_edges(num_bins: int) -> tuple[float, ...]:
+def equal_edges(num_bins: int, like: Array, backend: Standard) -> Array:
     """The edges of bins of equal width from 0 to 1, as :func:`matrics.expected_calibration_error` has them."""
-    return tuple(k / num_bins for k in range(num_bins + 1))
+    return backend.xp.astype(backend.class_index(num_bins + 1, like), like.dtype) / num_bins
 
 
 def rounded(edges: Any) -> Array:
