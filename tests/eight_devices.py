@@ -18,7 +18,7 @@ INSIDE = Y_TRUE >= 0
 WANTED = matrics.confusion_matrix(Y_TRUE[INSIDE], LOGITS[INSIDE].argmax(-1), num_classes=3)
 SCORES = matrics.score(WANTED, ["accuracy", "mcc", "recall:class"])
 PROBABILITIES = RANDOM.random((4, 64)).astype(np.float32)
-WANTED_SCORES = ScoreState.zeros(bits=6).update(Y_TRUE, PROBABILITIES)
+WANTED_SCORES = ScoreState.zeros(bits=6, thresholds=[0.25, 0.5]).update(Y_TRUE, PROBABILITIES)
 SPREAD = PartitionSpec(None, "data")
 
 
@@ -79,13 +79,13 @@ def run(kind: Any) -> None:
         np.testing.assert_array_equal(models.matrix, np.broadcast_to(WANTED, (8, 3, 3)))
         # Histograms of scores, likewise; their edges are added up as well.
         scores = jax.device_put(PROBABILITIES, NamedSharding(mesh, SPREAD))
-        empty = ScoreState.zeros(bits=6, like=y_true)
+        empty = ScoreState.zeros(bits=6, thresholds=[0.25, 0.5], like=y_true)
         check_scores(sum(jax.jit(empty.update)(y_true[i], scores[i]) for i in range(4)))
 
         @jax.jit
         @partial(jax.shard_map, in_specs=(SPREAD, SPREAD), out_specs=PartitionSpec())
         def add_scores(y_true: Any, scores: Any) -> Any:
-            own = varying(ScoreState.zeros(bits=6, like=y_true))
+            own = varying(ScoreState.zeros(bits=6, thresholds=[0.25, 0.5], like=y_true))
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, scores))
             return jax.lax.psum(own, "data")
 

@@ -125,7 +125,7 @@ def resume(rank: int) -> torch.Tensor:
 
 def scored(rank: int) -> ScoreState:
     """The state of the scores of a process."""
-    state = ScoreState.zeros(bits=6, like=torch.zeros(()))
+    state = ScoreState.zeros(bits=6, thresholds=[0.25, 0.5], like=torch.zeros(()))
     for labels, scores in batches(rank):
         state = state.update(labels % 2, scores[:, 0])
     return state

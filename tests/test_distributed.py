@@ -65,8 +65,7 @@ def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
         for name, times in (("first", 1), ("again", 1), ("later", 2)):
             state = matrics.ScoreState(*result[name])
             np.testing.assert_array_equal(state.counts, times * whole.state.counts)
-            np.testing.assert_allclose(state.offsets, times * whole.state.offsets, rtol=1e-12, atol=1e-12)
-            np.testing.assert_array_equal(state.thresholds, whole.state.thresholds)
+            np.testing.assert_allclose(state.calibration, times * whole.state.calibration, rtol=1e-12, atol=1e-12)
         assert result["dropped"] == whole.dropped > 0
         assert result["together"] == pytest.approx(whole.log_dict(), abs=1e-9)
         expected = whole.log_dict() | {"dropped": 2 * float(whole.dropped)}

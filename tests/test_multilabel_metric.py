@@ -33,7 +33,7 @@ def test_scikit_learn(library: str) -> None:
     """All averages, of three batches of different sizes."""
     peer = pytest.importorskip("sklearn.metrics")
     y_true, scores = draw()
-    metric = Metric(library, 5, [*MANY, *AREAS, OF_SAMPLES], bits=6, prefix="val/")
+    metric = Metric(library, 5, [*MANY, *AREAS, OF_SAMPLES], prefix="val/")
     for part in (slice(0, 40), slice(40, 41), slice(41, 90)):
         metric.update(y_true[part], scores[part])
     found, predicted = metric.values(), scores >= 0.5
@@ -59,7 +59,7 @@ def test_areas_have_bounds(library: str) -> None:
     """Those of the scores, of which a bin has many, are between them."""
     peer = pytest.importorskip("sklearn.metrics")
     y_true, scores = draw(200)
-    found = Metric(library, 5, AREAS, bits=6, bounds=True).update(y_true, scores).values()
+    found = Metric(library, 5, AREAS, bits=4, bounds=True).update(y_true, scores).values()
     for how in ("macro", "micro", "weighted"):
         for name, function in {"roc_auc": "roc_auc_score", "average_precision": "average_precision_score"}.items():
             exact = getattr(peer, function)(y_true, scores, average=how)
@@ -141,7 +141,7 @@ def test_areas_leave_the_same_entries_out(library: str) -> None:
     y_true, scores = draw(80)
     y_true[RANDOM.random(y_true.shape) < 0.3] = -1
     scores[RANDOM.random(scores.shape) < 0.1] = np.nan
-    metric = Metric(library, 5, "roc_auc:label, roc_auc:micro", ignore_index=-1, bits=6)
+    metric = Metric(library, 5, "roc_auc:label, roc_auc:micro", ignore_index=-1)
     with warnings.catch_warnings(action="ignore"):
         found = metric.update(y_true, scores).values()
     kept = (y_true >= 0) & ~np.isnan(scores)
@@ -191,14 +191,15 @@ def test_logits(library: str) -> None:
     """As their probabilities, but far logits, whose probabilities are all 1, keep their order in the ranking loss."""
     y_true, scores = draw(60)
     logits = np.log((scores + 0.01) / (1.01 - scores)).astype(np.float32)
-    options: Any = {"threshold": 0.25, "bits": 6}
+    options: Any = {"threshold": 0.25}
     names = ["f1", "roc_auc", OF_SAMPLES]
     found = Metric(library, 5, names, from_logits=True, **options).update(y_true, logits).values()
     expected = Metric(library, 5, names, **options).update(y_true, 1 / (1 + np.exp(-logits))).values()
     assert found == pytest.approx(expected, abs=0.02)
     assert found["ranking_loss"] == pytest.approx(expected["ranking_loss"], abs=1e-6)
     far = Metric(library, 2, "ranking_loss, roc_auc", from_logits=True)
-    assert far.update([[1, 0], [0, 1]], np.float32([[90, 80], [70, 60]])).values()["ranking_loss"] == 0.5
+    values = far.update([[1, 0], [0, 1]], np.float32([[90, 80], [70, 60]])).values()
+    assert values == {"ranking_loss": 0.5, "roc_auc": 0.5}
 
 
 @pytest.mark.exhaustive(library=["flax"])
@@ -247,8 +248,9 @@ def test_undefined_values(library: str) -> None:
         ({"threshold": "0.5"}, ValueError, "expected a number, or one"),
         ({"metrics": "roc_auc", "threshold": 0.5}, ValueError, "none of the measures is one of predicted labels"),
         ({"metrics": "ranking_loss", "dtype": int}, TypeError, "dtype: expected None for integer counts"),
-        ({"metrics": "roc_auc", "bits": 0, "num_bins": 0}, ValueError, "histogram_bins"),
-        ({"metrics": "roc_auc", "from_logits": True, "low": -1}, ValueError, "low=0 and high=1"),
+        ({"metrics": "roc_auc", "bits": 3}, ValueError, "bits: expected an integer from 4 to 20"),
+        ({"metrics": "roc_auc", "bits": 0}, ValueError, "bits: expected an integer from 4 to 20 for areas, got 0"),
+        ({"metrics": "roc_auc", "bits": 8, "edges": [0, 1]}, ValueError, "bits: expected None with edges="),
         ({"num_labels": 0}, ValueError, "num_labels: expected an integer of at least 1, got 0"),
         ({"num_labels": 2**29}, ValueError, "allow_large"),
         ({"class_names": ["a"]}, ValueError, "expected 3 different names"),

@@ -203,7 +203,7 @@ def test_samples_are_left_out_by_their_labels() -> None:
     assert matrics.roc_auc(labels, s, positive="fraud", ignore_index=["?", "-"]) == wanted
     numbers = [3, 7, -1, 3, 7, 9]
     assert matrics.roc_auc(numbers, s, positive=7, ignore_index=[-1, 9]) == wanted
-    state = ScoreState.zeros(bits=6)
+    state = ScoreState.zeros()
     for y, positive, left_out in ((labels, "fraud", ["?", "-"]), (numbers, 7, [-1, 9])):
         counted = state.update(y, s, positive=positive, ignore_index=left_out)
         assert counted.roc_auc().value == wanted

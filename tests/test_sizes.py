@@ -32,7 +32,8 @@ MADE: dict[str, tuple[str, Any]] = {
     "models": ("num_classes", lambda n: matrics.compare_models(LABELS, [LABELS, LABELS], num_classes=n)),
     "random": ("num_classes", lambda n: matrics.random_matrices(2, n)),
     "batch": ("batch_shape", lambda n: matrics.ConfusionState.zeros(2, batch_shape=(3, n))),
-    "bins of a state": ("histogram_bins", lambda n: matrics.ScoreState.zeros(histogram_bins=n)),
+    "bins of a state": ("num_bins", lambda n: matrics.ScoreState.zeros(num_bins=n)),
+    "classes of a state": ("num_classes", lambda n: matrics.ScoreState.zeros(num_classes=n)),
     "bins": ("num_bins", lambda n: matrics.expected_calibration_error(LABELS, [0.2, 0.3], num_bins=n)),
     "bins of equal mass": (
         "num_bins",

@@ -124,8 +124,6 @@ def test_other_scores(torch: Any, make: Any) -> None:
     assert metric.log_dict() == {"roc_auc": 0.75, "recall@1.7": 0.5}
     edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]))
     edges.update(labels, scores)
-    with pytest.warns(RuntimeWarning, match=r"roc_auc counts scores that share a bucket .* 0\.750 to 0\.750|share"):
-        edges.compute()
     assert edges.log_dict() == {"roc_auc": 0.75, "recall@2": 0.5}
 
 
@@ -296,7 +294,7 @@ def test_buffers(torch: Any, make: Any) -> None:
         assert torch.equal(buffer, before[name])
         assert buffer.dtype == before[name].dtype
     assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
-    with pytest.raises(ValueError, match=r"expected counts of the shape \(1, 3, 8\d\d\d, 2\) in 'counts'"):
+    with pytest.raises(ValueError, match=r"expected counts of the shape \(1, 3, 6929, 2\) in 'counts'"):
         make(3, bits=6).load_state_dict(before)
     with pytest.raises(ValueError, match="expected counts of bits=8 in 'counts', .* got some of bits=6"):
         make(bits=8).load_state_dict(before)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from matrics import ScoreState
+
 RANDOM = np.random.default_rng(22)
 SPECS = "roc_auc, ece, recall@0.5, roc_auc:class"
 
@@ -86,15 +88,12 @@ def test_state_is_safe(torch: Any, make: Any) -> None:
         metric.update(*batch)
     metric.update(*batch)
     assert torch.equal(metric.state.counts, resumed.state.counts)
-    other = make(3, spacing="logit", from_logits=True)
-    other.persistent(True)
-    with pytest.raises(ValueError, match=r"edges.*: expected counts in the bins of this metric"):
-        other.load_state_dict(saved)
     for options, message in (
-        ({"bits": 6}, "in the bins of this metric"),
+        ({"bits": 6}, "expected counts of bits=6 in .*, as this metric has, got some of bits=10"),
+        ({"metrics": "roc_auc, ece:class_wise, recall@0.4"}, "edges.*: expected counts at the edges and thresholds"),
         ({"num_classes": 4}, "of the shape"),
     ):
-        smaller = make(**{"num_classes": 3, "from_logits": True, **options})
+        smaller = make(**{"num_classes": 3, "metrics": SPECS, "from_logits": True, **options})
         smaller.persistent(True)
         with pytest.raises(ValueError, match=message):
             smaller.load_state_dict(saved)
@@ -123,7 +122,7 @@ def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> No
             "a": make(3, "roc_auc, ece", from_logits=True, bounds=True),
             "b": make(3, "average_precision", from_logits=True),
             "wide": make(3, "roc_auc", from_logits=True, bits=6, prefix="wide/"),
-            "probabilities": make(3, "roc_auc", low=-9, high=9, prefix="raw/"),
+            "probabilities": make(3, "roc_auc", prefix="raw/"),
         },
         prefix="val/",
         compute_groups=groups,
@@ -149,18 +148,19 @@ def test_collections_do_not_share_what_is_counted_differently(torch: Any, torchm
         "all": make(),
         "some": make(ignore_index=0),
         "logits": make(from_logits=True),
-        "bins": make(bits=6, num_bins=5),
-        "spacing": make(spacing="logit"),
+        "bits": make(bits=6),
+        "bins": make(num_bins=5),
         "weighted": make(dtype=torch.float64),
     }
     collection = torchmetrics.MetricCollection(metrics)
     for labels, scores in (([1, 1], [0.659046068407, 0.659046068407]), ([0, 1], [0.2, 0.4])):
         collection.update(torch.tensor(scores, dtype=torch.float64), torch.tensor(labels))
-    places = {name: metric.state.counts.nonzero()[:, 0].tolist() for name, metric in collection.items()}
-    assert places["all"] == places["weighted"] == [201, 401, 660]
-    assert places["some"] == [401, 660]
-    assert places["bins"] == [101, 201, 330]
-    assert places["logits"] == [550, 599, 660]
+    for metric, given in zip(metrics.values(), ([0.2, 0.4, 0.659046068407],) * 6, strict=True):
+        score = {"logits" if metric is metrics["logits"] else "y_score": given}
+        bits = 6 if metric is metrics["bits"] else 15
+        wanted = ScoreState.zeros(bits=bits, num_bins=0).update([0, 1, 1], **score).counts.nonzero()[0].tolist()
+        found = metric.state.counts.nonzero()[:, 0].tolist()
+        assert found == (wanted[1:] if metric is metrics["some"] else wanted)
     assert all(sum(metric.state.counts.flatten()) == 4 - (name == "some") for name, metric in collection.items())
 
 

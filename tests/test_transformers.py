@@ -87,33 +87,31 @@ def test_values_are_those_of_scikit_learn(torch: Any, make: Any, way: str) -> No
 
 
 def test_areas_are_near_those_of_scikit_learn(torch: Any, make: Any) -> None:
-    """As those of a ScoreMetric: from bins of probabilities."""
+    """As those of a ScoreMetric: from buckets of log-odds."""
     sk = pytest.importorskip("sklearn.metrics")
     labels, logits = draw(2)
     compute = make("roc_auc, average_precision, recall@0.25", positive=1)
     values, found = by_batches(torch, compute, logits, labels), softmax(logits)[:, 1]
-    assert values["roc_auc"] == pytest.approx(sk.roc_auc_score(labels, found), abs=1e-3)
+    assert values["roc_auc"] == pytest.approx(sk.roc_auc_score(labels, found), abs=1e-5)
     assert values["average_precision"] == pytest.approx(sk.average_precision_score(labels, found), abs=1e-3)
     assert values["recall@0.25"] == pytest.approx(sk.recall_score(labels, found >= 0.25), rel=1e-12)
     assert compute.confusion is None
 
 
-def test_a_rare_class_has_its_probabilities_in_one_bin(torch: Any, make: Any) -> None:
-    """Of half a percent, and a model that says so: the bins of equal width leave the area open, with a warning."""
+def test_a_rare_class(torch: Any, make: Any) -> None:
+    """Of half a percent, and a model that says so: probabilities below 0.001 keep their order; a warning where none do."""
     sk = pytest.importorskip("sklearn.metrics")
     labels = (np.arange(20_000) % 200 == 0).astype(int)
     ones = (np.random.default_rng(0).normal(-8, 1, 20_000) + 1.5 * labels).astype(np.float32)
     logits, wanted = np.stack([0 * ones, ones], -1), sk.roc_auc_score(labels, ones)
     options = {"positive": "x_low", "class_names": ["x", "x_low"], "prefix": "a/"}
-    with pytest.warns(
-        UserWarning, match=r'^a/roc_auc counts scores of one bin as equal.*between 0\.\d+.*spacing="logit"'
-    ) as said:
-        found = by_batches(torch, make("roc_auc, recall@0.5, f1", **options), logits, labels)
-    low, high = (float(text) for text in re.findall(r"0\.\d{3}", str(said[0].message)))
-    assert low < found["a/roc_auc"] < wanted - 0.05 < high
+    found = by_batches(torch, make("roc_auc, recall@0.5, f1", **options), logits, labels)
+    assert found["a/roc_auc"] == pytest.approx(wanted, abs=1e-4)
     assert list(found) == ["a/f1", "a/roc_auc", "a/recall@0.5"]
-    found = by_batches(torch, make("roc_auc, roc_auc:class", spacing="logit", **options), logits, labels)
-    assert found["a/roc_auc"] == pytest.approx(wanted, abs=2e-3)
+    with pytest.warns(RuntimeWarning, match=r"^roc_auc counts scores that share a bucket as equal.* to 0\.\d+\.") as said:
+        found = by_batches(torch, make("roc_auc, roc_auc:class", bits=4, **options), logits, labels)
+    low, high = (float(text) for text in re.findall(r"0\.\d{3}", str(said[0].message)))
+    assert low < wanted < high
     assert list(found) == ["a/roc_auc", "a/roc_auc/x", "a/roc_auc/x_low"]
 
 
@@ -318,7 +316,7 @@ def test_it_can_be_pickled_and_printed(make: Any) -> None:
         ("mcc", {"labels": [1, 2], "num_classes": 2}, "expected either num_classes=.*got both"),
         ("mcc", {"ignore_index": "pad"}, "ignore_index: expected a 32-bit integer"),
         ("mcc", {"prefix": 1}, "prefix: expected text, got 1"),
-        ("mcc", {"spacing": "log"}, "spacing: expected None, 'equal' or 'logit', got 'log'"),
+        ("mcc", {"bits": "log"}, "bits: expected an integer from 4 to 20, or 0 for no areas, got 'log'"),
         (Passed([0], [0]), {}, "got the predictions of the Trainer: call the function first"),
     ],
 )

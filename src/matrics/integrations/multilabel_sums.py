@@ -13,7 +13,7 @@ from matrics.integrations.multilabel_names import Kept
 from matrics.multilabel.state import MultilabelState
 from matrics.quoting import quoted
 from matrics.ranking.bins import make_edges
-from matrics.ranking.buckets import bits_of
+from matrics.ranking.buckets import bits_of, check_bits_or_edges
 from matrics.ranking.leaves import empty as empty_scores
 from matrics.ranking.sample_sums import added_sums
 from matrics.ranking.state import ScoreState
@@ -199,6 +199,8 @@ def empty(
     backend, (like,) = as_arrays(like=like)
     xp = backend.xp
     place = backend.device_option(like)
+    if kept.histogram:
+        check_bits_or_edges(bins["bits"], bins["edges"])
     bins = bins if kept.histogram else {"bits": 0}
     scores = ScoreState(
         *empty_scores(

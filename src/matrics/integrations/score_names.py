@@ -17,6 +17,7 @@ from matrics.catalogue.registry import options_of
 from matrics.integrations.settings import are_counts, of_nothing
 from matrics.quoting import quoted, split_outside
 from matrics.ranking.bins import rounded
+from matrics.ranking.buckets import check_bits_or_edges
 from matrics.ranking.odds import at_threshold
 from matrics.ranking.positive import REST
 from matrics.scoring.score import resolve
@@ -77,8 +78,8 @@ def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: A
     calibrated = [value for value in wanted if value.name == CALIBRATION]
     thresholds = sorted({float(value.threshold) for value in wanted if value.threshold is not None})
     places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
-    if edges is not None and bits is not None:
-        raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
+    if has_areas or edges is not None:
+        check_bits_or_edges(bits, edges)
     return {
         "bits": bits if has_areas and edges is None else None if edges is not None else 0,
         "edges": edges,

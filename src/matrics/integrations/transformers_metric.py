@@ -18,6 +18,7 @@ from matrics.integrations.score_names import is_of_scores, read_names
 from matrics.integrations.settings import checked_prefix, classes_of
 from matrics.integrations.torch import ConfusionMetric, ScoreMetric
 from matrics.quoting import quoted, split_outside
+from matrics.ranking.buckets import check_bits
 from matrics.scoring.score import resolve
 
 #: Scores that are counted at once: the metrics of labels would need memory for copies of all samples.
@@ -49,7 +50,7 @@ class TrainerMetrics:
         self._ignored = check_ignore_index(ignore_index)
         if shift is not None and not isinstance(shift, bool):
             raise TypeError(f"shift: expected True, False or None, got {quoted(shift)}")
-        self._shift, self._bits = shift, bits
+        self._shift, self._bits = shift, None if bits is None else check_bits(bits, 1)
         self.confusion: ConfusionMetric | None = None
         self.scores: ScoreMetric | None = None
         self._num_classes: int | None = None

@@ -116,6 +116,14 @@ def check_bits(bits: Any, rows: int) -> int:
     return int(bits)
 
 
+def check_bits_or_edges(bits: Any, edges: Any) -> None:
+    """Raise unless areas can be made of these options of a metric."""
+    if edges is not None and bits is not None:
+        raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
+    if is_whole(bits) and bits == 0:
+        raise ValueError(f"bits: expected an integer from {FEWEST_BITS} to {MOST_BITS} for areas, got 0")
+
+
 def bits_of(length: int) -> int | None:
     """The resolution of histograms of this length; None if there is none."""
     return _BITS.get(length)
