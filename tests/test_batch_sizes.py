@@ -35,9 +35,7 @@ STATES = {
     "weighted margins": Case(lambda like: MarginState.zeros(3, like=like, dtype=like.dtype), 3, options=weights),
     "bins": Case(lambda like: ScoreState.zeros(bits=6, like=like), None),
     "class bins": Case(lambda like: ScoreState.zeros(bits=6, num_classes=3, like=like), 3),
-    "weighted bins": Case(
-        lambda like: ScoreState.zeros(bits=6, like=like, dtype=like.dtype), None, options=weights
-    ),
+    "weighted bins": Case(lambda like: ScoreState.zeros(bits=6, like=like, dtype=like.dtype), None, options=weights),
     "losses": Case(
         lambda like: ScoreState.zeros(num_classes=3, bits=0, num_bins=0, losses=True, top_k=[1, 2], like=like), 3
     ),
@@ -176,9 +174,7 @@ def test_torchmetrics_counts_more_batches_than_graphs_are_kept(torch: Any, metho
 VALUES = {
     "measures": lambda of: of.ConfusionMetric(3, "balanced_accuracy", zero_division=0.0),
     "areas": lambda of: of.ScoreMetric(3, "roc_auc", bits=6, bounds=True, zero_division=0.0),
-    "calibration": lambda of: of.ScoreMetric(
-        3, "ece, recall@0.5, average_precision:micro", bits=6, num_bins=4
-    ),
+    "calibration": lambda of: of.ScoreMetric(3, "ece, recall@0.5, average_precision:micro", bits=6, num_bins=4),
 }
 
 

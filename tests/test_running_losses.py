@@ -55,9 +55,7 @@ def as_library(library: str, x: Any) -> Any:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_state_has_the_means_of_all_samples(library: str) -> None:
-    state = ScoreState.zeros(
-        num_classes=CLASSES, losses=True, top_k=[1, 3], bits=6, like=as_library(library, 0.0)
-    )
+    state = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=[1, 3], bits=6, like=as_library(library, 0.0))
     update = ScoreState.update
     if library == "jax" and roads.ONE_PROGRAM:
         update = pytest.importorskip("jax").jit(update)
@@ -161,9 +159,9 @@ def test_errors_say_what_to_do() -> None:
         ScoreState.zeros().log_loss()
     with pytest.raises(ValueError, match=r"made without top_k="):
         ScoreState.zeros(num_classes=3).top_k_accuracy()
-    with pytest.raises(ValueError, match=r"a histogram of scores, got one made with bits=0, num_bins=0"):
+    with pytest.raises(ValueError, match="a state that keeps areas, got one made with bits=0"):
         ScoreState.zeros(losses=True, bits=0, num_bins=0).roc_auc()
-    with pytest.raises(ValueError, match=r"histogram of scores"):
+    with pytest.raises(ValueError, match="expected a state that keeps counts at thresholds"):
         _ = ScoreState.zeros(losses=True, bits=0, num_bins=0).thresholds
     with pytest.raises(ValueError, match=r"top_k: expected None without num_classes="):
         ScoreState.zeros(top_k=5)
@@ -256,7 +254,7 @@ def test_a_positive_class_and_two_classes(library: str) -> None:
 def test_what_is_no_probability_is_not_filled_with_0(library: str) -> None:
     metric = made(library, CLASSES, "log_loss, brier_score")
     update(library, metric, *batches()[0])  # logits
-    with pytest.warns(RuntimeWarning, match=r"some scores are not in \[0, 1\]: if they are logits"):
+    with pytest.warns(RuntimeWarning, match=r"some scores are not in \[0, 1\], .*: if they are logits"):
         found = values(metric)
     assert all(math.isnan(value) for value in found.values())
 
@@ -285,7 +283,7 @@ def test_many_classes_of_a_language_model() -> None:
     y_true = torch.tensor([*logits.argmax(-1)[:4].tolist(), 5, 6, 7, -100])
     metric = made("torch", 50_000, "top_k_accuracy(k=[1,5])", from_logits=True, ignore_index=-100)
     metric.update(y_true, logits)
-    assert {name for name, _ in metric.named_buffers()} == {"dropped_counts", "sums", "top_k"}
+    assert {name for name, _ in metric.named_buffers()} == {"rounded", "dropped_counts", "sums", "top_k"}
     assert sum(buffer.nbytes for buffer in metric.buffers()) < 3e6
     found = values(metric)
     wanted = matrics.top_k_accuracy(y_true[:7], logits[:7].float(), [1, 5])
@@ -296,7 +294,7 @@ def test_many_classes_of_a_language_model() -> None:
     other = made("torch", 50_000, "top_k_accuracy(k=[1,10])", from_logits=True)
     with pytest.raises(ValueError, match=r"checkpoint: expected the losses, and each k of top-k measures"):
         other.load_state_dict(metric.state_dict())
-    with pytest.raises(ValueError, match=r"merge_state: expected the losses, and each k"):
+    with pytest.raises(ValueError, match=r"expected states that keep the same losses= and top_k="):
         other.merge_state(metric)
     assert values(metric.merge_state(resumed)) == found
 

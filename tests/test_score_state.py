@@ -321,7 +321,11 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros(batch_shape=(2,)).update([0], [0.1]), ValueError, r"the batch \(2,\) of the state"),
         (lambda: zeros(batch_shape=(2, 2)).update([0], [0.1]), ValueError, r"the batch \(2, 2\) of the state"),
         (lambda: zeros() + zeros(num_classes=3), ValueError, "same classes and batch, got num_classes None and 3"),
-        (lambda: zeros() + zeros(bits=10), ValueError, "got one of bits=15 and one of bits=10; make both with the same"),
+        (
+            lambda: zeros() + zeros(bits=10),
+            ValueError,
+            "got one of bits=15 and one of bits=10; make both with the same",
+        ),
         (lambda: zeros() + zeros(edges=[0, 1]), ValueError, "got one of bits=15 and one of bits=0"),
         (lambda: zeros() + zeros(num_bins=3), ValueError, "got num_bins=15, class_wise=False and num_bins=3"),
         (lambda: zeros(thresholds=0.5) + zeros(thresholds=0.6), ValueError, "the same edges or thresholds"),

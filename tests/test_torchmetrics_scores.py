@@ -52,7 +52,7 @@ def test_update_forward_and_reset(torch: Any, make: Any) -> None:
     assert plain(metric.compute()) == metric.log_dict() == values_of(batches)
     metric.update(*batches[0])
     assert metric.log_dict() == values_of([*batches, batches[0]])
-    thresholds = make(3).state.thresholds
+    thresholds = make(3, SPECS).state.thresholds
     assert torch.equal(metric.state.thresholds, thresholds)  # whose edges forward has added up
     assert {name for name, _ in metric.items()} == set(metric.log_dict())
     metric.reset()
@@ -120,7 +120,7 @@ def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> No
             "theirs": torchmetrics.classification.MulticlassAUROC(3),
             "labels": scores(3, "accuracy"),
             "a": make(3, "roc_auc, ece", from_logits=True, bounds=True),
-            "b": make(3, "average_precision", from_logits=True),
+            "b": make(3, "average_precision, ece", from_logits=True, prefix="b/"),
             "wide": make(3, "roc_auc", from_logits=True, bits=6, prefix="wide/"),
             "probabilities": make(3, "roc_auc", prefix="raw/"),
         },
@@ -133,7 +133,8 @@ def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> No
             collection.update(*batch)
         values, expected = plain(collection.compute()), values_of(batches, "roc_auc, ece, average_precision").expected
         for name, value in expected.items():
-            assert values[f"val/{name}"] == pytest.approx(value, abs=1e-9)
+            prefix = "val/b/" if name == "average_precision" else "val/"
+            assert values[f"{prefix}{name}"] == pytest.approx(value, abs=1e-9)
         assert values["val/roc_auc_low"] - 1e-6 <= values["val/theirs"] <= values["val/roc_auc_high"] + 1e-6
         assert {"val/accuracy", "val/wide/roc_auc", "val/raw/roc_auc"} < set(values)
         if groups:

@@ -134,7 +134,7 @@ def test_counts_decay(backend: Any, kind: str) -> None:
         if name in ("edges", "states", "top_k"):
             wanted = by_batch[0]
         else:
-            weights = [1.0 if name == "dropped" else decay**t for t in range(len(batches) - 1, -1, -1)]
+            weights = [1.0 if name in ("dropped", "rounded") else decay**t for t in range(len(batches) - 1, -1, -1)]
             wanted = sum(weight * part for weight, part in zip(weights, by_batch, strict=True))
         np.testing.assert_allclose(backend.numpy(found), wanted, rtol=1e-5, atol=1e-5)
 
