@@ -40,7 +40,7 @@ class Network(nnx.Module):
 
 
 def measures(prefix: str) -> nnx.MultiMetric:
-    """Both take ``labels=`` and ``logits=``: one decides at the logit 0, the other keeps histograms."""
+    """Both take ``labels=`` and ``logits=``: one decides at the logit 0, the other counts scores."""
     names = ["malignant", "benign"]
     return nnx.MultiMetric(
         labels=ConfusionMetric(2, "accuracy, mcc, recall:class", threshold=0.0, class_names=names, prefix=prefix),

@@ -41,7 +41,7 @@ class Digits(lightning.LightningModule):
         self.network = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
         self.seen = ConfusionMetric(10, "accuracy, mcc", prefix="train/")
         self.labels = ConfusionMetric(10, "accuracy, mcc, recall:class", prefix="val/", class_names=NAMES)
-        # Areas and calibration from histograms: no scores are kept until the end of the epoch.
+        # Areas and calibration from counts: no scores are kept until the end of the epoch.
         self.scores = ScoreMetric(10, "roc_auc, ece", from_logits=True, prefix="val/")
 
     def training_step(self, batch: list[torch.Tensor]) -> torch.Tensor:

@@ -211,5 +211,5 @@ def test_a_state_for_64_bits_is_refused_where_there_are_32(jax_backend: Any) -> 
     y_true, scores = batches(1)
     with pytest.raises(TypeError, match=r"like=\) of a JAX array"):
         jax.jit(ScoreState.update)(ScoreState.zeros(), jax_backend.asarray(y_true[0]), jax_backend.asarray(scores[0]))
-    with pytest.raises(ValueError, match="expected at most 32762 bins"):
-        ScoreState.zeros(**KEPT_000, like=jax_backend.asarray(0))
+    with pytest.raises(ValueError, match="expected a state of at most 2,147,483,647 counts, as there are no 64-bit"):
+        ScoreState.zeros(bits=20, num_classes=50, allow_large=True, like=jax_backend.asarray(0))

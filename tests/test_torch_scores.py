@@ -296,7 +296,7 @@ def test_buffers(torch: Any, make: Any) -> None:
     assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
     with pytest.raises(ValueError, match=r"expected counts of the shape \(1, 3, 6929, 2\) in 'counts'"):
         make(3, bits=6).load_state_dict(before)
-    with pytest.raises(ValueError, match="expected counts of bits=8 in 'counts', .* got some of bits=6"):
+    with pytest.raises(ValueError, match=r"expected counts of bits=8 in 'counts', .* got some of bits=6"):
         make(bits=8).load_state_dict(before)
     thresholds = make(metrics="roc_auc, f1@0.5", bits=6).state_dict()
     with pytest.raises(ValueError, match="edges: expected counts at the edges and thresholds of this metric"):

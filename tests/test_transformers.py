@@ -99,7 +99,7 @@ def test_areas_are_near_those_of_scikit_learn(torch: Any, make: Any) -> None:
 
 
 def test_a_rare_class(torch: Any, make: Any) -> None:
-    """Of half a percent, and a model that says so: probabilities below 0.001 keep their order; a warning where none do."""
+    """Of half a percent, and a model that says so: its probabilities below 0.001 keep their order."""
     sk = pytest.importorskip("sklearn.metrics")
     labels = (np.arange(20_000) % 200 == 0).astype(int)
     ones = (np.random.default_rng(0).normal(-8, 1, 20_000) + 1.5 * labels).astype(np.float32)

@@ -41,9 +41,9 @@ THRESHOLDS = [
     ),
     Row(
         "binary_auroc(preds, target, thresholds=5)",
-        "matrics.ScoreState.zeros(histogram_bins=5, like=preds).update(target, preds).roc_auc().value",
+        "matrics.ScoreState.zeros(like=preds).update(target, preds).roc_auc().value",
         "",
-        "binned there, with no word of the error; a ScoreState has bounds: low, high",
+        "binned there, with no word of the error; a ScoreState fits scores of any size and has bounds: low, high",
     ),
 ]
 

@@ -136,7 +136,7 @@ MODULES = [
     ),
     Row(
         "BinaryAUROC(thresholds=1001)(preds, target)",
-        'ScoreMetric(metrics=["roc_auc"], histogram_bins=1000)(preds, target)',
+        'ScoreMetric(metrics=["roc_auc"])(preds, target)',
         kind="scores",
     ),
 ]

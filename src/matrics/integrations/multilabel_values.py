@@ -68,8 +68,8 @@ class MultilabelValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded], Counted]:
-        """All values, the areas with their limits, and what was counted."""
+    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
+        """All values; the areas with their limits; what was counted; and what the areas were read from."""
         of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS and wanted.metric is None]
         read = Areas(self.layout.scores(state)) if of_areas else None
         areas = {
@@ -97,7 +97,7 @@ class MultilabelValues(Values):
             for ending, values in parts.items():
                 filled = self.undefined.filled(values, seen, is_count=wanted.is_count)
                 found |= self._named(wanted, ending, filled)
-        return found, areas, counted
+        return found, areas, counted, read
 
     def _of_matrices(self, labels: MultilabelState) -> dict[str, dict[str, Array]]:
         """The measures of the matrices, by average and by spec."""
@@ -139,5 +139,5 @@ class MultilabelValues(Values):
         return dict(zip(keys, by_class(values), strict=True))
 
     def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str, Counted]:
-        found, areas, (counts, carried) = self._read(state)
-        return found, wide_bounds(areas), (counts[None], carried)
+        found, areas, (counts, carried), read = self._read(state)
+        return found, wide_bounds(areas, read), (counts[None], carried)

@@ -28,8 +28,9 @@ ODD_SCORES = (
     "some scores are not in [0, 1], as calibration and losses expect them: if they are logits, make the metric with "
     "from_logits=True; of other scores it has areas and measures at thresholds, such as metrics='roc_auc, f1@2.5'"
 )
-# The distance of the bounds of an area from which on its value says too little.
-WIDE = 0.01
+# The distance of the bounds of an area from which on its value says too little; and the fewest samples of which this is
+# said, because with fewer chance leaves more open.
+WIDE, FEW_SAMPLES = 0.01, 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +91,8 @@ class ScoreValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted]:
-        """All values, the areas with their limits, and what was counted."""
+    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
+        """All values; the areas with their limits; what was counted; and what the areas were read from."""
         found: dict[str, Array] = {}
         of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS]
         read = Areas(state) if of_areas else None
@@ -108,7 +109,7 @@ class ScoreValues(Values):
                 # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
                 undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
                 found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
-        return found, areas, counted
+        return found, areas, counted, read
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
         of_one = self._class is not None and wanted.option is None
@@ -172,8 +173,8 @@ class ScoreValues(Values):
         )
 
     def _known(self, state: ScoreState) -> tuple[dict[str, Array], str, Counted]:
-        found, areas, counted = self._read(state)
-        return found, _odd_scores(state) or wide_bounds(areas), counted
+        found, areas, counted, read = self._read(state)
+        return found, _odd_scores(state) or wide_bounds(areas, read), counted
 
 
 def _counted(state: ScoreState) -> Counted | None:
@@ -195,8 +196,14 @@ def _odd_scores(state: ScoreState) -> str:
     return ODD_SCORES if is_odd or np.isnan(seen).any() else ""
 
 
-def wide_bounds(areas: dict[str, Bounded]) -> str:
+def wide_bounds(areas: dict[str, Bounded], read: Areas | None) -> str:
     """A warning of the area whose limits are farthest apart; empty if all are near, or not at hand."""
+    if read is None:
+        return ""
+    backend, (samples,) = as_arrays(samples=read.samples())
+    number = backend.host_view(samples)
+    if number is None or not np.max(number, initial=0) >= FEW_SAMPLES:
+        return ""
     found = []
     for name, area in areas.items():
         backend, arrays = as_arrays(low=area.low, high=area.high)

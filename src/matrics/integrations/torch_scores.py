@@ -53,7 +53,7 @@ class ScoreMetric(RunningMetric):
         logistic function, or by the softmax over classes.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``. If they are more than
-        0.01 apart, ``compute`` warns once, on the CPU.
+        0.01 apart, for at least 100 samples, ``compute`` warns once, on the CPU.
     num_bins : int, default 15
         Number of bins of the calibration error.
     prefix : str, default ""
@@ -106,7 +106,7 @@ class ScoreMetric(RunningMetric):
 
     counts: Tensor | None
     bins: Tensor | None
-    rounded: Tensor
+    rounded: Tensor | None
     dropped_counts: Tensor
     calibration: Tensor | None
     edges: Tensor | None
@@ -166,7 +166,8 @@ class ScoreMetric(RunningMetric):
             for name, field in zip(self._summed, ADDED, strict=True):
                 leaf = getattr(zeros, field)
                 both = leaf[None] if name in self._large else torch.stack([leaf, leaf])
-                self.register_buffer(name, both if leaf.numel() else None)
+                has_areas = zeros.counts.numel() or zeros.bins.numel() or field != "rounded"
+                self.register_buffer(name, both if leaf.numel() and has_areas else None)
             self.register_buffer("edges", zeros.edges if zeros.edges.numel() else None)
             self.register_buffer("top_k", zeros.top_k if zeros.top_k.numel() else None)
         # What is absent has no elements.

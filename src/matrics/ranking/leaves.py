@@ -118,8 +118,8 @@ def empty(
     backend, (dropped,) = as_arrays(dropped=dropped)
     if backend.widest_int(dropped) is None and number > MOST_COUNT:
         raise ValueError(
-            f"expected a state of at most {MOST_COUNT:,} counts, as there are no 64-bit integers, got {number:,}; fewer "
-            "bits= make it smaller"
+            f"expected a state of at most {MOST_COUNT:,} counts, as there are no 64-bit integers, got {number:,}; "
+            "fewer bits= make it smaller"
         )
     xp, place = backend.xp, backend.device_option(dropped)
     wide = backend.widest_float(dropped)
