@@ -21,8 +21,8 @@ from matrics.quoting import quoted
 FEWEST_BITS, MOST_BITS = 4, 20
 #: Bits of the scores of class 1 of two, and of those of classes; with 10 bits or more, float16 and bfloat16 are exact.
 BITS_OF_TWO, BITS_OF_CLASSES = 15, 10
-# Of more bits, scores that are not of the usual size keep so many.
-BITS_OF_UNUSUAL = 12
+# Of more bits, scores that are not of the usual size keep so many, and those above 2**16 fewer.
+BITS_OF_UNUSUAL, BITS_OF_LARGE = 12, 10
 #: By default the counts of all classes take at most as many bytes, unless the fewest bits take more.
 BUDGET = 2**26
 BYTES_OF_BUCKET = 16  # two counts
@@ -37,8 +37,8 @@ def _bits_of(number: float) -> int:
 
 _SIGNLESS = 2**31 - 1
 _HALF, _ONE, _INFINITE = map(_bits_of, (0.5, 1.0, np.inf))
-# Below and above these the buckets are coarser. The normal numbers of float16 are between them.
-_FINE, _HUGE = _bits_of(2.0**-16), _bits_of(2.0**16)
+# Below and above the first two the buckets are coarser. The normal numbers of float16 are between them.
+_FINE, _LARGE, _HUGE = _bits_of(2.0**-16), _bits_of(2.0**16), _bits_of(2.0**32)
 # The usual size of logits.
 _USUAL = _bits_of(2.0**-4), _bits_of(2.0**7)
 # Near 1 no two numbers of float64 are nearer to each other than this.
@@ -72,9 +72,16 @@ class Grid(NamedTuple):
 def _made(bits: int) -> Grid:
     """The buckets of scores that agree in so many bits of the mantissa."""
     small = 7 if bits >= BITS_OF_CLASSES else max(bits - 4, 1)
-    usual = (_FINE, _HUGE) if bits <= BITS_OF_UNUSUAL else _USUAL
-    ranges: tuple[tuple[int, int, int], ...] = ((0, _FINE, small), (_FINE, usual[0], BITS_OF_UNUSUAL), (*usual, bits))
-    ranges = (*ranges, (usual[1], _HUGE, BITS_OF_UNUSUAL), (_HUGE, _INFINITE, min(small, 4)))
+    is_fine = bits > BITS_OF_UNUSUAL
+    usual = _USUAL if is_fine else (_FINE, _LARGE)
+    ranges = (
+        (0, _FINE, small),
+        (_FINE, usual[0], BITS_OF_UNUSUAL),
+        (*usual, bits),
+        (usual[1], _LARGE, BITS_OF_UNUSUAL),
+        (_LARGE, _HUGE, BITS_OF_LARGE if is_fine else small),
+        (_HUGE, _INFINITE, small if is_fine else min(small, 4)),
+    )
     zones = tuple((low, high, _MANTISSA - kept) for low, high, kept in ranges if low < high)
     plain = Grid(zones, (*usual, _MANTISSA - bits), 0, 0, 0, 0, 0)
     zero, half = plain.magnitude(_INFINITE), plain.magnitude(_HALF)

@@ -108,8 +108,8 @@ class ScoreState(RunningState, ScoreLeaves):
             Number of classes, n, for scores with an axis of classes. If left out, scores are of class 1 of two.
         bits : int, optional
             The resolution of the buckets for areas, from 4 to 20: scores that agree in so many bits after the first one
-            are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12; below 2⁻¹⁶ 7 or fewer, above 2¹⁶ 4
-            or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 16 MiB; for several, of
+            are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12, and above 2¹⁶ 10; scores below 2⁻¹⁶
+            and above 2³² keep 7 or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 17 MiB; for several, of
             classes or of a batch, 10, or fewer, but at least 4, such that the counts take at most 64 MiB. With 0 there
             are no buckets.
         edges : array_like, shape (E,), optional
@@ -153,7 +153,7 @@ class ScoreState(RunningState, ScoreLeaves):
         >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).bins.shape
         (5, 5, 2)
         >>> matrics.ScoreState.zeros(num_classes=10).counts.nbytes / 2**20  # in MiB
-        17.7937...
+        18.3406...
         """
         if edges is not None and bits is not None:
             raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
