@@ -278,7 +278,7 @@ def test_states_and_blocks() -> None:
     wanted = matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=2), [lenient, HITS])
     for state in (matrics.ConfusionState, matrics.MarginState):
         assert state.zeros(2).update(y_true, y_pred).score([lenient, HITS]) == pytest.approx(wanted)
-    histograms = matrics.ScoreState.zeros().update(y_true, scores)
+    histograms = matrics.ScoreState.zeros(thresholds=[0.25, 0.5]).update(y_true, scores)
     assert np.array_equal(histograms.score(HITS)["found_share"], histograms.score("accuracy")["accuracy"])
     streamed = matrics.score_blocks(STACK, [lenient, HITS], device=None, block_bytes=40)
     assert streamed["found_share"] == pytest.approx(matrics.score(STACK, HITS)["found_share"])
