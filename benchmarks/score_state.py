@@ -1,6 +1,6 @@
 """Time metrics of scores beside torchmetrics, and measure their memory and the width of their bounds.
 
-    python benchmarks/score_state.py [--before CHECKOUT]
+    python benchmarks/score_state.py [--before CHECKOUT] [--rounds N]
 
 torchmetrics' AUROC is timed as it comes, which keeps all scores and sorts them, and with ``thresholds=200``. All run in
 turn, on the CPU, in one thread; every figure is the best of several runs. With ``--before``, the metric of another
@@ -32,7 +32,6 @@ from matrics.integrations.torch import ScoreMetric
 
 SIZES = ((128, 10), (65_536, 10), (65_536, 2), (65_536, None))
 METRICS = {"AUC, AP, ECE": None, "AUC, AP": "roc_auc, average_precision"}
-ROUNDS = 3  # of both processes
 MODELS = {
     "logistic regression": linear_model.LogisticRegression(max_iter=3000),
     "logistic regression, scaled columns": pipeline.make_pipeline(
@@ -97,11 +96,11 @@ def theirs() -> dict[str, dict[str, float]]:
     return rows
 
 
-def of_both(checkout: Path | None) -> dict[str, dict[str, dict[str, float]]]:
+def of_both(checkout: Path | None, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
     """Our figures, and perhaps those of another checkout, each the best of rounds in turn."""
     sources = {"now": Path(__file__).parents[1] / "src"} | ({} if checkout is None else {"before": checkout / "src"})
     found: dict[str, list[Any]] = {name: [] for name in sources}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, source in sources.items():
             environment = {**os.environ, "PYTHONPATH": str(source)}
             command = [sys.executable, "-W", "ignore", __file__, "--ours"]
@@ -148,13 +147,14 @@ def print_rows(title: str, rows: dict[str, dict[str, float]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="another checkout of this library, to time as well")
+    parser.add_argument("--rounds", type=int, default=3, help="of both processes")
     parser.add_argument("--ours", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.ours:
         print(json.dumps(ours()))
         sys.exit()
     print_machine(machine())
-    for name, rows in of_both(options.before).items():
+    for name, rows in of_both(options.before, options.rounds).items():
         print_rows(f"ScoreMetric of PyTorch, {name}: milliseconds, and the memory of the counts", rows)
     print_rows("torchmetrics: milliseconds, the update after a reset", theirs())
     print("\nDistance of the bounds, mean over classes: of the ROC area and the average precision\n")

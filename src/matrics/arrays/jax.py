@@ -71,6 +71,10 @@ class Jax(InOneRow):
         bits = (exponent + bias).astype(jnp.int32 if mantissa == 23 else jnp.int64) << mantissa
         return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
+    def shares(self, n: int, like: Array) -> Array:
+        """See ``Standard``, as a constant: XLA would multiply by 1/n."""
+        return jnp.asarray(np.arange(n + 1) / n, dtype=like.dtype)
+
     def bits(self, x: Array) -> Array:
         """See ``Standard``."""
         return jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32)

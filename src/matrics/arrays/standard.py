@@ -182,6 +182,10 @@ class Standard:
         """0, 1, …, n - 1 with ``like``."""
         return self.xp.arange(n, **self.device_option(like))
 
+    def shares(self, n: int, like: Array) -> Array:
+        """0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
+        return self.xp.astype(self.class_index(n + 1, like), like.dtype) / n
+
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
         """A matrix of Python's numbers with ``like``."""
         return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))

@@ -13,6 +13,7 @@ from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_
 from matrics.integrations.score_values import MASKED, checked_positive, masked
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.ranking.batches import count_into
+from matrics.ranking.leaves import check_same
 from matrics.ranking.state import ScoreState
 
 
@@ -93,3 +94,9 @@ class Binning:
                 f"expected scores with {n} classes along class_axis={axis}, next to labels, got {got}{hint}"
             )
         return y_score.movedim(axis, -1)
+
+
+def check_mergeable(mine: ScoreState, theirs: ScoreState) -> None:
+    """Raise unless two states, on any devices, count the same."""
+    constants = ("edges", "top_k", "states")
+    check_same(TORCH, *(x._replace(**{name: getattr(x, name).cpu() for name in constants}) for x in (mine, theirs)))

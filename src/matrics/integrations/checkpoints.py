@@ -49,7 +49,7 @@ def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
         return
     mine, its = (f"bits={bits_of(x.shape[-2]) or 0}" for x in (own, loaded))
     raise ValueError(
-        f"checkpoint: expected counts of {mine} in {quoted(key)}, as this metric has, got some of {its}; make the "
+        f"expected counts of {mine} in {quoted(key)}, as this metric has, got some of {its}; make the "
         "metric with the same bits="
     )
 

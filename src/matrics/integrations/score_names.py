@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays.sizes import check_count
+from matrics.arrays.sizes import check_count, is_whole
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import options_of
 from matrics.integrations.settings import are_counts, of_nothing
 from matrics.quoting import quoted, split_outside
 from matrics.ranking.bins import rounded
-from matrics.ranking.buckets import check_bits_or_edges
+from matrics.ranking.buckets import check_bits, check_bits_or_edges
 from matrics.ranking.odds import at_threshold
 from matrics.ranking.positive import REST
 from matrics.scoring.score import resolve
@@ -80,6 +80,9 @@ def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: A
     places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
     if has_areas or edges is not None:
         check_bits_or_edges(bits, edges)
+    check_bits(bits, 1)
+    if not (is_whole(num_bins) and num_bins == 0 and not calibrated):
+        check_count(num_bins, "num_bins")
     return {
         "bits": bits if has_areas and edges is None else None if edges is not None else 0,
         "edges": edges,

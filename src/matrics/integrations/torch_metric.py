@@ -144,6 +144,13 @@ class RunningMetric(torch.nn.Module):
             setattr(self, name, counts)
         return counts
 
+    def _like_loaded(self, name: str, loaded: Any) -> Tensor | None:
+        """A buffer with as many halves as in a checkpoint, to compare with; that of the metric does not change."""
+        own: Tensor | None = getattr(self, name)
+        if name not in self._large or own is None or not isinstance(loaded, Tensor) or loaded.ndim != own.ndim:
+            return own
+        return own[:1].expand(len(loaded), *own.shape[1:]) if len(loaded) in (1, 2) else own
+
     def _fit(self, state_dict: dict[str, Any], prefix: str) -> None:
         """Give the large buffers as many halves as in a checkpoint, of before or of after the first sync."""
         for name in self._large:

@@ -232,9 +232,10 @@ class MultilabelMetric(RunningMetric):
         return found
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
-        self._fit(state_dict, prefix)
         names = {field: name for field, name in zip(ADDED, self._summed, strict=True) if field in LOADED}
         names |= {"edges": "edges", "thresholds": "thresholds"}
-        own = {prefix + name: (field, x) for field, name in names.items() if (x := getattr(self, name)) is not None}
+        like = {name: self._like_loaded(name, state_dict.get(prefix + name)) for name in names.values()}
+        own = {prefix + name: (field, x) for field, name in names.items() if (x := like[name]) is not None}
         check_loaded(state_dict, own)
+        self._fit(state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *arguments)

@@ -9,14 +9,13 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from matrics.arrays.torch import TORCH
-from matrics.integrations.binned import Binning
+from matrics.integrations.binned import Binning, check_mergeable
 from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torch_metric import RunningMetric
-from matrics.ranking.leaves import ADDED, check_same
+from matrics.ranking.leaves import ADDED
 from matrics.ranking.state import ScoreState
 from matrics.states.windows import WEIGHED
 
@@ -222,9 +221,7 @@ class ScoreMetric(RunningMetric):
             counts.mul_(self.decay)
 
     def _check_like(self, other: Self) -> None:
-        states = [metric._read(lambda buffer: buffer[0]) for metric in (self, other)]
-        constants = ("edges", "top_k", "states")
-        check_same(TORCH, *(x._replace(**{name: getattr(x, name).cpu() for name in constants}) for x in states))
+        check_mergeable(*(metric._read(_first) for metric in (self, other)))
 
     def _read(self, part: Callable[[Tensor], Tensor]) -> ScoreState:
         """A state of these parts of the buffers."""
@@ -247,13 +244,14 @@ class ScoreMetric(RunningMetric):
             check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
         if self.sums is not None and self.top_k is not None:
             check_sums(prefix, state_dict, {"sums": self.sums, "top_k": self.top_k})
-        self._fit(state_dict, prefix)
         for name in ("counts", "bins", "dropped_counts"):
-            own, loaded = getattr(self, name), state_dict.get(prefix + name)
+            loaded = state_dict.get(prefix + name)
+            own = self._like_loaded(name, loaded)
             if own is not None:
                 if name == "counts":
                     check_resolution(prefix + name, loaded, own)
                 check_counts(prefix + name, loaded, own)
+        self._fit(state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
 
 

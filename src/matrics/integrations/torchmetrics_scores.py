@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from matrics.integrations.binned import Binning
+from matrics.integrations.binned import Binning, check_mergeable
 from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
@@ -159,6 +159,17 @@ class ScoreMetric(RunningMetric):
         """
         self._use_outside_inference()
         self._binning.count(self.state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
+
+    def merge_state(self, incoming_state: dict[str, Any] | Any) -> None:
+        """Add the counts of another metric that counts the same, or of its states."""
+        theirs = incoming_state
+        if isinstance(incoming_state, ScoreMetric):
+            theirs = {name: getattr(incoming_state, name, None) for name in self._states}
+        if isinstance(theirs, dict):
+            if any(theirs.get(name) is None for name in self._states):
+                raise ValueError("merge_state: expected a metric of the same options, got another")
+            check_mergeable(self.state, ScoreState(*(theirs[name] for name in self._states)))
+        super().merge_state(incoming_state)
 
     @property
     def state(self) -> ScoreState:

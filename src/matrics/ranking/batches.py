@@ -17,7 +17,6 @@ from matrics.counting.labels import (
     said,
     widen,
 )
-from matrics.ranking.bins import equal_edges
 from matrics.ranking.histograms import Counter, Samples, Task, count, judged
 from matrics.ranking.inputs import ScoredSamples, check_pair
 from matrics.ranking.leaves import ADDED, Contents, ScoreLeaves, edges_of
@@ -127,7 +126,7 @@ def _read(
     samples[0] = widen(samples[0], backend)
     counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place)
     edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges
-    equal = equal_edges(contents.num_bins, leaves.calibration, backend) if contents.num_bins else leaves.edges
+    equal = backend.shares(contents.num_bins, leaves.calibration) if contents.num_bins else leaves.edges
     return own, Task(backend, contents, edges, equal, ignored, are_logits, counter), leaves, samples
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, get_args
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.quoting import quoted
-from matrics.ranking.bins import equal_edges
 from matrics.ranking.inputs import returned
 from matrics.ranking.leaves import Contents, ScoreLeaves
 from matrics.ranking.probability_bins import Of
@@ -40,7 +39,7 @@ class Calibration(NamedTuple):
         sums = sums + remainders if remainders.shape[-1] else sums
         sums = sums[..., :-1, :, :] if chosen == "class_wise" else sums[..., -1, :, :]
         xp = backend.xp
-        edges = equal_edges(contents.num_bins, sums, backend)
+        edges = backend.shares(contents.num_bins, sums)
         below = xp.reshape(xp.concat([edges[:1], edges]), (*(1,) * (sums.ndim - 2), -1))
         samples, positives, distances = (sums[..., k] for k in range(3))
         samples, positives, probabilities = (

@@ -47,11 +47,6 @@ def _given(edges: Any) -> Array:
     return made
 
 
-def equal_edges(num_bins: int, like: Array, backend: Standard) -> Array:
-    """The edges of bins of equal width from 0 to 1, as :func:`matrics.expected_calibration_error` has them."""
-    return backend.xp.astype(backend.class_index(num_bins + 1, like), like.dtype) / num_bins
-
-
 def rounded(edges: Any) -> Array:
     """The largest numbers of 24 bits that are not above the edges.
 

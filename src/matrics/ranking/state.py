@@ -22,7 +22,7 @@ from matrics.ranking.probability_bins import Of
 from matrics.ranking.sample_sums import Means
 from matrics.ranking.top_k import Average as AverageOfHits
 from matrics.scoring.score import resolve
-from matrics.states.leaves import RunningState, add_dropped, refuse_unexpected_weights, scored
+from matrics.states.leaves import RunningState, add_dropped, refuse_narrow, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
 
 
@@ -109,9 +109,9 @@ class ScoreState(RunningState, ScoreLeaves):
         bits : int, optional
             The resolution of the buckets for areas, from 4 to 20: scores that agree in so many bits after the first one
             are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12, and above 2¹⁶ 10; scores below 2⁻¹⁶
-            and above 2³² keep 7 or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 17 MiB; for several, of
-            classes or of a batch, 10, or fewer, but at least 4, such that the counts take at most 64 MiB. With 0 there
-            are no buckets.
+            and above 2³² keep 7 or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 17
+            MiB; for several, of classes or of a batch, 10, or fewer, but at least 4, such that the counts take at most
+            64 MiB. With 0 there are no buckets.
         edges : array_like, shape (E,), optional
             Bins of your own in place of the buckets, for areas and for :meth:`score`: edges that increase.
         thresholds : array_like, shape (T,), optional
@@ -223,6 +223,7 @@ class ScoreState(RunningState, ScoreLeaves):
 
     def _with(self, batch: Any) -> ScoreState:
         """The state with a batch."""
+        refuse_narrow(self, batch.counts, batch.backend)
         counts = {"counts": batch.counts, "carried": batch.carried}
         counts["dropped"] = add_dropped(self.dropped, batch.dropped, batch.backend)
         return ScoreState(**with_batch(self, batch, batch.backend) | counts)

@@ -240,17 +240,22 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
+    refuse_narrow(state, counts, backend)
+    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
+    if not has_words(state):
+        return CountLeaves(counts, dropped, state.carried)
+    whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
+    return CountLeaves(whole.low, dropped, whole.high)
+
+
+def refuse_narrow(state: Any, counts: Array, backend: Standard) -> None:
+    """Raise for integer counts in one word where there are no 64-bit integers."""
     is_narrow = backend.widest_int(counts) is None and backend.is_integer(counts) and 0 not in counts.shape
     if is_narrow and not has_words(state):
         raise TypeError(
             "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
             f"{type(state).__name__}.zeros(..., like=) of a JAX array"
         )
-    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
-    if not has_words(state):
-        return CountLeaves(counts, dropped, state.carried)
-    whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
-    return CountLeaves(whole.low, dropped, whole.high)
 
 
 def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
