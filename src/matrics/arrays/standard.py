@@ -344,9 +344,9 @@ class Standard:
 
     def add_at(self, x: Array, index: Array, values: Array) -> Array:
         """A row (N,) with values (M,) added at these places (M,), which are in [0, N)."""
-        found = self.to_numpy(x).copy()
-        np.add.at(found, self.to_numpy(index), self.to_numpy(values))
-        return self.xp.asarray(found, **self.device_option(x))
+        result = self.to_numpy(x).copy()
+        np.add.at(result, self.to_numpy(index), self.to_numpy(values))
+        return self.xp.asarray(result, **self.device_option(x))
 
     def add_into(self, x: Array, index: Array, values: Array) -> None:
         """``add_at`` in place, in libraries with writable arrays."""
@@ -354,9 +354,9 @@ class Standard:
 
     def set_at(self, x: Array, index: Array, values: Array) -> Array:
         """A row (N,) with values (M,) in place of those at these places (M,); at one place all values are the same."""
-        found = self.to_numpy(x).copy()
-        found[self.to_numpy(index)] = self.to_numpy(values)
-        return self.xp.asarray(found, **self.device_option(x))
+        result = self.to_numpy(x).copy()
+        result[self.to_numpy(index)] = self.to_numpy(values)
+        return self.xp.asarray(result, **self.device_option(x))
 
     def look_up(self, table: Array, index: Array) -> Array:
         """The entries of a row (N,) at these places, which are in [0, N)."""
