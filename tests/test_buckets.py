@@ -85,7 +85,7 @@ def test_every_backend_has_the_same_buckets(backend: Any, bits: int) -> None:
     """Compiled where it can be: the buckets are found from bits, and no rounding is involved."""
     for dtype in (np.float32, *([np.float64] if backend.float64 else [])):
         x = scores(dtype)
-        if backend.name.startswith("jax"):  # to XLA on the CPU these are 0
+        if backend.name.startswith("jax") and dtype == np.float64:  # XLA on the CPU rounds them to a float32 of 0
             x = x[(np.abs(x) >= np.finfo(np.float32).tiny) | (x == 0)]
         wanted, rest = bucket(x, GRIDS[bits], NUMPY)
 
@@ -96,6 +96,43 @@ def test_every_backend_has_the_same_buckets(backend: Any, bits: int) -> None:
         found = [backend.numpy(part) for part in backend.jit(both)(backend.asarray(x))]
         np.testing.assert_array_equal(found[0], wanted)
         np.testing.assert_array_equal(found[1] != 0, rest != 0)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # of PyTorch to itself
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_compiled_code_has_the_same_buckets(torch: Any, dtype: str) -> None:
+    """In machine code of PyTorch's compiler, subnormal numbers included."""
+    tensor = torch.from_numpy(scores(np.float64)).to(getattr(torch, dtype))
+    tensor = tensor[torch.isfinite(tensor) | torch.isinf(tensor.double())]
+    wanted, rest = bucket(tensor.double().numpy(), GRIDS[12], NUMPY)
+
+    def both(x: Any) -> Any:
+        own, (x,) = as_arrays(x=x)
+        return bucket(x, GRIDS[12], own)
+
+    torch._dynamo.reset()
+    found = torch.compile(both, fullgraph=True)(tensor)
+    np.testing.assert_array_equal(found[0], wanted)
+    np.testing.assert_array_equal(found[1] != 0, rest != 0)
+
+
+def test_scores_that_float32_does_not_have(backend: Any) -> None:
+    """They are no 0, 1 or inf, and their order stays, though not all are told apart."""
+    if not backend.float64:
+        pytest.skip("no such dtype")
+    # To XLA on the CPU the subnormal numbers of float64 are 0.
+    tiny, near = 1e-300 if backend.name.startswith("jax") else 1e-320, 2.0**-53
+    x = np.asarray(
+        [-np.inf, -1e300, -1e39, -3e38, -1e-50, -tiny, 0, tiny, 1e-50, 1 - near, 1, 1 + 2 * near, 1e39, np.inf]
+    )
+    own, (array,) = as_arrays(x=backend.asarray(x))
+    for bits in (4, 10, 15):
+        found, rest = map(backend.numpy, bucket(array, GRIDS[bits], own))
+        assert (np.diff(found) >= 0).all()
+        points = np.isin(x, (-np.inf, 0, 1, np.inf))
+        assert set(found[points].tolist()) == set(GRIDS[bits].points)
+        assert not set(found[~points].tolist()) & set(GRIDS[bits].points)
+        assert rest[~points & (x != 1 - near)].all()  # 2**-53 is a float32
 
 
 def test_width_is_proportional_to_the_score() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import matrics
 from matrics import ScoreState
 
 sk = pytest.importorskip("sklearn.metrics")
+
+RANDOM = np.random.default_rng(46)
 
 # The scale of logits, what is common to all, and the share of positives.
 CASES = [(1, -4, 0.01), (4, -16, 0.01), (10, -40, 0.01), (1e-3, 0, 0.5), (0.5, 98, 0.5), (1, -12, 0.001), (30, 0, 0.3)]
@@ -69,8 +72,62 @@ def test_ten_classes(scale: float) -> None:
     np.testing.assert_allclose(state.roc_auc(average="class").value, exact, atol=1e-5)
     precisions = [sk.average_precision_score(y_true == k, odds[:, k]) for k in range(10)]
     np.testing.assert_allclose(state.average_precision(average="class").value, precisions, atol=1e-3)
+    for area, peer in ((state.roc_auc, "roc_auc"), (state.average_precision, "average_precision")):
+        wanted = [getattr(sk, f"{peer}_score")(y_true == k, odds[:, k]) for k in range(10)]
+        bounds = area(average="class")
+        assert (bounds.low <= wanted).all()
+        assert (bounds.high >= wanted).all()
+        assert (bounds.high - bounds.low < 1e-3).all()
     micro = sk.roc_auc_score(np.eye(10)[y_true].ravel(), odds.ravel())
     assert state.roc_auc(average="micro").value == pytest.approx(micro, abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_ten_classes_on_every_backend(backend: Any, scale: float) -> None:
+    """Log-odds in float32 may be in the bucket next to the right one: exp and log are rounded differently."""
+    y_true, logits, odds = (x[:500] for x in ten_classes(scale))
+    empty = ScoreState.zeros(num_classes=10, num_bins=0, like=backend.asarray(0))
+    state = backend.jit(lambda state, y, z: state.update(y, logits=z))(
+        empty, backend.asarray(y_true), backend.asarray(logits)
+    )
+    for area, peer in ((state.roc_auc, "roc_auc"), (state.average_precision, "average_precision")):
+        wanted = [getattr(sk, f"{peer}_score")(y_true == k, odds[:, k]) for k in range(10)]
+        value, low, high = map(backend.numpy, area(average="class"))
+        np.testing.assert_allclose(value, wanted, atol=1e-3)
+        # Of the 22,000 pairs of a class a float32 may order a few the other way.
+        slack = 1e-12 if backend.float64 else 1e-4
+        assert (low <= np.asarray(wanted) + slack).all()
+        assert (high >= np.asarray(wanted) - slack).all()
+
+
+@pytest.mark.parametrize(("scale", "shift", "share"), CASES[:1] + CASES[3:])
+def test_logits_on_every_backend(backend: Any, scale: float, shift: float, share: float) -> None:
+    y_true, logits = two_classes(scale, shift, share, 4000)
+    empty = ScoreState.zeros(num_bins=0, like=backend.asarray(0))
+    state = backend.jit(lambda state, y, z: state.update(y, logits=z))(
+        empty, backend.asarray(y_true), backend.asarray(logits)
+    )
+    for area, peer, near in (
+        (state.roc_auc(), "roc_auc", 1e-4),
+        (state.average_precision(), "average_precision", 1e-3),
+    ):
+        exact = getattr(sk, f"{peer}_score")(y_true, logits)
+        value, low, high = (float(x) for x in area)
+        assert value == pytest.approx(exact, abs=near)
+        assert low - 1e-6 <= exact <= high + 1e-6
+
+
+def test_probabilities_near_0_and_1_are_told_apart() -> None:
+    """Of a logistic regression of digits, most probabilities are: 3e-3 of all pairs share one of 1,000 equal bins."""
+    linear = pytest.importorskip("sklearn.linear_model")
+    X, y = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
+    unseen = np.arange(len(y)) % 3 > 0
+    scores = linear.LogisticRegression(max_iter=3000).fit(X[~unseen], y[~unseen]).predict_proba(X[unseen])
+    gaps = []
+    for kept in ({"edges": np.arange(1001) / 1000}, {}):
+        _, low, high = ScoreState.zeros(num_classes=10, **kept).update(y[unseen], scores).roc_auc()
+        gaps.append(high - low)
+    assert gaps[1] < 1e-3 < gaps[0]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -110,6 +167,55 @@ def test_scores_of_any_range() -> None:
         check(state, sk.roc_auc_score(y_true, scores), sk.average_precision_score(y_true, scores))
 
 
+def exact_areas(y_true: Any, scores: Any) -> tuple[Fraction, Fraction]:
+    """The areas in fractions, by comparing all pairs and by the precision at each positive."""
+    y_true, scores = (np.asarray(x).tolist() for x in (y_true, scores))  # sums of NumPy's integers make no fractions
+    positives = [s for y, s in zip(y_true, scores, strict=True) if y]
+    negatives = [s for y, s in zip(y_true, scores, strict=True) if not y]
+    wins = sum(2 * (p > n) + (p == n) for p in positives for n in negatives)
+    above = ((sum(q >= p for q in positives), sum(s >= p for s in scores)) for p in positives)
+    precision = sum((Fraction(right, all_) for right, all_ in above), start=Fraction(0))
+    return Fraction(wins, 2 * len(positives) * len(negatives)), precision / len(positives)
+
+
+@given(
+    samples=st.lists(st.tuples(st.booleans(), st.floats(allow_nan=False)), min_size=1, max_size=30),
+    bits=st.sampled_from([4, 10, 15]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    parts=st.integers(1, 3),
+)
+def test_bounds_hold_for_any_numbers(samples: list[tuple[bool, float]], bits: int, dtype: Any, parts: int) -> None:
+    """Subnormal and infinite ones, and those beyond the range of float32, included; in several batches."""
+    y_true = np.asarray([False, True, *(y for y, _ in samples)])
+    with np.errstate(over="ignore", under="ignore"):
+        scores = np.asarray([samples[0][1], samples[-1][1], *(s for _, s in samples)]).astype(dtype)
+    empty = ScoreState.zeros(bits=bits, num_bins=0)
+    batches = zip(np.array_split(y_true, parts), np.array_split(scores, parts), strict=True)
+    state = sum((empty.update(*batch) for batch in batches), start=empty)
+    for area, exact in zip((state.roc_auc(), state.average_precision()), exact_areas(y_true, scores), strict=True):
+        # The bounds are sums in float64, and they hold up to its rounding.
+        assert area.low - 1e-12 <= exact <= area.high + 1e-12
+        assert area.low <= area.value <= area.high
+
+
+def test_scores_on_edges_have_no_error(backend: Any) -> None:
+    """With ties, on edges and thresholds; one score that is on none of them leaves its bin open."""
+    y_true = RANDOM.integers(0, 2, 200)
+    scores = (RANDOM.integers(0, 9, 200) / 8).astype(np.float32)
+    near = 1e-12 if backend.float64 else 1e-6
+    kept: Any = {"edges": [0, 0.125, 0.25, 0.5, 0.625, 1], "thresholds": [0.375, 0.75, 0.875], "num_bins": 0}
+    empty = ScoreState.zeros(**kept, like=backend.asarray(0))
+    state = backend.jit(ScoreState.update)(empty, backend.asarray(y_true), backend.asarray(scores))
+    exact = exact_areas(y_true, scores)
+    for area, wanted in zip((state.roc_auc(), state.average_precision()), exact, strict=True):
+        assert [float(x) for x in area] == pytest.approx([float(wanted)] * 3, abs=near)
+    scores[0] = 0.9
+    state = backend.jit(ScoreState.update)(empty, backend.asarray(y_true), backend.asarray(scores))
+    area = state.roc_auc()
+    assert float(area.low) <= exact_areas(y_true, scores)[0] <= float(area.high)
+    assert float(area.high) - float(area.low) > 1e-4
+
+
 @given(
     scores=st.lists(st.sampled_from([0.0, 0.25, 0.3, 0.31, 1.0, -2.0, 5.0, 1e-9, 1 - 1e-9]), min_size=2, max_size=40),
     seed=st.integers(0, 99),
@@ -128,7 +234,7 @@ def test_bounds_hold_with_ties(scores: list[float], seed: int, bits: int) -> Non
 
 
 def test_one_batch_element_does_not_change_another() -> None:
-    """A NaN, an inexact score or a bad weight in one leaves the bounds of the other exact."""
+    """A NaN or an inexact score in one leaves the bounds of the others exact."""
     y_true, scores = np.asarray([[0, 1, 1]] * 3), np.asarray([[0.25, 0.75, 0.5], [0.3, np.nan, 0.7], [0.5, 0.25, 0.75]])
     state = ScoreState.zeros(batch_shape=(3,)).update(y_true, scores)
     assert state.dropped.tolist() == [0, 1, 0]
@@ -136,6 +242,38 @@ def test_one_batch_element_does_not_change_another() -> None:
     area = state.roc_auc()
     np.testing.assert_allclose(np.asarray(area)[:, 0], 1, atol=1e-12)
     np.testing.assert_allclose(np.asarray(area)[:, 2], 0.5, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1])
+@pytest.mark.parametrize("kept", [{"bits": 8}, {"edges": [0.0, 0.5, 1.0]}, {"bits": 8, "num_classes": 3}])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_bad_weight_spoils_its_own_batch_element_alone(backend: Any, weight: float, kept: dict[str, Any]) -> None:
+    y_true, weights = np.asarray([[0, 1, 1, 0]] * 3), np.ones((3, 4), np.float32)
+    scores = RANDOM.random((3, 4) if "num_classes" not in kept else (3, 4, 3)).astype(np.float32)
+    weights[1, 2] = weight
+    like = backend.asarray(np.zeros(1, np.float32))
+
+    def areas(weights: np.ndarray) -> list[np.ndarray]:
+        state = ScoreState.zeros(**kept, batch_shape=(3,), like=like, dtype=like.dtype)
+        batch = [backend.asarray(x) for x in (y_true, scores, weights)]
+        update = backend.jit(lambda state, y, s, w: state.update(y, s, sample_weight=w))
+        state, average = update(state, *batch), "micro" if "num_classes" in kept else None
+        given_: Any = {} if average is None else {"average": average}
+        return [backend.numpy(x) for x in (*state.roc_auc(**given_), *state.average_precision(**given_))]
+
+    for found, wanted in zip(areas(weights), areas(np.ones((3, 4), np.float32)), strict=True):
+        np.testing.assert_array_equal(found[[0, 2]], wanted[[0, 2]])
+        assert np.isnan(found[1])
+        assert np.isfinite(wanted[1])
+
+
+@pytest.mark.parametrize("far", [1.5, 1.0, 1e-50])
+def test_log_odds_that_float32_cannot_tell_apart(far: float) -> None:
+    """They share a bucket, and the bounds say so; they are not taken for equal."""
+    logits = np.asarray([[0, far], [0, far * (1 + 1e-9)]])
+    area = ScoreState.zeros(num_classes=2).update([0, 1], logits=logits).roc_auc(average="class")
+    assert ((area.low <= 1e-12) | (area.value == 1)).all()
+    assert (area.high >= 1).all()
 
 
 def test_masked_and_infinite_logits() -> None:

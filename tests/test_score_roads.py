@@ -182,6 +182,22 @@ def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     check(found, answers(large), 1e-12 if jax_backend.float64 else 2e-5)
 
 
+@pytest.mark.parametrize("bits", [4, 8, 10, 15])
+def test_jax_compiles_areas_of_2_to_the_46_samples(bits: int) -> None:
+    """Of few and of many buckets: no word of the running sums wraps."""
+    jax = pytest.importorskip("jax")
+    with jax_bits(float64=False):
+        y_true, scores = jax.numpy.asarray([0, 1, 0, 1] * 16), jax.numpy.asarray([0.1, 0.2, 0.3, 0.4] * 16)
+        state = ScoreState.zeros(bits=bits, num_bins=0, like=y_true).update(y_true, scores)
+        found = jax.jit(lambda state: (state.roc_auc(), state.average_precision()))
+        once = found(state)
+        double = jax.jit(lambda state: state + state)
+        for _ in range(40):
+            state = double(state)
+        check([x for area in found(state) for x in area][::3], [x for area in once for x in area][::3], 1e-6)
+        assert float(once[0].value) == pytest.approx(0.75, abs=1e-6)
+
+
 @pytest.mark.parametrize("area", ["roc_auc", "average_precision"])
 def test_jax_compiles_micro_areas_of_full_low_words(area: str) -> None:
     """The low words of all classes and bins together are beyond 2**31."""

@@ -293,6 +293,7 @@ def zeros(**options: Any) -> ScoreState:
     [
         (lambda: zeros(bits=0, num_bins=0), ValueError, "expected a state that keeps something"),
         (lambda: zeros(bits=3), ValueError, "bits: expected an integer from 4 to 20, or 0 for no areas, got 3"),
+        (lambda: zeros(bits=21), ValueError, "bits: expected an integer from 4 to 20, or 0 for no areas, got 21"),
         (lambda: zeros(bits=True), ValueError, "bits: expected an integer from 4 to 20, or 0 for no areas, got True"),
         (lambda: zeros(num_bins=-1), ValueError, "num_bins: expected an integer of at least 1, got -1"),
         (lambda: zeros(class_wise=True), ValueError, "class_wise: expected False without num_classes="),
@@ -307,6 +308,7 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros().update([1]), TypeError, "expected one of y_score and logits, got neither"),
         (lambda: zeros().update([1], [0.5], logits=[0.0]), TypeError, "expected one of y_score and logits, got both"),
         (lambda: zeros(edges=[0]), ValueError, "edges: expected two or more"),
+        (lambda: zeros(edges=np.linspace(1e6, 1e6 + 1, 101)), ValueError, "numbers that increase, also in float32"),
         (lambda: zeros(edges=["a", "b"]), ValueError, "edges: expected two or more"),
         (lambda: zeros(edges=[0, 1, 1]), ValueError, "numbers that increase, also in float32, got 1.0 before 1.0 at 1"),
         (lambda: zeros(edges=[0, np.inf]), ValueError, "edges: expected finite numbers"),

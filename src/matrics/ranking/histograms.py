@@ -172,7 +172,7 @@ def _seen(scores: Array, task: Task) -> Seen:
     odds = class_odds(xp.astype(scores, backend.widest_float(scores)), backend)
     # Where all classes are as probable, the log-odds against the mean of the others are 0, around which buckets are
     # narrowest: models begin there.
-    order = xp.astype(odds.each + math.log(n - 1), xp.float32)
+    order = odds.each + math.log(n - 1)
     each = logistic(odds.each, backend) if needs_each else odds.each
     top = logistic(odds.top, backend) if contents.num_bins else odds.top
     return Seen(order, each, top, odds.is_top, odds.is_missing)

@@ -108,11 +108,15 @@ class Reading(NamedTuple):
 
         if self.carried is None:
             return sums(self.counts)
-        # Low words so short that the sum of all stays below 2**31.
+        # Words so short that the sum of all stays below 2**31; the last one has what is above 2**16 or more.
         bits = min(30 - int(self.counts.shape[-2]).bit_length(), WORD)
-        low, high = self.counts & (2**bits - 1), self.counts >> bits
-        high = sums(high + (self.carried << (WORD - bits)))
-        return xp.astype(high, xp.float32) * float(2**bits) + xp.astype(sums(low), xp.float32)
+        number = WORD // bits + 1
+        total: Array = xp.astype(sums(self.carried >> (number * bits - WORD)), xp.float32) * float(2 ** (number * bits))
+        for shift in reversed(range(0, number * bits, bits)):
+            beyond = WORD - shift
+            word = (self.counts >> shift) | (self.carried << beyond) if beyond > 0 else self.carried >> -beyond
+            total = total + xp.astype(sums(word & (2**bits - 1)), xp.float32) * float(2**shift)
+        return total
 
     def matrices(self) -> Array:
         """The confusion matrices at each threshold, the highest first: (…, E + 2, 2, 2)."""
