@@ -58,6 +58,13 @@ def jax_x64(session: nox.Session) -> None:
 
 
 @nox.session
+def kernels(session: nox.Session) -> None:
+    """The kernels for GPUs, by Triton's interpreter."""
+    session.install("-e", ".", *RUNNER, TORCH, "triton==3.6.0")
+    session.run("python", "-m", "pytest", "--exhaustive", "tests/test_kernels.py", env={"TRITON_INTERPRET": "1"})
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Everything on all backends, with a report of the branches that no test takes."""
     session.install("-e", ".[test]")

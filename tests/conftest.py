@@ -2,6 +2,8 @@
 
 MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, torch-grad, jax, jax-x64, between commas.
 Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for a gradient, and so stay with PyTorch.
+torch-cuda and jax-cuda need a GPU, and are no part of ``all``; nor is torch-device, whose tensors are on the CPU but
+take the roads of those on a device.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ LIBRARIES = {
     "jax": "jax",
     "jax-x64": "jax",
 }
+ON_DEVICE = {"torch-cuda": "torch", "jax-cuda": "jax", "torch-device": "torch"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Backend:
 
     def numpy(self, x: Any) -> np.ndarray:
         if self.name.startswith("torch"):
-            return x.detach().numpy()
+            return x.detach().cpu().numpy()
         return np.asarray(x)
 
     def score(self, cm: Any, metrics: Any, **options: Any) -> dict[str, Any]:
@@ -85,6 +88,11 @@ class Backend:
         return {name: tuple(made.shape) for name, made in function(x).items()}
 
     @property
+    def looks(self) -> bool:
+        """Whether the library inspects values, which it does where that is free."""
+        return self.name != "strict" and self.name not in ON_DEVICE
+
+    @property
     def tolerance(self) -> dict[str, float]:
         """For results that should agree with float64 ones up to rounding."""
         return {"rtol": 1e-9, "atol": 1e-12} if self.float64 else {"rtol": 3e-4, "atol": 3e-5}
@@ -101,12 +109,15 @@ def _jitted_score(specs: tuple[str, ...], options: tuple[tuple[str, Any], ...]) 
 def _wanted() -> list[str]:
     asked = os.environ.get("MATRICS_BACKEND", "all")
     names = list(LIBRARIES) if asked == "all" else asked.split(",")
+    libraries = LIBRARIES | ON_DEVICE
     for name in names:
-        if name not in LIBRARIES:
-            raise pytest.UsageError(f"MATRICS_BACKEND: expected all or some of {', '.join(LIBRARIES)}, got {name!r}")
-        if asked != "all" and importlib.util.find_spec(LIBRARIES[name]) is None:
-            raise pytest.UsageError(f"MATRICS_BACKEND={name}: {LIBRARIES[name]} is not installed")
-    return [name for name in names if importlib.util.find_spec(LIBRARIES[name]) is not None]
+        if name not in libraries:
+            raise pytest.UsageError(f"MATRICS_BACKEND: expected all or some of {', '.join(libraries)}, got {name!r}")
+        if asked != "all" and importlib.util.find_spec(libraries[name]) is None:
+            raise pytest.UsageError(f"MATRICS_BACKEND={name}: {libraries[name]} is not installed")
+        if name.endswith("cuda") and not roads.has_gpu(libraries[name]):
+            raise pytest.UsageError(f"MATRICS_BACKEND={name}: {libraries[name]} finds no CUDA device")
+    return [name for name in names if importlib.util.find_spec(libraries[name]) is not None]
 
 
 BACKENDS = _wanted()
@@ -184,19 +195,20 @@ def _make(name: str) -> Iterator[Backend]:
         import torch
 
         def tensor(x: Any, dtype: Any = None) -> Any:
-            made = torch.from_numpy(np.array(x, dtype=dtype))
+            made = torch.from_numpy(np.array(x, dtype=dtype)).to("cuda" if name == "torch-cuda" else "cpu")
             return made.requires_grad_(name == "torch-grad" and made.is_floating_point())
 
-        yield Backend(name, tensor, True)
+        with roads.on_device() if name == "torch-device" else contextlib.nullcontext():
+            yield Backend(name, tensor, True)
     else:
         import jax
 
         with (
-            roads.jax_bits(float64=name == "jax-x64"),
+            roads.jax_bits(float64=name != "jax"),
             jax.numpy_dtype_promotion("strict"),
             jax.numpy_rank_promotion("raise"),
         ):
-            yield Backend(name, lambda x, dtype=None: jax.numpy.asarray(np.array(x, dtype=dtype)), name == "jax-x64")
+            yield Backend(name, lambda x, dtype=None: jax.numpy.asarray(np.array(x, dtype=dtype)), name != "jax")
 
 
 @pytest.fixture(params=BACKENDS)
@@ -217,6 +229,13 @@ def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 def eager(request: pytest.FixtureRequest) -> roads.Road:
     """A road on which nothing is compiled; those that are compiled are taken by test_roads.py, which shares graphs."""
     return roads.make(request.param)
+
+
+@pytest.fixture(params=[name for name in BACKENDS if name in ON_DEVICE] or [pytest.param("", marks=pytest.mark.skip)])
+def on_device(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """A backend on a device, or its stand-in."""
+    with _make(request.param) as made:
+        yield made
 
 
 @pytest.fixture

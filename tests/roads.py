@@ -31,8 +31,11 @@ LIBRARY = {
     "jax-vmap": "jax",
     "jax-x64-jit": "jax",
     "jax-x64-vmap": "jax",
+    "torch-cuda": "torch",
+    "torch-device": "torch",  # tensors of the CPU that take the roads of those on a device
+    "jax-cuda-jit": "jax",
 }
-EAGER = ("numpy", "strict", "torch-grad", "torch-vmap")  # nothing is compiled
+EAGER = ("numpy", "strict", "torch-grad", "torch-vmap", "torch-cuda", "torch-device")  # nothing is compiled
 TRACED = tuple(name for name in LIBRARY if name not in EAGER)
 
 # What users of jax.jit get. The tests' XLA_FLAGS (conftest.py) compile in less time; their code is slower and does not
@@ -44,6 +47,17 @@ XLA_DEFAULT = {
 }
 if "xla_cpu_use_fusion_emitters" in os.environ.get("XLA_FLAGS", ""):  # JAX 0.12 has no such flag
     XLA_DEFAULT["xla_cpu_use_fusion_emitters"] = True
+
+
+def has_gpu(library: str) -> bool:
+    """Whether PyTorch or JAX finds a CUDA device."""
+    if library == "torch":
+        import torch
+
+        return bool(torch.cuda.is_available())
+    import jax
+
+    return jax.default_backend() == "gpu"
 
 
 def jax_bits(*, float64: bool) -> contextlib.AbstractContextManager[Any]:
@@ -93,7 +107,8 @@ class Road:
         Functions with one ``key`` are taken for the same, and compiled once a shape. Off NumPy's road the host may not
         be asked, or what is meant to prove a library would prove NumPy.
         """
-        with contextlib.nullcontext() if self.name == "numpy" else without_host():
+        elsewhere = on_device() if self.name == "torch-device" else contextlib.nullcontext()
+        with elsewhere, contextlib.nullcontext() if self.name == "numpy" else without_host():
             return self._apply(function, np.array(stack, dtype=dtype), key)
 
     def _apply(self, function: Callable[[Any], Any], stack: np.ndarray, key: Any) -> Any:
@@ -107,10 +122,10 @@ class Road:
         if self.name.startswith("torch"):
             import torch
 
-            tensor = torch.from_numpy(stack)
+            tensor = torch.from_numpy(stack).to("cuda" if self.name == "torch-cuda" else "cpu")
             if self.name == "torch-grad":
                 tensor.requires_grad_(tensor.is_floating_point())
-            return _map(lambda x: x.detach().numpy(), self._prepared(function, key)(tensor))
+            return _map(lambda x: x.detach().cpu().numpy(), self._prepared(function, key)(tensor))
         import jax
 
         with self._jax():
@@ -125,7 +140,7 @@ class Road:
         return self.compiled[key]
 
     def _prepare(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        if self.name == "torch-grad":
+        if self.name in ("torch-grad", "torch-cuda", "torch-device"):
             return function
         if self.name == "torch-vmap":
             import torch
@@ -188,6 +203,40 @@ def without_host() -> Iterator[None]:
         evaluation.score_blocks = kept
 
 
+@contextlib.contextmanager
+def on_device() -> Iterator[None]:
+    """Tensors of the CPU take the roads of those on a device, whose memory NumPy cannot read."""
+    from matrics.arrays import torch as arrays
+
+    def has_operator(self: Any, x: Any) -> bool:  # noqa: ARG001
+        is_compiling = arrays.torch.compiler.is_compiling()
+        return arrays._transforms() is None and (is_compiling or arrays._has_no_tangent(x))
+
+    with _instead(arrays, "_is_elsewhere", lambda _: True), _instead(arrays.Torch, "has_operator", has_operator):
+        yield
+
+
+def on_host() -> contextlib.AbstractContextManager[None]:
+    """Inside ``on_device``: tensors of the CPU are those of the host again."""
+    from matrics.arrays import torch as arrays
+
+    return _instead(arrays, "_is_elsewhere", KEPT.get("_is_elsewhere", arrays._is_elsewhere))
+
+
+KEPT: dict[str, Any] = {}
+
+
+@contextlib.contextmanager
+def _instead(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
+    before = getattr(owner, name)
+    KEPT.setdefault(name, before)
+    setattr(owner, name, function)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
 def _map(function: Callable[[Any], Any], result: Any) -> Any:
     if isinstance(result, dict):
         return {name: _map(function, value) for name, value in result.items()}
@@ -198,7 +247,7 @@ def _map(function: Callable[[Any], Any], result: Any) -> Any:
 
 
 def make(name: str) -> Road:
-    return Road(name, float64=not name.startswith("jax") or "x64" in name)
+    return Road(name, float64=not name.startswith("jax") or "x64" in name or "cuda" in name)
 
 
 def installed() -> list[str]:
@@ -215,8 +264,8 @@ def installed() -> list[str]:
 
 
 def _backend_of(name: str) -> str:
-    first = name.partition("-")[0]
-    return "jax-x64" if name.startswith("jax-x64") else first
+    of_their_own = ("jax-x64", "jax-cuda", "torch-cuda", "torch-device")
+    return next((backend for backend in of_their_own if name.startswith(backend)), name.partition("-")[0])
 
 
 # Many questions at once -----------------------------------------------------------------------------------------------

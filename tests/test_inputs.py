@@ -212,7 +212,7 @@ def test_the_largest_label_is_not_minus_one(backend: Any) -> None:
         lambda: matrics.soft_confusion_matrix(labels, probs, ignore_index=-1),
     )
     for call in calls:
-        if backend.name != "strict":
+        if backend.looks:
             with pytest.raises(ValueError, match="got 18446744073709551615 at"):
                 call()
         else:

@@ -122,8 +122,9 @@ def test_every_library_and_batches(backend: Any, method: Any) -> None:
     for name, one in found.items():
         assert type(one.low) is type(backend.asarray(cm))
         alone = matrics.interval(cm[1, 2], specs, method=method)[name]
-        np.testing.assert_allclose(backend.numpy(one.low)[1, 2], alone.low, **backend.tolerance)
-        np.testing.assert_allclose(backend.numpy(one.high)[1, 2], alone.high, **backend.tolerance)
+        digits = backend.tolerance if backend.looks else {"rtol": 1e-7}  # derivatives are differences on the host alone
+        np.testing.assert_allclose(backend.numpy(one.low)[1, 2], alone.low, **digits)
+        np.testing.assert_allclose(backend.numpy(one.high)[1, 2], alone.high, **digits)
 
 
 def test_a_bad_matrix_stays_alone() -> None:

@@ -236,8 +236,12 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
-    def waits_for_eigenvalues(self, x: Array) -> bool:  # noqa: ARG002
-        """Whether ``eigvalsh`` makes the host wait for the device, and nothing needs its derivative."""
+    def has_operator(self, x: Array) -> bool:  # noqa: ARG002
+        """Whether the library calls an operator of ours for the eigenvalues of such an array."""
+        return False
+
+    def has_kernels(self, x: Array) -> bool:  # noqa: ARG002
+        """Whether a kernel of ours can read such an array: a concrete one of PyTorch on a CUDA device."""
         return False
 
     def normal_cdf(self, x: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ _INTEGERS = (
 
 # From so many elements on PyTorch divides any operation among threads.
 _FOR_THREADS = 2**15
+
+# Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
+HAS_TRITON = importlib.util.find_spec("triton") is not None
 
 _PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
 _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
@@ -160,9 +164,18 @@ class Torch(InOneRow):
         """See ``Standard``."""
         return x.detach().view(torch.int32)
 
-    def waits_for_eigenvalues(self, x: Array) -> bool:
-        """See ``Standard``. In a compiled graph the operations that do not wait would take minutes to compile."""
-        return x.device.type != "cpu" and not torch.compiler.is_compiling() and not _is_differentiated(x)
+    def has_operator(self, x: Array) -> bool:
+        """See ``Standard``: in compiled graphs and on devices, where PyTorch's ``eigvalsh`` is slow, or waits.
+
+        Not where ``torch.func`` differentiates: it takes no operators that know their derivative in another way.
+        """
+        if _transforms() is not None:
+            return False
+        return torch.compiler.is_compiling() or (x.device.type != "cpu" and _has_no_tangent(x))
+
+    def has_kernels(self, x: Array) -> bool:
+        """See ``Standard``; in a compiled graph it will be concrete."""
+        return x.device.type == "cuda" and HAS_TRITON and _transforms() is None
 
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
@@ -312,13 +325,9 @@ def _is_watched() -> bool:
     return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
 
 
-def _is_differentiated(x: Array) -> bool:
-    """Whether autograd records what is done to the tensor, or something of ``torch.func`` may differentiate it."""
-    return (
-        (x.requires_grad and torch.is_grad_enabled())
-        or _transforms() is not None
-        or _forward.unpack_dual(x).tangent is not None
-    )
+def _has_no_tangent(x: Array) -> bool:
+    """Whether no derivative is taken forward."""
+    return _forward._current_level < 0 or _forward.unpack_dual(x).tangent is None
 
 
 def _stays(x: Array) -> bool:
@@ -333,7 +342,7 @@ def _is_elsewhere(x: Array) -> bool:
         or not x.is_cpu
         or x.layout is not _STRIDED
         or x.dtype not in _OF_NUMPY
-        or (_forward._current_level >= 0 and _forward.unpack_dual(x).tangent is not None)
+        or not _has_no_tangent(x)
     )
 
 

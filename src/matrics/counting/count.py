@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
 from matrics.arrays.sizes import check_size
 from matrics.counting.codes import as_codes, check_classes
 from matrics.counting.labels import (
@@ -190,7 +190,7 @@ class Count(NamedTuple):
         if groups_seen is not None:
             refuse_outside(groups_seen, self.num_groups, kept, "groups")
 
-    def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
+    def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:  # noqa: C901 (one way, told in order)
         """The matrices, and how many samples were dropped."""
         y_true, y_pred, groups, weight = arrays[0], arrays[1], self.groups(arrays), self.weights(arrays)
         backend, n, xp = self.backend, self.n, self.backend.xp
@@ -198,8 +198,10 @@ class Count(NamedTuple):
             y_pred = predicted(y_pred, n, threshold=self.threshold, backend=backend)
         batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
         kept = is_kept(y_true, self.ignored, backend)
-        y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
         batch = math.prod(batch_shape)
+        if weight is None and groups is None and batch == 1 and backend.has_kernels(y_true):
+            return self._in_one_pass(y_true, y_pred, kept, batch_shape)
+        y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
         # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on
         # PyTorch. A single row needs none where positions beyond it are passed over.
         beyond = backend.passes_over and batch == 1 and groups is None and kept is None
@@ -238,6 +240,16 @@ class Count(NamedTuple):
         if kept is not None:
             dropped = dropped - xp.reshape(counts, (*batch_shape, longer))[..., longer - 1]
         return matrix, dropped
+
+    def _in_one_pass(
+        self, y_true: Array, y_pred: Array, kept: Array | None, batch_shape: tuple[int, ...]
+    ) -> tuple[Array, Array | int]:
+        """One matrix and what was dropped, by a kernel."""
+        xp, shape = self.backend.xp, (*batch_shape, self.n + 2, self.n + 2)
+        grid = xp.zeros(shape, dtype=xp.int64, **self.backend.device_option(y_true))
+        add_pairs(xp.reshape(grid, (-1,)), y_true, y_pred, kept, self.n)
+        matrix = grid[..., 1:-1, 1:-1]
+        return matrix, xp.sum(grid, axis=(-2, -1)) - xp.sum(matrix, axis=(-2, -1)) if self.may_drop else 0
 
     def _bins(self, y_true: Array, y_pred: Array, *, has_border: bool, has_beyond: bool) -> Array:
         """The cells of label pairs in a flat grid; those out of range are in its border, or beyond the last cell."""
@@ -280,6 +292,14 @@ def in_parts(count: Count, arrays: Sequence[Array], sample_ndim: int) -> tuple[A
     losses = [np.broadcast_to(lost, row) for lost, row in zip(dropped, rows, strict=True)]
     join = np.concatenate if step else np.stack
     return join(matrices), 0 if all(isinstance(lost, int) for lost in dropped) else join(losses)
+
+
+def add_pairs(counts: Array, y_true: Array, y_pred: Array, kept: Array | None, n: int) -> None:
+    """Add labels that a kernel can read to the flat counts of n + 2 by n + 2 pairs, bordered as in ``bordered``."""
+    from matrics.counting import triton
+
+    add = triton.count_pairs if is_compiling() else triton.launch
+    add(counts, y_true.reshape(-1), y_pred.reshape(-1), None if kept is None else kept.reshape(-1), n)
 
 
 def margin_bins(y_true: Array, y_pred: Array, n: int, backend: Standard) -> tuple[Array, Array]:

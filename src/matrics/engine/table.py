@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Literal
 
 from matrics.arrays import Array
-from matrics.engine.eigenvalues import bisection
 from matrics.engine.margins import Margins, margin
 
 
@@ -291,9 +290,14 @@ class Table(Margins):
         No cell is NaN or infinite, or much above 1.
         """
         matrices = self.as_matrices(x)
-        if self.n <= bisection.MOST_CLASSES and self.backend.waits_for_eigenvalues(x):
-            return self.lead(bisection.eigenvalues(self.backend, matrices))
-        return self.lead(self.backend.eigvalsh(matrices))
+        if not self.backend.has_operator(x):
+            return self.lead(self.backend.eigvalsh(matrices))
+        from matrics.engine.eigenvalues import operator
+
+        batch = range(matrices.ndim - 2)
+        cells = self.xp.permute_dims(matrices, (matrices.ndim - 2, matrices.ndim - 1, *batch))
+        values: Array = operator.eigenvalues(self.xp.reshape(cells, (self.n, self.n, -1)))
+        return self.xp.reshape(values, (self.n, *cells.shape[2:]))
 
     def log_share(self, size: Array, rest: Array) -> Array:
         """Ln (size / m), finite for a size of 0: the share itself may vanish, or have no digits left near 1."""

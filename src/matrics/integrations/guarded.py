@@ -24,7 +24,7 @@ from matrics.arrays.inputs import check_tensor
 from matrics.arrays.torch import TORCH
 from matrics.counting import labels
 from matrics.counting.codes import searched
-from matrics.counting.count import margin_bins
+from matrics.counting.count import add_pairs, margin_bins
 from matrics.integrations.checkpoints import check_counts
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.states.confusion import ConfusionState
@@ -74,6 +74,11 @@ class GuardedCounts(ABC):
     def length(self) -> int:
         """The number of counts."""
 
+    @property
+    def counts_in_one_pass(self) -> bool:
+        """Whether a kernel knows the layout and the dtype of the counts."""
+        return False
+
     @abstractmethod
     def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
         """Which counts a pair of labels adds 1 to; the first of them is one of classes, or counts dropped samples."""
@@ -105,7 +110,7 @@ class GuardedCounts(ABC):
         """A tensor of counts, all 0."""
         return torch.zeros(self.length, dtype=self.dtype or torch.int64)
 
-    def add(
+    def add(  # noqa: C901 (one way, told in order)
         self,
         counts: Tensor,
         y_true: Tensor,
@@ -133,13 +138,17 @@ class GuardedCounts(ABC):
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         kept = labels.is_kept(wide, labels.labels_to_ignore(self.ignored, y_true, TORCH), TORCH)
-        ones = torch.ones_like(wide) if kept is None else kept.long()
+        if mask is not None:
+            inside = of_samples(mask, "mask", wide).bool()
+            kept = inside if kept is None else kept & inside
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
+        if sample_weight is None and self.counts_in_one_pass and TORCH.has_kernels(counts):
+            add_pairs(counts, wide, y_pred, kept, self.num_classes)
+            return
+        ones = torch.ones_like(wide) if kept is None else kept.long()
         found = self.bins(wide, y_pred.long(), TORCH, is_pred_within=has_scores)
-        if mask is not None:
-            ones = ones * of_samples(mask, "mask", wide).bool()
         if sample_weight is not None:
             ones = self._weighted(ones, found[0], sample_weight)
         # float32 would stop at 2**24, if weights were added one by one.
@@ -229,6 +238,11 @@ class GuardedCells(GuardedCounts):
     def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
         """See ``GuardedCounts``."""
         return (backend.bordered(y_true, y_pred, self.num_classes, is_pred_within=is_pred_within),)
+
+    @property
+    def counts_in_one_pass(self) -> bool:
+        """See ``GuardedCounts``."""
+        return self.dtype is None
 
     def is_of_classes(self, bins: Tensor) -> Tensor:
         """See ``GuardedCounts``."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, distributed
 
 from matrics.arrays.torch import TORCH
+from matrics.integrations.captured import CapturedCompute, is_capturing
 from matrics.integrations.torch_sync import noted
 from matrics.integrations.values import Values
 
@@ -31,9 +32,10 @@ class RunningMetric(torch.nn.Module):
     _large: tuple[str, ...] = ()
     """Those of them that get their second half at the first sync."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, cuda_graph: bool = False) -> None:
         super().__init__()
         self._has_warned = False
+        self._captured = CapturedCompute() if cuda_graph else None
 
     @abstractmethod
     def update(self, *batch: Any, **options: Any) -> None:
@@ -99,8 +101,22 @@ class RunningMetric(torch.nn.Module):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
+        if self._captured is not None:
+            buffers = {name: getattr(self, name) for name in self._present}
+            device = next(iter(buffers.values())).device
+            if device.type == "cuda" and not is_capturing(device):
+                return self._captured(buffers, self._values_of, self._values)
         named, self._has_warned = reported(self._values, self._to_read, has_warned=self._has_warned)
         return named
+
+    def _values_of(self, buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The values with these tensors in the place of the buffers."""
+        kept = {name: getattr(self, name) for name in buffers}
+        try:
+            self._hold(buffers)
+            return self._values.of(self._to_read)
+        finally:
+            self._hold(kept)
 
     def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""

@@ -82,6 +82,10 @@ class ScoreMetric(RunningMetric):
         NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
         Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
+    cuda_graph : bool, default False
+        Whether ``compute`` on a CUDA device captures its kernels, some five hundred, as one CUDA graph and replays that
+        from then on. The graph takes memory for a copy of the counts and for all that is computed from them. Elsewhere
+        it does nothing.
 
     See Also
     --------
@@ -135,8 +139,9 @@ class ScoreMetric(RunningMetric):
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
+        cuda_graph: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(cuda_graph=cuda_graph)
         decay, dtype = decay_and_dtype(decay, dtype, torch.float64)
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(

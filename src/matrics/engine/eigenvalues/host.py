@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,11 +20,38 @@ MOST_SWEEPS = 60
 # LAPACK takes one matrix at a time, and larger ones as fast; the steps take some thousand calls, however few matrices
 # there are. docs/speed.md has the measured times.
 MOST_CLASSES = {"float64": 20, "float32": 30}
+# The steps take thousands of calls, which cost more than a cache that is too small: the bytes of an array with one
+# number for each matrix of a block, and of all cells of a block.
+LANE_BYTES = 128 * 1024
+BLOCK_BYTES = 32 * 1024 * 1024
 
 
 def takes_steps(n: int, dtype: Any, matrices: int) -> bool:
     """Whether a stack's eigenvalues are found in steps, or by LAPACK."""
     return n <= MOST_CLASSES[dtype.name] and matrices >= LEAST_MATRICES * n
+
+
+def block_of(matrices: int, least: int, dtype: Any, n: int) -> int:
+    """How many matrices to solve at once: in equal blocks, because each takes as many calls."""
+    most: int = max(least, min(LANE_BYTES, BLOCK_BYTES // (n * n)) // dtype.itemsize)
+    return math.ceil(matrices / math.ceil(matrices / most))
+
+
+def any_eigenvalues(cells: Array) -> Array:
+    """Ascending eigenvalues ``[class, matrix]`` of ``[class, class, matrix]``, of any number and with any strides.
+
+    In blocks that fit into the second cache.
+    """
+    n, _, matrices = cells.shape
+    if not takes_steps(n, cells.dtype, matrices):
+        return np.ascontiguousarray(NUMPY.eigvalsh(cells.transpose(2, 0, 1)).T)
+    step = block_of(matrices, 0, cells.dtype, n)
+    values = np.empty((n, matrices), cells.dtype)
+    with np.errstate(all="ignore"):
+        for start in range(0, matrices, step):
+            part = slice(start, start + step)
+            values[:, part] = eigenvalues(np.ascontiguousarray(cells[:, :, part]))
+    return values
 
 
 class HostLanes(Lanes):

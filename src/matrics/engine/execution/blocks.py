@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
+from matrics.engine.eigenvalues.host import block_of
 from matrics.engine.execution.host import HostTable, Looked, TableFunction, WholeStack
 from matrics.engine.execution.scratch import Scratch, keep_freed_memory
 from matrics.engine.execution.sums import MANY_CLASSES, summed
@@ -30,9 +31,6 @@ LOOK_BYTES = 256 * 1024
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
-# Eigenvalues in steps take thousands of calls, which cost more than a cache that is too small: so many matrices.
-STEPPED_LANE_BYTES = 128 * 1024
-STEPPED_BYTES = 32 * 1024 * 1024
 # Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
 MIN_BLOCK = 64
 MIN_BLOCK_BYTES = 4 * 1024 * 1024
@@ -149,11 +147,8 @@ class _ManyBlocks:
         return self._results, self._invalid
 
     def _stepped_block(self, count: int) -> int:
-        """The matrices of a block for eigenvalues: of equal blocks, because each takes as many calls."""
-        size, dtype = self._sizes.block, self._sizes.dtype
-        n = self._stack.shape[-1]
-        most: int = max(size, min(STEPPED_LANE_BYTES, STEPPED_BYTES // (n * n)) // dtype.itemsize)
-        return math.ceil(count / math.ceil(count / most))
+        """The matrices of a block for eigenvalues."""
+        return block_of(count, self._sizes.block, self._sizes.dtype, self._stack.shape[-1])
 
     def _score_head(self, head: int) -> bool:
         """Score the first matrices, make room for all results; whether the functions need no cells."""

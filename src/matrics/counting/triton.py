@@ -1,0 +1,90 @@
+"""Counting pairs of labels on a GPU: a kernel written in Triton, which PyTorch's builds for CUDA contain.
+
+PyTorch's ``scatter_add_`` adds to one address in memory for each sample. With few classes most samples have the same
+few addresses, and wait for each other. Here each program counts its share of the samples into a histogram of its own,
+and adds that to the counts once. Labels are read once, and nothing else is written.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+# Of more cells than this a histogram for each program takes longer than additions in memory, which then rarely meet.
+MOST_CELLS = 1024
+SAMPLES = 1024  # of a step of a program
+PROGRAMS = 1024  # at most; several for each multiprocessor
+
+
+@torch.library.custom_op("matrics::count_pairs", mutates_args={"counts"})
+def count_pairs(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
+    """Add pairs of labels to the counts of a flat grid of n + 2 by n + 2, whose border is for labels out of range.
+
+    All are on one CUDA device: int64 counts; labels of any integers and shape (N,); and which samples count, if not
+    all do.
+    """
+    launch(counts, y_true, y_pred, kept, num_classes)
+
+
+@count_pairs.register_fake
+def _nothing(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
+    pass
+
+
+def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
+    """``count_pairs`` without PyTorch's operator around it, which takes longer than a small kernel."""
+    samples, cells = y_true.shape[0], triton.next_power_of_2((num_classes + 2) ** 2)
+    if not samples:
+        return
+    labels = [_as_integers(x) for x in (y_true, y_pred, y_true if kept is None else kept)]
+    with torch.cuda.device_of(counts):
+        _counted[(min(triton.cdiv(samples, SAMPLES), PROGRAMS),)](
+            *(counts, *labels, samples, num_classes, *(x.stride(0) for x in labels)),
+            HAS_MASK=kept is not None,
+            CELLS=cells if cells <= MOST_CELLS else 0,
+            SAMPLES=SAMPLES,
+        )
+
+
+def _as_integers(x: Tensor) -> Tensor:
+    return x.view(torch.uint8) if x.dtype == torch.bool else x
+
+
+@triton.jit
+def _counted(  # noqa: PLR0917 (a kernel takes its strides one by one)
+    counts: tl.tensor,
+    y_true: tl.tensor,
+    y_pred: tl.tensor,
+    kept: tl.tensor,
+    samples: tl.tensor,
+    num_classes: tl.tensor,
+    true_stride: tl.tensor,
+    pred_stride: tl.tensor,
+    kept_stride: tl.tensor,
+    HAS_MASK: tl.constexpr,
+    CELLS: tl.constexpr,
+    SAMPLES: tl.constexpr,
+) -> None:
+    """A program's share of the samples; without a histogram if it has 0 cells."""
+    side = num_classes + 2
+    places, start = tl.arange(0, SAMPLES), tl.program_id(0).to(tl.int64) * SAMPLES
+    histogram = tl.zeros([CELLS if CELLS > 0 else 1], tl.int32)
+    while start < samples:  # Triton's interpreter takes no variables in ``range``
+        index = start + places
+        here = index < samples
+        if HAS_MASK:
+            here = here & (tl.load(kept + index * kept_stride, here, other=0) != 0)
+        true = tl.load(y_true + index * true_stride, here, other=0).to(tl.int64)
+        pred = tl.load(y_pred + index * pred_stride, here, other=0).to(tl.int64)
+        row = (tl.minimum(tl.maximum(true, -1), num_classes) + 1).to(tl.int32)
+        cell = row * side + (tl.minimum(tl.maximum(pred, -1), num_classes) + 1).to(tl.int32)
+        if CELLS > 0:
+            histogram += tl.histogram(cell, CELLS, here)
+        else:
+            tl.atomic_add(counts + cell, tl.full([SAMPLES], 1, tl.int64), here, sem="relaxed")
+        start += tl.num_programs(0).to(tl.int64) * SAMPLES
+    if CELLS > 0:
+        cells = tl.arange(0, CELLS)
+        tl.atomic_add(counts + cells, histogram.to(tl.int64), cells < side * side, sem="relaxed")
