@@ -1,254 +1,540 @@
-"""Run the tests and the benchmarks that need a GPU, and print the tables of the page on speed in Markdown.
+"""What a GPU does: correctness first, then speed, then a profile; each stage prints as it goes and may be stopped.
 
-    python benchmarks/gpu.py [--quick] [--device cuda]
+    python benchmarks/gpu.py --stage correct    # 6 minutes: the tests of the backends torch-cuda and jax-cuda
+    python benchmarks/gpu.py --stage speed      # 5 minutes: tables in Markdown, for docs/speed.md
+    python benchmarks/gpu.py --stage profile    # 2 minutes: names and times of kernels
+    python benchmarks/gpu.py --stage tune       # 1 minute: sizes of tiles and programs of the kernels
 
-It needs a CUDA device, a build of PyTorch for it, and the extra ``test``; with a build of JAX for it the table has rows
-of jax.jit as well. The tests are all of the project, or with ``--quick`` those alone that skip without a GPU. Then it
-looks that nothing waits for the device, and compares and times. ``--device cpu --quick`` tries this script without a
-GPU: tensors of the CPU then take the road of a device. The exit code is 1 if a test fails or something waits.
+It needs a CUDA device, a build of PyTorch for it with Triton, torchmetrics and pytest; with a build of JAX for CUDA and
+with torchvision there are more rows. ``--only TABLE`` prints one table of the speed stage, ``--small`` uses small
+stacks, and ``--device cpu`` tries the stage on a machine without a GPU. The exit code is 1 if a test fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
+import statistics
 import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import backends  # (beside this file, as are the next three; fixes the threads of the host)
-import jax
 import numpy as np
 import torch
-from machine import machine, print_machine
-from rivals import PANEL, plain_eve
-from timing import Time, best
-from torchmetrics.functional.classification import multiclass_confusion_matrix
+from machine import machine, print_machine  # (beside this file, as are the next two)
+from rivals import PANEL, plain_panel
+from timing import Time
 
 import matrics
-from matrics.arrays.torch import TORCH, Torch
-from matrics.engine.eigenvalues import bisection
-from matrics.integrations.torch import ConfusionMetric
+from matrics.arrays.torch import TORCH
+from matrics.engine.eigenvalues import bisection, operator
+from matrics.integrations.torch import ConfusionMetric, ScoreMetric
 
 ROOT = Path(__file__).parents[1]
-DEVICE_TESTS = ["tests/test_torch_metric.py", "tests/test_torch_scores.py", "-k", "gpu or cuda"]
-DTYPES = ("float32", "float64")
-SIZES = (2, 3, 5, 10, 30, 100)
-EIGENVALUE_SIZES = (3, 4, 5, 10, 20, 30, 64, 100)
-LABELS = (10_000, 1_000_000, 100_000_000)
-CLASSES = (10, 1000)
-CELLS, EIGENVALUE_CELLS, QUICK_CELLS = 100_000_000, 2_000_000, 200_000  # of a stack
-WAITS = "waits"
+# Files whose tests take a backend, and those that ask for a GPU by themselves.
+OF_BACKENDS = (
+    *("test_on_device", "test_roads", "test_catalogue", "test_contract", "test_build", "test_state", "test_vectors"),
+    *("test_transform", "test_sources", "test_numbers", "test_multilabel", "test_margin_state", "test_inputs"),
+    *("test_torch_metric", "test_torch_scores", "test_score_state", "test_ranking", "test_thresholds", "test_interval"),
+)
+OF_JAX = ("test_on_device", "test_catalogue", "test_state", "test_build", "test_transform")
+MATRICES, SMALL = 1_000_000, 5_000
 
 Row = Sequence[object]
+Call = Callable[[], object]
 
 
-def tests_pass(*, quick: bool) -> bool:
-    """Whether the tests pass; what they print comes first."""
-    # Two processes would share the GPU's memory. What backends.py has set for compilers is not meant for tests.
-    ours = ("XLA_FLAGS", "TORCHINDUCTOR_FORCE_DISABLE_CACHES")
-    environment = {name: value for name, value in os.environ.items() if name not in ours}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *(DEVICE_TESTS if quick else ["tests"])]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0  # noqa: S603 (the tests beside this file)
+# Correct --------------------------------------------------------------------------------------------------------------
 
 
-def print_table(title: str, heads: Sequence[str], rows: Iterable[Row]) -> None:
-    """One table in Markdown; the first two columns are words."""
-    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * 2}{'---:|' * (len(heads) - 2)}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |", flush=True)
-
-
-def stack_of(n: int, dtype: str, cells: int) -> np.ndarray:
-    return np.random.default_rng(n).integers(1, 100, (max(cells // n**2, 1), n, n)).astype(dtype)
-
-
-def timed(calls: Iterable[Callable[[], object]], device: torch.device) -> list[Time]:
-    """Seconds of each call until the device has finished, after one that warms up."""
-
-    def finished(call: Callable[[], object]) -> Callable[[], object]:
-        def run() -> None:
-            call()
-            if device.type == "cuda":
-                torch.cuda.synchronize()
-
-        run()
-        return run
-
-    return best(*map(finished, calls), runs=9)
-
-
-def ratio(of: Time, ours: Time) -> str:
-    """How often ours fits into another time, by the best runs and by the medians."""
-    return f"{of / ours:.2f}×, {(of / ours).median:.2f}×"
-
-
-# Nothing waits --------------------------------------------------------------------------------------------------------
-
-
-def waits(call: Callable[[], object], device: torch.device) -> str:
-    """Whether a call makes the host wait for the device, which PyTorch then refuses."""
-    if device.type != "cuda":
-        return "not a GPU"
-    call()  # what is prepared once may wait
-    torch.cuda.synchronize()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        call()
-    except RuntimeError as error:
-        if "synchroniz" not in str(error):
-            raise
-        return WAITS
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    return "does not wait"
-
-
-def waiting(device: torch.device) -> Iterator[Row]:
-    """Whether EVE and all of core wait, and how far EVE is from that of the host."""
-    for n, dtype in product(EIGENVALUE_SIZES, DTYPES):
-        cm = stack_of(n, dtype, 10_000)
-        tensor = torch.from_numpy(cm).to(device)
-        found = [waits(partial(matrics.eve, tensor), device), waits(partial(matrics.score, tensor), device)]
-        apart = np.abs(matrics.eve(tensor).numpy(force=True) - matrics.eve(cm)).max()
-        yield n, dtype, *found, f"{apart:.1e}"
+def tests_pass(seconds: int) -> bool:
+    """Whether the tests of both backends pass, each in its part of the time."""
+    passed = True
+    for backend, files, share in (("torch-cuda", OF_BACKENDS, 0.6), ("jax-cuda", OF_JAX, 0.4)):
+        if find_spec(backend.partition("-")[0]) is None:
+            continue
+        environment = os.environ | {"MATRICS_BACKEND": backend, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+        paths = [f"tests/{name}.py" for name in files]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "8", "--dist", "worksteal", "-p", "no:cacheprovider"]
+        command += [
+            "-W",
+            "default",
+            "--disable-warnings",
+            "-k",
+            "cuda or gpu",
+            "--show-capture=no",
+            "--tb=short",
+            *paths,
+        ]
+        print(f"\n## Tests on {backend}", flush=True)
+        begin = time.perf_counter()
+        try:
+            done = subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=seconds * share)  # noqa: S603
+            passed &= done.returncode == 0
+        except subprocess.TimeoutExpired:
+            passed = False
+            print("stopped: the time is up")
+        print(f"{time.perf_counter() - begin:.0f} s", flush=True)
+    return passed
 
 
 # Times ----------------------------------------------------------------------------------------------------------------
 
 
-def measures(device: torch.device, sizes: Sequence[int]) -> Iterator[Row]:
-    """Six measures: those of backends.py."""
-    has_jax = jax.default_backend() == "gpu" or device.type == "cpu"
-    with torch.no_grad():
-        for n, dtype in product(sizes, DTYPES):
-            for row in backends.measure(n, dtype, str(device)):
-                if row["road"].startswith("jax") and not has_jax:
-                    continue
-                yield (
-                    *(f"{n} {dtype}", row["road"], f"{row['read']:.2f}", f"{row['by hand']:.2f}"),
-                    *(f"{row['ours']:.2f}", ratio(row["by hand"], row["ours"])),
-                    "" if row["road"] == "torch" else f"{row['compile']:.1f}",
-                )
+def print_table(title: str, heads: Sequence[str], rows: Iterator[Row]) -> None:
+    """One table in Markdown, a row at a time."""
+    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
-def eigenvalues(device: torch.device, sizes: Sequence[int], cells: int) -> Iterator[Row]:
-    """Bisection beside PyTorch's solver, and EVE."""
-    for n, dtype in product(sizes, DTYPES):
-        cm = stack_of(n, dtype, cells)
-        rates = cm / cm.sum(-1, keepdims=True)
-        tensor, symmetric = (torch.from_numpy(x).to(device) for x in (cm, (rates + rates.swapaxes(-1, -2)) / 2))
-        apart = (bisection.eigenvalues(TORCH, symmetric) - torch.linalg.eigvalsh(symmetric)).abs().max().item()
-        digits = 1e-4 if dtype == "float32" else 1e-12
-        np.testing.assert_allclose(
-            matrics.eve(tensor).numpy(force=True)[:1000], plain_eve(cm[:1000]), rtol=0, atol=digits
+def milliseconds(call: Call, device: torch.device, runs: int = 7) -> Time:
+    """Of one call: between events of the device, after two calls that warm up."""
+    for _ in range(2):
+        call()
+    if device.type != "cuda":
+        taken = []
+        for _ in range(runs):
+            begin = time.perf_counter()
+            call()
+            taken.append((time.perf_counter() - begin) * 1e3)
+        return Time.of(taken)
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(runs)]
+    torch.cuda.synchronize()
+    for begin, end in events:
+        begin.record()
+        call()
+        end.record()
+    torch.cuda.synchronize()
+    return Time.of([begin.elapsed_time(end) for begin, end in events])
+
+
+def microseconds_in_turn(call: Call, device: torch.device, calls: int = 200) -> float:
+    """Of one of many calls after each other, until the device is done with all."""
+
+    def done() -> None:
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+
+    taken = []
+    for _ in range(4):
+        done()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        done()
+        taken.append((time.perf_counter() - begin) / calls * 1e6)
+    return min(taken)
+
+
+def text(taken: Time | None) -> str:
+    return "" if taken is None else f"{taken:.3g}"
+
+
+def stack_of(n: int, dtype: str, matrices: int, device: torch.device) -> torch.Tensor:
+    draw = torch.Generator(device).manual_seed(n)
+    return torch.randint(1, 100, (matrices, n, n), generator=draw, device=device).to(getattr(torch, dtype))
+
+
+def panels(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Six measures of a stack: those of backends.py."""
+
+    def ours(cm: Any) -> Any:
+        return matrics.score(cm, PANEL)
+
+    for n, dtype in itertools.product((2, 3, 5, 10), ("float32", "float64")):
+        cm = stack_of(n, dtype, matrices, device)
+        torch._dynamo.reset()
+        by_hand = partial(plain_panel, xp=torch)
+        compiled, compiled_by_hand = torch.compile(ours, fullgraph=True), torch.compile(by_hand, fullgraph=True)
+        read, *others = (
+            milliseconds(partial(call, cm), device) for call in (torch.sum, by_hand, ours, compiled_by_hand, compiled)
         )
-        calls = (
-            partial(torch.linalg.eigvalsh, symmetric),
-            partial(bisection.eigenvalues, TORCH, symmetric),
-            partial(matrics.eve, tensor),
-        )
-        solver, ours, eve = (taken / len(cm) * 1e9 for taken in timed(calls, device))
-        yield n, dtype, f"{solver:.1f}", f"{ours:.1f}", ratio(solver, ours), f"{eve:.1f}", f"{apart:.1e}"
+        in_jax = jax_panel(cm) if has_jax(device) else None
+        times = f"{others[1] / read:.1f}×", f"{others[3] / read:.2f}×"
+        yield n, dtype, text(read), *map(text, others), text(in_jax), *times
 
 
-def counting(device: torch.device, sizes: Sequence[int]) -> Iterator[Row]:
-    """Counting labels beside what is written by hand, and torchmetrics."""
-    for size, n in product(sizes, CLASSES):
-        true, pred = torch.randint(0, n, (2, size), generator=torch.Generator().manual_seed(n)).to(device)
-        metric, floor = ConfusionMetric(n, "accuracy").to(device), torch.zeros(n * n, dtype=torch.int64, device=device)
+def has_jax(device: torch.device) -> bool:
+    if find_spec("jax") is None:
+        return False
+    import jax
 
-        def by_hand(true: torch.Tensor = true, pred: torch.Tensor = pred, n: int = n) -> torch.Tensor:
+    return jax.default_backend() == ("gpu" if device.type == "cuda" else "cpu")
+
+
+def jax_milliseconds(call: Callable[[Any], Any], x: Any) -> Time:
+    import jax
+
+    compiled = jax.jit(call)
+    taken = []
+    for _ in range(7):
+        begin = time.perf_counter()
+        jax.block_until_ready(compiled(x))
+        taken.append((time.perf_counter() - begin) * 1e3)
+    return Time.of(taken[2:])
+
+
+def jax_panel(cm: torch.Tensor) -> Time:
+    import jax.numpy as jnp
+
+    return jax_milliseconds(lambda x: matrics.score(x, PANEL), jnp.asarray(cm.cpu().numpy()))
+
+
+def eigenvalues(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Nanoseconds for each matrix: PyTorch's solver, array operations, the operator, and EVE."""
+    for n, dtype in itertools.product((3, 4, 5, 10, 20, 32), ("float64", "float32")):
+        count = min(matrices, MATRICES * 100 // n**2)
+        cm = stack_of(n, dtype, count, device)
+        rates = cm / cm.sum(-1, keepdim=True)
+        symmetric = (rates + rates.mT) / 2
+        few = symmetric[: max(count // 50, 1)]
+        if n > 3:
+            cells = symmetric.permute(1, 2, 0)
+            found = operator.eigenvalues(cells)[:, :1000].T.cpu().numpy()
+            expected = np.linalg.eigvalsh(symmetric[:1000].double().cpu().numpy())
+            apart = f"{np.abs(found - expected).max():.1e}"
+            ours: Time | None = milliseconds(partial(operator.eigenvalues, cells), device, 5) / count * 1e6
+            arrays: Time | None = milliseconds(partial(bisection.eigenvalues, TORCH, few), device, 3) / len(few) * 1e6
+        else:
+            apart, ours, arrays = "", None, None
+        solver = milliseconds(partial(torch.linalg.eigvalsh, few), device, 3) / len(few) * 1e6
+        read = milliseconds(partial(torch.sum, symmetric), device) / count * 1e6
+        eve = milliseconds(partial(matrics.eve, cm), device) / count * 1e6
+        torch._dynamo.reset()
+        compiled = milliseconds(partial(torch.compile(matrics.eve, fullgraph=True), cm), device) / count * 1e6
+        ratio = f"{solver / (ours or compiled):.0f}×"
+        yield n, dtype, *map(text, (read, solver, arrays, ours, eve, compiled)), ratio, apart
+
+
+def jax_eigenvalues(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Nanoseconds for each matrix: JAX's solver, and bisection in array operations."""
+    if not has_jax(device):
+        return
+    import jax
+    import jax.numpy as jnp
+
+    from matrics.arrays.jax import JAX
+
+    for n, dtype in itertools.product((4, 5, 10, 20, 32), ("float64", "float32")):
+        count = min(matrices, MATRICES * 20 // n**2)
+        x = jnp.asarray(stack_of(n, dtype, count, torch.device("cpu")).numpy())
+        x = (x + jnp.matrix_transpose(x)) / 200 / n
+        few = x[: max(count // 20, 1)]
+        begin = time.perf_counter()
+        jax.block_until_ready(jax.jit(partial(bisection.eigenvalues, JAX))(x))
+        compiling = time.perf_counter() - begin
+        theirs = jax_milliseconds(jnp.linalg.eigvalsh, few) / len(few) * 1e6
+        ours = jax_milliseconds(partial(bisection.eigenvalues, JAX), x) / count * 1e6
+        yield n, dtype, text(theirs), text(ours), f"{theirs / ours:.1f}×", f"{compiling:.1f}"
+
+
+def counting(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Microseconds of one call: candidates, our functions, and torchmetrics."""
+    from torchmetrics.functional.classification import multiclass_confusion_matrix
+
+    sizes = (65_536, 16 * 2**20) if matrices == MATRICES else (65_536,)
+    for size, n in itertools.product(sizes, (2, 10, 30, 100, 1000)):
+        draw = torch.Generator(device).manual_seed(n)
+        true = torch.randint(0, n, (size,), generator=draw, device=device)
+        wrong = torch.rand((size,), generator=draw, device=device) < 0.1
+        pred = torch.where(wrong, torch.randint(0, n, (size,), generator=draw, device=device), true)
+        metric = ConfusionMetric(n, "accuracy").to(device)
+        cells = torch.zeros(n * n, dtype=torch.int64, device=device)
+        ones = torch.ones(1, dtype=torch.int64, device=device).expand(size)
+
+        def scattered(true: Any = true, pred: Any = pred, n: int = n, cells: Any = cells, ones: Any = ones) -> Any:
+            return cells.scatter_add_(0, true * n + pred, ones)
+
+        def indexed(true: Any = true, pred: Any = pred, n: int = n, cells: Any = cells, ones: Any = ones) -> Any:
+            return cells.index_add_(0, true * n + pred, ones)
+
+        def one_hot(true: Any, pred: Any, n: int = n) -> Any:
+            return ((true * n + pred)[:, None] == torch.arange(n * n, device=true.device)).sum(0)
+
+        def by_hand(true: Any = true, pred: Any = pred, n: int = n) -> Any:
             return torch.bincount(true * n + pred, minlength=n * n).view(n, n)
 
-        def bare(
-            true: torch.Tensor = true, pred: torch.Tensor = pred, n: int = n, floor: torch.Tensor = floor
-        ) -> torch.Tensor:
-            bins = true * n + pred
-            return floor.scatter_add_(0, bins, torch.ones_like(bins))
-
-        assert torch.equal(matrics.confusion_matrix(true, pred, num_classes=n), by_hand()), "counts differ"
-        calls = (
+        found = matrics.confusion_matrix(true, pred, num_classes=n)
+        assert torch.equal(found, by_hand()), "counts differ"
+        torch._dynamo.reset()
+        hot = partial(torch.compile(one_hot), true, pred) if n <= 10 else None
+        calls: tuple[Call | None, ...] = (
+            lambda true=true, pred=pred: (true.sum(), pred.sum()),
+            scattered,
+            indexed,
             by_hand,
-            bare,
+            hot,
             partial(matrics.confusion_matrix, true, pred, num_classes=n),
             partial(metric.update, true, pred),
             partial(multiclass_confusion_matrix, pred, true, n, validate_args=False),
         )
-        hand, added, ours, update, theirs = (taken / size * 1e9 for taken in timed(calls, device))
-        figures = (f"{taken:.3f}" for taken in (hand, added, ours, update, theirs))
-        yield f"{size:,}", n, *figures, ratio(hand, ours), ratio(added, update)
+        read, *others = (None if call is None else milliseconds(call, device) * 1e3 for call in calls)
+        yield f"{size:,}", n, text(read), *map(text, others), f"{others[5] / read:.2f}×"
 
 
-def streaming(device: torch.device, cells: int) -> Iterator[Row]:
-    """A stack in the host's memory, scored here and there."""
-    for n in (3, 10):
-        cm = stack_of(n, "float64", cells)
-        calls = (
-            partial(matrics.score, cm, PANEL),
-            partial(matrics.score, cm, PANEL, workers=-1),
-            partial(matrics.score_blocks, cm, PANEL, device=device),
-        )
-        one, all_cores, there = (taken / len(cm) * 1e9 for taken in timed(calls, device))
-        yield (
-            n,
-            "float64",
-            f"{one:.1f}",
-            f"{all_cores:.1f}",
-            f"{there:.1f}",
-            f"{8 * n**2 / there:.2f}",
-            ratio(one, there),
-        )
+def collection(n: int) -> Any:
+    """torchmetrics' measures of a training step."""
+    import torchmetrics.classification as rival
+    from torchmetrics import MetricCollection
+
+    options = {"num_classes": n, "validate_args": False}
+    return MetricCollection(
+        {
+            "accuracy": rival.MulticlassAccuracy(average="micro", **options),
+            "f1": rival.MulticlassF1Score(average="macro", **options),
+            "mcc": rival.MulticlassMatthewsCorrCoef(**options),
+            "kappa": rival.MulticlassCohenKappa(**options),
+        }
+    )
+
+
+def training(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Milliseconds of a training step of ResNet-18 with metrics, and microseconds of their updates alone."""
+    n, size, side = (1000, 256, 224) if matrices == MATRICES else (10, 8, 32)
+    if find_spec("torchvision"):
+        from torchvision.models import resnet18
+
+        model = resnet18(num_classes=n).to(device).to(memory_format=torch.channels_last)
+    else:
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, 2), torch.nn.Flatten(), torch.nn.LazyLinear(n)).to(device)
+    images = torch.randn((size, 3, side, side), device=device).to(memory_format=torch.channels_last)
+    labels = torch.randint(0, n, (size,), device=device)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+
+    def step(*updates: Callable[[Any, Any], object]) -> None:
+        optimizer.zero_grad()
+        with torch.autocast(device.type, torch.bfloat16):
+            logits = model(images)
+            loss = torch.nn.functional.cross_entropy(logits, labels)
+        loss.backward()
+        optimizer.step()
+        for update in updates:
+            update(labels, logits.detach())
+
+    confusion = ConfusionMetric(n, ["accuracy", "f1", "mcc", "cohen_kappa"]).to(device)
+    scores = ScoreMetric(n, ["roc_auc", "ece"], from_logits=True).to(device)
+    theirs = collection(n).to(device)
+    logits = torch.randn((size, n), device=device)
+    theirs.update(logits, labels)
+
+    def by_torchmetrics(true: Any, logits: Any) -> None:
+        theirs.update(logits, true)
+
+    rows: dict[str, tuple[Callable[[Any, Any], object], ...]] = {
+        "no metric": (),
+        "ConfusionMetric": (confusion.update,),
+        "ScoreMetric": (scores.update,),
+        "torchmetrics": (by_torchmetrics,),
+    }
+    runs = {name: [] for name in rows}
+    for _ in range(3):
+        for name, updates in rows.items():
+            runs[name].append(float(milliseconds(partial(step, *updates), device, 5)))
+    base = statistics.median(runs["no metric"])
+    for name, updates in rows.items():
+        took = statistics.median(runs[name])
+        alone = microseconds_in_turn(partial(updates[0], labels, logits), device, 50) if updates else 0.0
+        yield name, f"{took:.3f}", f"{(took / base - 1) * 100:+.2f} %", f"{alone:.0f}", f"{alone / base / 10:.2f} %"
+
+
+def computing(device: torch.device, matrices: int) -> Iterator[Row]:  # noqa: ARG001 (as the others)
+    """Microseconds of ``compute``: plainly, as one graph, compiled; and torchmetrics."""
+    for n in (10, 100):
+        labels, logits = torch.randint(0, n, (1000,), device=device), torch.randn((1000, n), device=device)
+        plain, graph = ConfusionMetric(n).to(device), ConfusionMetric(n, cuda_graph=True).to(device)
+        four = ConfusionMetric(n, ["accuracy", "f1", "mcc", "cohen_kappa"]).to(device)
+        theirs = collection(n).to(device)
+        for metric in (plain, graph, four):
+            metric.update(labels, logits)
+        theirs.update(logits, labels)
+        torch._dynamo.reset()
+        compiled = torch.compile(plain.compute, fullgraph=True)
+        before = torch.cuda.memory_reserved() if device.type == "cuda" else 0
+        for key, value in graph.compute().items():
+            torch.testing.assert_close(value, plain.compute()[key], equal_nan=True)
+        memory = ((torch.cuda.memory_reserved() if device.type == "cuda" else 0) - before) / 2**20
+        calls = (plain.compute, graph.compute, compiled, four.compute)
+        taken = [f"{microseconds_in_turn(call, device, 20):.0f}" for call in calls]
+
+        def theirs_again(theirs: Any = theirs) -> None:
+            for metric in theirs.values():
+                metric._computed = None  # which it keeps
+            theirs.compute()
+
+        yield n, len(plain.compute()), *taken, f"{microseconds_in_turn(theirs_again, device, 20):.0f}", f"{memory:.0f}"
+
+
+TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iterator[Row]]]] = {
+    "counting": (
+        "Counting pairs of labels, µs; 90 % of the predictions are right",
+        (
+            "labels",
+            "classes",
+            "one read",
+            "`scatter_add_`",
+            "`index_add_`",
+            "`bincount`",
+            "one-hot, compiled",
+            "`confusion_matrix`",
+            "`ConfusionMetric.update`",
+            "torchmetrics",
+            "`update` beside one read",
+        ),
+        counting,
+    ),
+    "eigenvalues": (
+        "Eigenvalues, ns a matrix",
+        (
+            "n",
+            "dtype",
+            "one read",
+            "`torch.linalg.eigvalsh`",
+            "array operations",
+            "kernels",
+            "EVE",
+            "EVE compiled",
+            "times as fast as `eigvalsh`",
+            "largest error",
+        ),
+        eigenvalues,
+    ),
+    "compute": (
+        "`ConfusionMetric.compute`, µs",
+        (
+            "classes",
+            "values of `core`",
+            "plain",
+            "`cuda_graph=True`",
+            "compiled",
+            "four measures",
+            "torchmetrics, four",
+            "memory of the graph, MiB",
+        ),
+        computing,
+    ),
+    "training": (
+        "A training step of ResNet-18, batch 256, bfloat16",
+        ("metric", "step, ms", "more", "update alone, µs", "of the step"),
+        training,
+    ),
+    "panels": (
+        "Six measures of a million matrices, ms",
+        (
+            "n",
+            "dtype",
+            "one read",
+            "by hand",
+            "ours",
+            "by hand, compiled",
+            "ours, compiled",
+            "ours, `jax.jit`",
+            "ours beside one read",
+            "compiled beside one read",
+        ),
+        panels,
+    ),
+    "jax": (
+        "Eigenvalues under `jax.jit`, ns a matrix",
+        ("n", "dtype", "`jnp.linalg.eigvalsh`", "array operations", "times as fast", "compiling, s"),
+        jax_eigenvalues,
+    ),
+}
+
+
+# Profile and tuning ---------------------------------------------------------------------------------------------------
+
+
+def profile(device: torch.device, matrices: int) -> None:
+    """Kernels of one call each."""
+    cm = stack_of(10, "float64", matrices, device)
+    labels = torch.randint(0, 10, (2**20,), device=device)
+    metric = ConfusionMetric(10).to(device)
+    compiled = torch.compile(lambda cm: matrics.score(cm, PANEL), fullgraph=True)
+    calls: dict[str, Call] = {
+        "six measures, compiled": partial(compiled, cm),
+        "six measures": partial(matrics.score, cm, PANEL),
+        "EVE": partial(matrics.eve, cm),
+        "update": partial(metric.update, labels, labels),
+    }
+    for name, call in calls.items():
+        for _ in range(2):
+            call()
+        activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+        with torch.profiler.profile(activities=activities) as found:
+            call()
+            if device.type == "cuda":
+                torch.cuda.synchronize()
+        sort = "self_cuda_time_total" if device.type == "cuda" else "self_cpu_time_total"
+        print(f"\n### {name}\n\n{found.key_averages().table(sort_by=sort, row_limit=12, max_name_column_width=60)}")
+
+
+def tune(device: torch.device, matrices: int) -> None:
+    """Sizes of the kernels for eigenvalues and counts."""
+    from matrics.counting import triton as counts
+    from matrics.engine.eigenvalues import triton
+
+    for n, dtype in itertools.product((5, 10, 20), ("float64", "float32")):
+        x = stack_of(n, dtype, matrices * 25 // n**2, device)
+        cells = ((x + x.mT) / 200 / n).permute(1, 2, 0)
+        found = []
+        for tile, lanes, warps in itertools.product((256, 512, 1024, 2048), (128, 256), (1, 2, 4)):
+            triton.TILE, triton.LANES, triton.WARPS = tile, lanes, warps
+            found.append((milliseconds(partial(triton.eigenvalues, cells), device, 3), tile, lanes, warps))
+        found.sort()
+        print(n, dtype, f"{len(x):,}", *(f"{taken:.2f} ms {rest}" for taken, *rest in found[:4]), found[-1], flush=True)
+    for n in (2, 10, 30, 100):
+        true, pred = torch.randint(0, n, (2, 16 * 2**20), device=device)
+        total = torch.zeros((n + 2) ** 2, dtype=torch.int64, device=device)
+        found = []
+        for most, samples, programs in itertools.product((0, 1024, 2**14), (1024, 2048), (264, 1056, 4224)):
+            counts.MOST_CELLS, counts.SAMPLES, counts.PROGRAMS = most, samples, programs
+            call = partial(counts.launch, total, true, pred, None, n)
+            found.append((milliseconds(call, device, 3), most, samples, programs))
+        found.sort()
+        print("counts", n, *(f"{taken:.3f} ms {rest}" for taken, *rest in found[:4]), found[-1], flush=True)
 
 
 def main() -> int:
-    """Run all of it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="the tests that need a GPU, and small stacks")
+    """Run one stage."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stage", choices=("correct", "speed", "profile", "tune"), required=True)
+    parser.add_argument("--only", choices=tuple(TABLES), help="one table of the speed stage")
+    parser.add_argument("--small", action="store_true", help="small stacks")
+    parser.add_argument("--seconds", type=int, default=360, help="for the tests of the stage correct")
     parser.add_argument("--device", type=torch.device, default="cuda", help="PyTorch's")
     options = parser.parse_args()
-    device, quick = options.device, options.quick
-    if device.type != "cpu" and not torch.cuda.is_available():
+    if options.device.type != "cpu" and not torch.cuda.is_available():
         print("benchmarks/gpu.py needs a CUDA device and a build of PyTorch that finds it.", file=sys.stderr)
         return 2
-    warnings.filterwarnings("ignore", module="torch")
+    warnings.filterwarnings("ignore", module="torch|torchmetrics")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the GPU's memory
-    passed = tests_pass(quick=quick)
-    if device.type == "cpu":  # or the host's code would score the tensors
-        Torch.host_view = lambda *_: None
-        Torch.waits_for_eigenvalues = lambda *_: True
-    jax.config.update("jax_enable_x64", True)
-    torch.set_num_threads(1)  # of the host
-    cells = QUICK_CELLS if quick else CELLS
-    backends.CELLS = cells
-    sizes = (3, 10) if quick else SIZES
+    if find_spec("jax"):
+        import jax
 
-    print("\n## On a GPU\n")
+        jax.config.update("jax_enable_x64", True)
     print_machine(machine())
-    if device.type == "cuda":
-        print(f"{torch.cuda.get_device_name(device)}, CUDA {torch.version.cuda}.")
-    print("Each figure is the best of several runs in turn; of ratios the median follows.")
-    looked = list(waiting(device))
-    heads = ("n", "dtype", "EVE", "core", "EVE beside the host's, largest difference")
-    print_table("Whether the host waits", heads, looked)
-    heads = ("n, dtype", "road", "one read", "by hand", "ours", "times as fast", "compiling, s")
-    print_table("Six measures, ns a matrix", heads, measures(device, sizes))
-    heads = ("n", "dtype", "`eigvalsh`", "bisection", "times as fast", "EVE", "largest difference")
-    print_table(
-        "Eigenvalues, ns a matrix",
-        heads,
-        eigenvalues(device, sizes if quick else EIGENVALUE_SIZES, min(cells, EIGENVALUE_CELLS)),
-    )
-    heads = ("labels", "classes", "`bincount`", "`scatter_add_`", "`confusion_matrix`", "`ConfusionMetric.update`")
-    heads += ("torchmetrics", "`confusion_matrix`: as fast as `bincount`", "`update`: as fast as `scatter_add_`")
-    print_table("Counting, ns a pair of labels", heads, counting(device, LABELS[:1] if quick else LABELS))
-    heads = ("n", "dtype", "`score`", "all cores", "`score_blocks`", "GB/s", "times as fast as one core")
-    print_table("Six measures of a stack on the host, ns a matrix", heads, streaming(device, cells))
-    return int(not passed or any(WAITS in row for row in looked))
+    if options.device.type == "cuda":
+        print(f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}\n", flush=True)
+    matrices = SMALL if options.small else MATRICES
+    if options.stage == "correct":
+        return int(not tests_pass(options.seconds))
+    if options.stage == "profile":
+        profile(options.device, matrices)
+    if options.stage == "tune":
+        tune(options.device, matrices)
+    for name, (title, heads, rows) in TABLES.items() if options.stage == "speed" else ():
+        if options.only in (None, name):
+            with torch.enable_grad() if name == "training" else torch.no_grad():
+                print_table(title, heads, rows(options.device, matrices))
+    return 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import pycm
 import sklearn.metrics
 import torch
 from torchmetrics.functional import classification
@@ -76,6 +75,8 @@ def scikit_learn(stack: np.ndarray) -> Callable[[], Panel]:
 
 def by_pycm(stack: np.ndarray) -> Callable[[], Panel]:
     """The constructor, which computes all of its statistics."""
+    import pycm
+
     dicts = [{i: dict(enumerate(row)) for i, row in enumerate(cm)} for cm in stack.astype(int).tolist()]
     names = ("Overall ACC", "Overall MCC", "Kappa", "TPR Macro", "PPV Macro", "F1 Macro")
 

@@ -244,6 +244,12 @@ class Standard:
         """Whether a kernel of ours can read such an array: a concrete one of PyTorch on a CUDA device."""
         return False
 
+    def repeated(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
+        """The state after so many steps, each of which makes the next state of the arrays of one."""
+        for _ in range(number):
+            state = step(*state)
+        return state
+
     def normal_cdf(self, x: Array) -> Array:
         """The probability that a normal variate is below x."""
         return self.on_host(np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2, otypes=[float]), x)

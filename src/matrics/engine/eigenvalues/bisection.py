@@ -36,12 +36,15 @@ def eigenvalues(backend: Standard, matrices: Array) -> Array:
     ranks = xp.reshape(index, (1, n, *(1 for _ in axes)))
     steps = xp.reshape(backend.class_index(parts, diagonal)[1:], (parts - 1, 1, *(1 for _ in axes)))
     steps = xp.astype(steps, diagonal.dtype)
-    low, width = xp.zeros_like(diagonal) - bound[None, ...], 2 * bound
-    for _ in range(math.ceil((3 - math.log2(precision)) / math.log2(parts))):
+
+    def narrowed(low: Array, width: Array) -> tuple[Array, Array]:
         width = width / parts
         points = low[None, ...] + steps * width
         is_below = _number_below(xp, diagonal, squares, points) <= ranks
-        low = low + width * xp.astype(xp.sum(xp.astype(is_below, index.dtype), axis=0), low.dtype)
+        return low + width * xp.astype(xp.sum(xp.astype(is_below, index.dtype), axis=0), low.dtype), width
+
+    number = math.ceil((3 - math.log2(precision)) / math.log2(parts))
+    low, width = backend.repeated(number, narrowed, (xp.zeros_like(diagonal) - bound[None, ...], 2 * bound))
     return xp.permute_dims(low + width / 2, (*range(1, low.ndim), 0))
 
 

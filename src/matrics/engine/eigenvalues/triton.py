@@ -19,6 +19,7 @@ import triton.language as tl
 MOST_CLASSES = 32
 # The cells of a tile, padded to a power of two; and the lanes of a program that bisects.
 TILE, LANES = 1024, 128
+WARPS = 4
 # The tridiagonal form of more matrices at once would take too much memory.
 MOST_AT_ONCE = 2**24
 
@@ -43,7 +44,7 @@ def _solve(cells: torch.Tensor, values: torch.Tensor) -> None:
     precision = torch.finfo(cells.dtype).eps
     side = triton.next_power_of_2(n)
     in_tile = max(TILE // side**2, 1)
-    options: dict[str, Any] = {"CLASSES": n, "PRECISION": precision}
+    options: dict[str, Any] = {"CLASSES": n, "PRECISION": precision, "num_warps": WARPS}
     _tridiagonal[(triton.cdiv(matrices, in_tile),)](
         *(cells, diagonal, squares, matrices, *cells.stride()), SIDE=side, MATRICES=in_tile, **options
     )
