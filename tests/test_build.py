@@ -254,6 +254,10 @@ def test_errors_say_what_was_expected(arguments: Any, options: Any, error: type,
 def test_numpy_beside_another_library(backend: Any) -> None:
     """Labels of NumPy and lists become arrays of the library of the scores; two other libraries do not mix."""
     logits = backend.asarray([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
+    if backend.name == "torch-cuda":
+        with pytest.raises(TypeError, match=r"pass torch.as_tensor\(y_true, device='cuda:0'\)"):
+            matrics.confusion_matrix([0, 1, 0], logits, num_classes=2)
+        return
     for labels in (np.asarray([0, 1, 0]), [0, 1, 0]):
         cm = matrics.confusion_matrix(labels, logits, num_classes=2, sample_weight=np.asarray([1.0, 2, 3]))
         assert type(cm) is type(logits)

@@ -137,7 +137,8 @@ def test_zero_division_does_not_touch_defined_values(backend: Any) -> None:
     for name, value in plain.items():
         defined = backend.numpy(value)
         if not np.isnan(defined):
-            np.testing.assert_array_equal(defined, backend.numpy(filled[name]), err_msg=name)
+            digits = 1e-15 if backend.name.endswith("cuda") else 0  # whose sums have no fixed order
+            np.testing.assert_allclose(defined, backend.numpy(filled[name]), rtol=digits, err_msg=name)
     assert np.isnan(backend.numpy(plain["gt_index"]))  # all errors of this matrix touch one class
 
 

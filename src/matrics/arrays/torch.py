@@ -149,13 +149,20 @@ class Torch(InOneRow):
         return x.contiguous()
 
     def exponent(self, x: Array) -> Array:
-        """See ``Standard``, from the bits: a logarithm that a compiler computes twice may be two numbers."""
+        """See ``Standard``, from the bits: a logarithm that a compiler computes twice may be two numbers.
+
+        PyTorch maps no view of another dtype before 2.13.
+        """
+        if _transforms() is not None:
+            return xp.astype(torch.frexp(x.detach()).exponent, x.dtype)
         mantissa, bias, mask = layout(torch.finfo(x.dtype).bits)
         bits = x.detach().view(torch.int32 if mantissa == 23 else torch.int64)
         return xp.where(x == 0, 0, xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1))
 
     def power_of_two(self, exponent: Array) -> Array:
         """See ``Standard``, by its bits."""
+        if _transforms() is not None:
+            return torch.exp2(exponent)
         mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
         return bits.view(exponent.dtype)
