@@ -28,7 +28,7 @@ FLAGS = [
     "--xla_cpu_parallel_codegen_split_count=1",
 ]
 with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-    if int(importlib.metadata.version("jaxlib").split(".")[1]) < 12:  # which ends the process for a flag it has not
+    if int(importlib.metadata.version("jaxlib").split(".")[1]) < 11:  # which ends the process for a flag it has not
         FLAGS.append("--xla_cpu_use_fusion_emitters=false")
 os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 

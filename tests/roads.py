@@ -45,7 +45,7 @@ XLA_DEFAULT = {
     "xla_llvm_disable_expensive_passes": False,
     "xla_cpu_parallel_codegen_split_count": 32,
 }
-if "xla_cpu_use_fusion_emitters" in os.environ.get("XLA_FLAGS", ""):  # JAX 0.12 has no such flag
+if "xla_cpu_use_fusion_emitters" in os.environ.get("XLA_FLAGS", ""):  # later ones have no such flag
     XLA_DEFAULT["xla_cpu_use_fusion_emitters"] = True
 
 

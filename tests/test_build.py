@@ -673,8 +673,9 @@ def test_jax(jax_backend: Any) -> None:
 
     inside = (y_true >= 0) & (y_true < 3) & (y_pred >= 0) & (y_pred < 3)
     wanted = np.stack([by_hand(t[i], p[i], 3) for t, p, i in zip(y_true, y_pred, inside, strict=True)])
-    with pytest.raises(ValueError, match=r"got -?\d at"):
-        count(*arrays)
+    if jax_backend.looks:
+        with pytest.raises(ValueError, match=r"got -?\d at"):
+            count(*arrays)
     plain = None
     for function in (jax_backend.jit(count), jax_backend.program(jax.vmap(count))):
         hard, soft = function(*arrays)

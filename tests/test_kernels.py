@@ -81,3 +81,19 @@ def test_counts(n: int, samples: int, dtype: str) -> None:
         cell = (true.long().clamp(-1, n) + 1) * (n + 2) + pred.long().clamp(-1, n) + 1
         cell = cell if mask is None else cell[mask]
         assert torch.equal(counts - 1, torch.bincount(cell, minlength=(n + 2) ** 2))
+
+
+@pytest.mark.parametrize("copies", [3, 16])
+def test_counts_in_copies(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
+    """Many classes of a large batch, whose counts are added to those that there are."""
+    import torch
+
+    from matrics.counting import triton
+
+    monkeypatch.setattr(triton, "LEAST_SAMPLES", 1)
+    monkeypatch.setattr(triton, "COPIES", copies)
+    true, pred = (torch.from_numpy(RANDOM.integers(0, 35, 9000)) for _ in range(2))
+    counts = torch.ones(2 * 37**2, dtype=torch.int64)  # of a metric: a second half has those of other processes
+    triton.launch(counts, true, pred, None, 35)
+    assert torch.equal(counts[: 37**2] - 1, torch.bincount((true + 1) * 37 + pred + 1, minlength=37**2))
+    assert (counts[37**2 :] == 1).all()

@@ -47,7 +47,7 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
-        if torch.compiler.is_compiling() or _is_watched() or _stays(x):
+        if not x.is_cpu or torch.compiler.is_compiling() or _is_watched() or _stays(x):
             return None
         return x.numpy(force=True)
 

@@ -12,10 +12,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-# Of more cells than this a histogram for each program takes longer than additions in memory, which then rarely meet.
+# Of more cells a program has no histogram: they do not fit into its registers.
 MOST_CELLS = 1024
+# Without a histogram, so many copies of the counts keep additions to one address apart, in large batches.
+COPIES, LEAST_SAMPLES, MOST_BYTES = 16, 2**20, 2**26
 SAMPLES = 1024  # of a step of a program
-PROGRAMS = 1024  # at most; several for each multiprocessor
+PROGRAMS = 1056  # at most; eight for each multiprocessor of an H100
 
 
 @torch.library.custom_op("matrics::count_pairs", mutates_args={"counts"})
@@ -35,17 +37,25 @@ def _nothing(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None
 
 def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
     """``count_pairs`` without PyTorch's operator around it, which takes longer than a small kernel."""
-    samples, cells = y_true.shape[0], triton.next_power_of_2((num_classes + 2) ** 2)
+    samples, side = y_true.shape[0], num_classes + 2
     if not samples:
         return
+    cells, copies = triton.next_power_of_2(side**2), 1
+    if cells > MOST_CELLS and samples >= LEAST_SAMPLES:
+        copies = max(min(COPIES, MOST_BYTES // (4 * side**2)), 1)
+    # No copy has more samples than int32 holds.
+    found = counts if copies == 1 else counts.new_zeros((copies, side**2), dtype=torch.int32)
     labels = [_as_integers(x) for x in (y_true, y_pred, y_true if kept is None else kept)]
     with torch.cuda.device_of(counts):
         _counted[(min(triton.cdiv(samples, SAMPLES), PROGRAMS),)](
-            *(counts, *labels, samples, num_classes, *(x.stride(0) for x in labels)),
+            *(found, *labels, samples, num_classes, *(x.stride(0) for x in labels)),
             HAS_MASK=kept is not None,
             CELLS=cells if cells <= MOST_CELLS else 0,
+            COPIES=copies,
             SAMPLES=SAMPLES,
         )
+        if copies > 1:
+            counts[: side**2] += found.sum(0)
 
 
 def _as_integers(x: Tensor) -> Tensor:
@@ -65,11 +75,14 @@ def _counted(  # noqa: PLR0917 (a kernel takes its strides one by one)
     kept_stride: tl.tensor,
     HAS_MASK: tl.constexpr,
     CELLS: tl.constexpr,
+    COPIES: tl.constexpr,
     SAMPLES: tl.constexpr,
 ) -> None:
     """A program's share of the samples; without a histogram if it has 0 cells."""
     side = num_classes + 2
     places, start = tl.arange(0, SAMPLES), tl.program_id(0).to(tl.int64) * SAMPLES
+    own = counts + (tl.program_id(0) % COPIES).to(tl.int64) * side * side
+    one = tl.full([SAMPLES], 1, counts.dtype.element_ty)
     histogram = tl.zeros([CELLS if CELLS > 0 else 1], tl.int32)
     while start < samples:  # Triton's interpreter takes no variables in ``range``
         index = start + places
@@ -83,7 +96,7 @@ def _counted(  # noqa: PLR0917 (a kernel takes its strides one by one)
         if CELLS > 0:
             histogram += tl.histogram(cell, CELLS, here)
         else:
-            tl.atomic_add(counts + cell, tl.full([SAMPLES], 1, tl.int64), here, sem="relaxed")
+            tl.atomic_add(own + cell, one, here, sem="relaxed")
         start += tl.num_programs(0).to(tl.int64) * SAMPLES
     if CELLS > 0:
         cells = tl.arange(0, CELLS)
