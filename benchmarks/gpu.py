@@ -410,6 +410,11 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iter
         ),
         eigenvalues,
     ),
+    "training": (
+        "A training step of ResNet-18, batch 256, bfloat16",
+        ("metric", "step, ms", "more", "update alone, µs", "of the step"),
+        training,
+    ),
     "compute": (
         "`ConfusionMetric.compute`, µs",
         (
@@ -423,11 +428,6 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iter
             "memory of the graph, MiB",
         ),
         computing,
-    ),
-    "training": (
-        "A training step of ResNet-18, batch 256, bfloat16",
-        ("metric", "step, ms", "more", "update alone, µs", "of the step"),
-        training,
     ),
     "panels": (
         "Six measures of a million matrices, ms",
