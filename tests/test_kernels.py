@@ -97,3 +97,22 @@ def test_counts_in_copies(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
     triton.launch(counts, true, pred, None, 35)
     assert torch.equal(counts[: 37**2] - 1, torch.bincount((true + 1) * 37 + pred + 1, minlength=37**2))
     assert (counts[37**2 :] == 1).all()
+
+
+def test_counts_in_a_compiled_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator of the graph, which adds to the counts of a metric."""
+    import torch
+
+    from matrics.arrays.torch import Torch
+    from matrics.integrations.torch import ConfusionMetric
+
+    monkeypatch.setattr(Torch, "has_kernels", lambda *_: True)
+    metric, plain = (ConfusionMetric(4, "accuracy", ignore_index=2) for _ in range(2))
+    true, pred = (torch.from_numpy(RANDOM.integers(-1, 6, 300)) for _ in range(2))
+    step = torch.compile(lambda true, pred: metric.update(true, pred), fullgraph=True, backend="aot_eager")
+    for _ in range(2):
+        step(true, pred)
+        monkeypatch.setattr(Torch, "has_kernels", lambda *_: False)
+        plain.update(true, pred)
+        monkeypatch.setattr(Torch, "has_kernels", lambda *_: True)
+    assert torch.equal(metric.counts, plain.counts)

@@ -79,11 +79,6 @@ class Jax(InOneRow):
         """See ``Standard``."""
         return jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32)
 
-    def repeated(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
-        """See ``Standard``, as a loop, which compiles in less time."""
-        loop: Any = jax.lax.fori_loop
-        return loop(0, number, lambda _, state: step(*state), state)
-
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
         return jax.scipy.special.ndtr(x)

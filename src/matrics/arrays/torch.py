@@ -153,7 +153,7 @@ class Torch(InOneRow):
 
         PyTorch maps no view of another dtype before 2.13.
         """
-        if _transforms() is not None:
+        if _is_transforming():
             return xp.astype(torch.frexp(x.detach()).exponent, x.dtype)
         mantissa, bias, mask = layout(torch.finfo(x.dtype).bits)
         bits = x.detach().view(torch.int32 if mantissa == 23 else torch.int64)
@@ -161,7 +161,7 @@ class Torch(InOneRow):
 
     def power_of_two(self, exponent: Array) -> Array:
         """See ``Standard``, by its bits."""
-        if _transforms() is not None:
+        if _is_transforming():
             return torch.exp2(exponent)
         mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
@@ -174,15 +174,15 @@ class Torch(InOneRow):
     def has_operator(self, x: Array) -> bool:
         """See ``Standard``: in compiled graphs and on devices, where PyTorch's ``eigvalsh`` is slow, or waits.
 
-        Not where ``torch.func`` differentiates: it takes no operators that know their derivative in another way.
+        Not where plain code is transformed or differentiated forward, which the operator does not know.
         """
-        if _transforms() is not None:
-            return False
-        return torch.compiler.is_compiling() or (x.device.type != "cpu" and _has_no_tangent(x))
+        if torch.compiler.is_compiling():
+            return True
+        return x.device.type != "cpu" and _transforms() is None and _has_no_tangent(x)
 
     def has_kernels(self, x: Array) -> bool:
-        """See ``Standard``; in a compiled graph it will be concrete."""
-        return x.device.type == "cuda" and HAS_TRITON and _transforms() is None
+        """See ``Standard``; in a compiled graph the tensor will be concrete."""
+        return x.device.type == "cuda" and HAS_TRITON and not _is_transforming()
 
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
@@ -325,6 +325,11 @@ def _unwrapped(x: Array) -> Array | None:
             return None
         x = torch._C._functorch.get_unwrapped(x)
     return x
+
+
+def _is_transforming() -> bool:
+    """Whether plain code runs inside a transformation of ``torch.func``; compiled code cannot tell."""
+    return not torch.compiler.is_compiling() and _transforms() is not None
 
 
 def _is_watched() -> bool:

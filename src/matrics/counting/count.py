@@ -298,8 +298,11 @@ def add_pairs(counts: Array, y_true: Array, y_pred: Array, kept: Array | None, n
     """Add labels that a kernel can read to the flat counts of n + 2 by n + 2 pairs, bordered as in ``bordered``."""
     from matrics.counting import triton
 
-    add = triton.count_pairs if is_compiling() else triton.launch
-    add(counts, y_true.reshape(-1), y_pred.reshape(-1), None if kept is None else kept.reshape(-1), n)
+    labels = y_true.reshape(-1), y_pred.reshape(-1), None if kept is None else kept.reshape(-1), n
+    if is_compiling():
+        counts[: (n + 2) ** 2] += triton.pair_counts(*labels)
+    else:  # without PyTorch's operator, which takes longer than a small kernel
+        triton.launch(counts, *labels)
 
 
 def margin_bins(y_true: Array, y_pred: Array, n: int, backend: Standard) -> tuple[Array, Array]:

@@ -15,28 +15,30 @@ from torch import Tensor
 # Of more cells a program has no histogram: they do not fit into its registers.
 MOST_CELLS = 1024
 # Without a histogram, so many copies of the counts keep additions to one address apart, in large batches.
-COPIES, LEAST_SAMPLES, MOST_BYTES = 16, 2**20, 2**26
+COPIES, LEAST_SAMPLES, MOST_BYTES = 16, 2**20, 2**22
 SAMPLES = 1024  # of a step of a program
 PROGRAMS = 1056  # at most; eight for each multiprocessor of an H100
 
 
-@torch.library.custom_op("matrics::count_pairs", mutates_args={"counts"})
-def count_pairs(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
+@torch.library.custom_op("matrics::pair_counts", mutates_args=())
+def pair_counts(y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> Tensor:
+    """Counts of pairs of labels for compiled graphs: a flat grid as of ``launch``."""
+    counts = y_true.new_zeros((num_classes + 2) ** 2, dtype=torch.int64)
+    launch(counts, y_true, y_pred, kept, num_classes)
+    return counts
+
+
+@pair_counts.register_fake
+def _shape(y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> Tensor:  # noqa: ARG001
+    return y_true.new_empty((num_classes + 2) ** 2, dtype=torch.int64)
+
+
+def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
     """Add pairs of labels to the counts of a flat grid of n + 2 by n + 2, whose border is for labels out of range.
 
     All are on one CUDA device: int64 counts; labels of any integers and shape (N,); and which samples count, if not
     all do.
     """
-    launch(counts, y_true, y_pred, kept, num_classes)
-
-
-@count_pairs.register_fake
-def _nothing(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
-    pass
-
-
-def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
-    """``count_pairs`` without PyTorch's operator around it, which takes longer than a small kernel."""
     samples, side = y_true.shape[0], num_classes + 2
     if not samples:
         return

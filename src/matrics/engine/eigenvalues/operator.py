@@ -1,7 +1,7 @@
 """PyTorch's operator ``matrics::eigenvalues``: one call, in a compiled graph as well, whatever the device.
 
-On the CPU the host's solver answers, on a CUDA device the kernels of ``triton``; neither makes the host wait. For
-more classes than the kernels take, and without Triton, there are the array operations of ``bisection``.
+On the CPU the host's solver computes the values, on a CUDA device the kernels of ``triton``; neither makes the host
+wait. For more classes than the kernels take, and without Triton, there are the array operations of ``bisection``.
 """
 
 from __future__ import annotations
@@ -15,21 +15,31 @@ from matrics.arrays.torch import HAS_TRITON, TORCH
 from matrics.engine.eigenvalues import bisection, host
 
 
-@torch.library.custom_op("matrics::eigenvalues", mutates_args=())
 def eigenvalues(cells: Tensor) -> Tensor:
     """Ascending eigenvalues ``[class, matrix]`` of symmetric, finite matrices ``[class, class, matrix]``.
 
-    Any strides will do. No cell may be much above 1.
+    Any strides will do. No cell may be much above 1. There are derivatives backward, and a rule for ``vmap``.
     """
-    n = cells.shape[0]
+    found: Tensor = Eigenvalues.apply(cells)
+    return found
+
+
+@torch.library.custom_op("matrics::eigenvalues", mutates_args=())
+def solved(cells: Tensor) -> Tensor:
+    """The values alone: what compiled graphs contain."""
     if cells.is_cpu:
         return torch.from_numpy(host.any_eigenvalues(cells.numpy(force=True)))
     if cells.is_cuda and HAS_TRITON:
         from matrics.engine.eigenvalues import triton
 
-        if n <= triton.MOST_CLASSES:
+        if cells.shape[0] <= triton.MOST_CLASSES:
             return triton.eigenvalues(cells)
     return by_array_operations(cells)
+
+
+@solved.register_fake
+def _shape(cells: Tensor) -> Tensor:
+    return cells.new_empty(cells.shape[1:])
 
 
 def by_array_operations(cells: Tensor) -> Tensor:
@@ -39,31 +49,35 @@ def by_array_operations(cells: Tensor) -> Tensor:
     return values.permute(1, 0).contiguous()
 
 
-@eigenvalues.register_fake
-def _shape(cells: Tensor) -> Tensor:
-    return cells.new_empty(cells.shape[1:])
+class Eigenvalues(torch.autograd.Function):
+    """The operator with its derivatives, by the eigenvectors: an eigenvalue changes by vᵀ dA v.
 
-
-def _keep(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG001 (PyTorch's signature)
-    ctx.save_for_backward(*inputs)
-
-
-def _backward(ctx: Any, change: Tensor) -> Tensor:
-    """By the eigenvectors: an eigenvalue changes by vᵀ dA v, which is finite wherever some coincide.
-
-    On a device PyTorch waits for the eigenvectors.
+    That is finite wherever eigenvalues coincide. On a device PyTorch waits for the eigenvectors. The derivatives are
+    not registered with the operator itself, because ``torch.func`` would refuse it. There are none forward:
+    ``torch.compile`` takes no functions that have them.
     """
-    (cells,) = ctx.saved_tensors
-    _, vectors = torch.linalg.eigh(cells.permute(2, 0, 1))
-    scaled = vectors * change.permute(1, 0)[:, None, :]
-    return (scaled @ vectors.mT).permute(1, 2, 0)
 
+    @staticmethod
+    def forward(cells: Tensor) -> Tensor:
+        """The values."""
+        found: Tensor = solved(cells)
+        return found
 
-eigenvalues.register_autograd(_backward, setup_context=_keep)
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004 (PyTorch's signature)
+        """Keep the matrices."""
+        ctx.save_for_backward(*inputs)
 
+    @staticmethod
+    def backward(ctx: Any, *changes: Tensor) -> Tensor:
+        """Σ v dλ vᵀ."""
+        (change,), (cells,) = changes, ctx.saved_tensors
+        _, vectors = torch.linalg.eigh(cells.permute(2, 0, 1))
+        return ((vectors * change.permute(1, 0)[:, None, :]) @ vectors.mT).permute(1, 2, 0)
 
-@eigenvalues.register_vmap
-def _mapped(info: Any, in_dims: tuple[int], cells: Tensor) -> tuple[Tensor, int]:  # noqa: ARG001 (PyTorch's signature)
-    cells = cells.movedim(in_dims[0], -1)
-    values = eigenvalues(cells.flatten(2))
-    return values.unflatten(1, cells.shape[2:]), 2
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int], cells: Tensor) -> tuple[Tensor, int]:  # noqa: ARG004 (PyTorch's signature)
+        """A batch of stacks is one stack."""
+        cells = cells.movedim(in_dims[0], -1)
+        values = eigenvalues(cells.flatten(2))
+        return values.unflatten(1, cells.shape[2:]), 2
