@@ -109,7 +109,7 @@ def test_counts_in_a_compiled_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Torch, "has_kernels", lambda *_: True)
     metric, plain = (ConfusionMetric(4, "accuracy", ignore_index=2) for _ in range(2))
     true, pred = (torch.from_numpy(RANDOM.integers(-1, 6, 300)) for _ in range(2))
-    step = torch.compile(lambda true, pred: metric.update(true, pred), fullgraph=True, backend="aot_eager")
+    step = torch.compile(metric.update, fullgraph=True, backend="aot_eager")
     for _ in range(2):
         step(true, pred)
         monkeypatch.setattr(Torch, "has_kernels", lambda *_: False)

@@ -36,7 +36,7 @@ class ConfusionMetric(RunningMetric):
 
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
     ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
-    ``update`` nor ``compute`` inspects a value there (but compiled, EVE on a GPU waits in PyTorch's ``eigvalsh``).
+    ``update`` nor ``compute`` inspects a value there.
     Both compile without a graph break, together with the step around them. ``metric(y_true, y_pred)`` counts a batch as
     ``update`` does and returns the values of that batch alone, which takes the time of a ``compute``.
 
