@@ -20,8 +20,8 @@ def eigenvalues(cells: Tensor) -> Tensor:
 
     Any strides will do. No cell may be much above 1. There are derivatives backward, and a rule for ``vmap``.
     """
-    found: Tensor = Eigenvalues.apply(cells)
-    return found
+    values: Tensor = Eigenvalues.apply(cells)
+    return values
 
 
 @torch.library.custom_op("matrics::eigenvalues", mutates_args=())
@@ -60,8 +60,8 @@ class Eigenvalues(torch.autograd.Function):
     @staticmethod
     def forward(cells: Tensor) -> Tensor:
         """The values."""
-        found: Tensor = solved(cells)
-        return found
+        values: Tensor = solved(cells)
+        return values
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004 (PyTorch's signature)

@@ -67,7 +67,7 @@ def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
     SIDE: tl.constexpr,
     MATRICES: tl.constexpr,
 ) -> None:
-    """The diagonal ``[class, matrix]`` and the squares of the elements beside it, from the first row on.
+    """The diagonal ``[class, matrix]`` and the squares of the off-diagonal elements, from the first row on.
 
     The products are added up along the axes of the tile: ``tl.dot`` rounds float32 to TensorFloat-32.
     """
@@ -98,8 +98,8 @@ def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
     for last in tl.static_range(CLASSES - 2, CLASSES):
         element = tl.sum(tl.sum(tl.where((row == last) & (column == last), rest, 0.0), axis=1), axis=1)
         tl.store(diagonal + last * count + matrix, element, here)
-    beside = tl.sum(tl.sum(tl.where((row == CLASSES - 1) & (column == CLASSES - 2), rest, 0.0), axis=1), axis=1)
-    tl.store(squares + (CLASSES - 2) * count + matrix, beside * beside, here)
+    off_diagonal = tl.sum(tl.sum(tl.where((row == CLASSES - 1) & (column == CLASSES - 2), rest, 0.0), axis=1), axis=1)
+    tl.store(squares + (CLASSES - 2) * count + matrix, off_diagonal * off_diagonal, here)
 
 
 @triton.jit
@@ -128,16 +128,16 @@ def _bisected(  # noqa: PLR0917
     here, rank = matrix < count, tl.program_id(1).to(tl.int64)
     # In registers, for all steps.
     elements = ()
-    beside = ()
+    off_squares = ()
     for i in tl.static_range(CLASSES):
         elements = elements + (tl.load(diagonal + i * count + matrix, here, other=0.0),)  # noqa: RUF005 (Triton has no *)
     for i in tl.static_range(CLASSES - 1):
-        beside = beside + (tl.load(squares + i * count + matrix, here, other=0.0),)  # noqa: RUF005
+        off_squares = off_squares + (tl.load(squares + i * count + matrix, here, other=0.0),)  # noqa: RUF005
     # A little more than the largest of Gershgorin's circles, and not 0.
-    bound = tl.abs(elements[CLASSES - 1]) + tl.sqrt(beside[CLASSES - 2])
+    bound = tl.abs(elements[CLASSES - 1]) + tl.sqrt(off_squares[CLASSES - 2])
     before = 0.0
     for i in tl.static_range(CLASSES - 1):
-        root = tl.sqrt(beside[i])
+        root = tl.sqrt(off_squares[i])
         bound = tl.maximum(bound, tl.abs(elements[i]) + before + root)
         before = root
     bound = bound * (1 + 8 * CLASSES * PRECISION) + PRECISION * PRECISION
@@ -149,7 +149,7 @@ def _bisected(  # noqa: PLR0917
         pivot = elements[0] - point
         below = (pivot < 0).to(tl.int32)
         for i in tl.static_range(1, CLASSES):
-            pivot = (elements[i] - point) - _quotient(beside[i - 1] + least, pivot)
+            pivot = (elements[i] - point) - _quotient(off_squares[i - 1] + least, pivot)
             below += (pivot < 0).to(tl.int32)
         low = tl.where(below <= rank, point, low)
     tl.store(values + rank * class_stride + matrix, low + 0.5 * width, here)
