@@ -176,7 +176,6 @@ class ScoreMetric(RunningMetric):
             self.register_buffer("top_k", zeros.top_k if zeros.top_k.numel() else None)
         # What is absent has no elements.
         self._shapes = {name: (tuple(leaf.shape), leaf.dtype) for name, leaf in zeros._asdict().items()}
-        self._empty: tuple[torch.device, dict[str, Tensor]] | None = None
 
     def update(
         self,
@@ -238,22 +237,12 @@ class ScoreMetric(RunningMetric):
             if getattr(self, name) is not None
         }
         found |= {name: getattr(self, name) for name in ("edges", "top_k") if getattr(self, name) is not None}
-        absent = {name: leaf for name, leaf in self._empty_leaves(device).items() if name not in found}
-        found |= absent
+        found |= {
+            name: torch.zeros(shape, dtype=dtype, device=device)
+            for name, (shape, dtype) in self._shapes.items()
+            if name not in found
+        }
         return ScoreState(**found | {"states": torch.ones((), dtype=self._shapes["states"][1], device=device)})
-
-    def _empty_leaves(self, device: torch.device) -> dict[str, Tensor]:
-        """The leaves without elements, which are made once: making them takes a tenth of a small update."""
-        if self._empty is None or self._empty[0] != device or torch.compiler.is_compiling():
-            leaves = {
-                name: torch.zeros(shape, dtype=dtype, device=device)
-                for name, (shape, dtype) in self._shapes.items()
-                if math.prod(shape) == 0
-            }
-            if torch.compiler.is_compiling():
-                return leaves
-            self._empty = device, leaves
-        return self._empty[1]
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         if self.edges is not None:
