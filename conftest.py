@@ -37,6 +37,10 @@ import pytest  # noqa: E402
 # Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
     "src/matrics/cli": ["typer"],
+    "src/matrics/counting/triton.py": ["triton"],
+    "src/matrics/engine/eigenvalues/operator.py": ["torch"],
+    "src/matrics/engine/eigenvalues/triton.py": ["triton"],
+    "src/matrics/integrations/captured.py": ["torch"],
     "src/matrics/integrations/dask": ["dask", "pandas"],
     "src/matrics/integrations/flax.py": ["flax"],
     "src/matrics/integrations/guarded.py": ["torch"],
@@ -54,6 +58,7 @@ NEEDS = {
     "src/matrics/reporting": ["jinja2", "matplotlib", "scipy"],
     "tests/eight_devices.py": ["jax"],
     "tests/eight_devices_stacks.py": ["jax"],
+    "tests/eigenvalue_programs.py": ["jax"],
     "tests/in_trainer.py": ["torch", "transformers"],
     "tests/pictures.py": ["matplotlib"],
     "tests/ranks.py": ["torch"],

@@ -1,5 +1,7 @@
 """Time EVE beside the same by hand with LAPACK's eigenvalues, on the host and under jax.jit, and its parts.
 
+Then small batches of eigenvalues under jax.jit beside JAX's own, and EVE under torch.compile beside plain tensors.
+
     python benchmarks/eigenvalues.py [--quick]
 
 One thread; calls run in turn, and each figure is their minimum, with the median in the second column. The share of the
@@ -21,17 +23,19 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import jax  # noqa: E402 (after the threads are fixed)
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+import torch  # noqa: E402
 from machine import machine, print_machine  # noqa: E402 (beside this file, as are the next two)
 from rivals import plain_eve  # noqa: E402
 from timing import Time, best  # noqa: E402
 
 import matrics  # noqa: E402
-from matrics.engine.eigenvalues import host  # noqa: E402
+from matrics.engine.eigenvalues import host, xla  # noqa: E402
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES  # noqa: E402
 
 CELLS = 4_000_000
 HOST_SIZES = (4, 5, 7, 10, 20, 30)
 JIT_SIZES = (4, 5, 7, 10, 20, 30)
+SMALL_SIZES = (5, 10, 20)
 
 
 def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, Time]:
@@ -102,8 +106,42 @@ def under_jit(sizes: Sequence[int], runs: int) -> None:
             print_row(n, dtype, timed(calls, runs), len(stack), f"{compiling:.1f}")
 
 
+def in_small_batches(sizes: Sequence[int], runs: int) -> None:
+    print("\nEigenvalues of small batches under jax.jit, µs, beside jax.numpy.linalg.eigvalsh (minimum, median)\n")
+    print(f"{'n':>4} {'matrices':>9} {'eigvalsh':>9} {'matrics':>9} {'minimum':>8} {'median':>8}")
+    for n in sizes:
+        for count in (1, 16, 64):
+            matrices = jnp.asarray(symmetric(stack_of(n, np.float64)[:count]))
+            jitted = {"theirs": jax.jit(jnp.linalg.eigvalsh), "ours": jax.jit(xla.eigenvalues)}
+            calls = {name: lambda f=f, x=matrices: f(x).block_until_ready() for name, f in jitted.items()}
+            np.testing.assert_allclose(*(call() for call in calls.values()), rtol=0, atol=1e-13)
+            repeated = {name: lambda call=call: [call() for _ in range(100)] for name, call in calls.items()}
+            theirs, ours = (taken / 100 * 1e6 for taken in timed(repeated, runs).values())
+            ratio = ours / theirs
+            print(f"{n:>4} {count:>9} {theirs:>9.0f} {ours:>9.0f} {ratio:>7.2f}× {ratio.median:>7.2f}×", flush=True)
+
+
+def under_torch_compile(sizes: Sequence[int], runs: int) -> None:
+    print("\nEVE of tensors, ns a matrix: compiled beside plain (minimum, median)\n")
+    print(f"{'n':>4} {'matrices':>9} {'plain':>9} {'compiled':>9} {'minimum':>8} {'median':>8}   compiling, s")
+    torch.set_num_threads(1)
+    for n in sizes:
+        for count in (1000, 20_000):
+            tensor = torch.from_numpy(stack_of(n, np.float64)[:count])
+            torch._dynamo.reset()
+            compiled = torch.compile(matrics.eve, fullgraph=True, dynamic=False)
+            begin = time.perf_counter()
+            np.testing.assert_allclose(compiled(tensor), matrics.eve(tensor), rtol=0, atol=1e-13)
+            compiling = time.perf_counter() - begin
+            calls = {"plain": lambda t=tensor: matrics.eve(t), "compiled": lambda f=compiled, t=tensor: f(t)}
+            plain, ours = (taken / len(tensor) * 1e9 for taken in timed(calls, runs).values())
+            ratio = ours / plain
+            times = f"{len(tensor):>9} {plain:>9.0f} {ours:>9.0f}"
+            print(f"{n:>4} {times} {ratio:>7.2f}× {ratio.median:>7.2f}×   {compiling:.1f}", flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer sizes and runs")
     options = parser.parse_args(arguments)
@@ -111,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = 3 if options.quick else 9
     on_host((5, 10) if options.quick else HOST_SIZES, runs)
     under_jit((5,) if options.quick else JIT_SIZES, runs)
+    in_small_batches((5,) if options.quick else SMALL_SIZES, runs)
+    under_torch_compile((5,) if options.quick else SMALL_SIZES, runs)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -103,7 +107,7 @@ def by_jit(matrices: np.ndarray) -> np.ndarray:
 
     with jax_bits(float64=matrices.dtype == np.float64), jax.numpy_rank_promotion("raise"):
         if (matrices.shape, matrices.dtype) not in COMPILED:
-            COMPILED[matrices.shape, matrices.dtype] = jax.jit(xla.eigenvalues).lower(matrices).compile()
+            COMPILED[matrices.shape, matrices.dtype] = jax.jit(xla.in_steps).lower(matrices).compile()
         return np.asarray(COMPILED[matrices.shape, matrices.dtype](matrices))
 
 
@@ -353,3 +357,41 @@ def test_on_a_mesh_of_one_device() -> None:
     stack = stack_of(4, LEAST_MATRICES * 4, np.float32)
     found = jax.jit(matrics.eve)(jax.device_put(stack, place))
     np.testing.assert_allclose(found, matrics.eve(stack), rtol=0, atol=1e-5)
+
+
+@needs("jax")
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("cores", [1, 2])
+def test_programs_do_not_hang(cores: int) -> None:
+    """Several calls at once, with as few threads as there can be."""
+    script = Path(__file__).with_name("eigenvalue_programs.py")
+    environment = {name: value for name, value in os.environ.items() if name != "NPROC"}  # XLA's number of threads
+    command = [sys.executable, str(script), str(cores), "50"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "50 programs" in done.stdout
+
+
+@needs("jax")
+def test_no_batch_goes_to_lapack() -> None:
+    """Under jit, vmap and their derivatives LAPACK gets one matrix a call."""
+    import jax
+
+    from matrics.arrays.jax import JAX
+
+    stack = stack_of(5, 6)
+    functions = {
+        "eve": matrics.eve,
+        "vmap": jax.vmap(matrics.eve),
+        "jit": jax.vmap(jax.jit(matrics.eve)),
+        "grad": jax.grad(lambda cm: matrics.eve(cm).sum()),
+        "vmap of grad": jax.vmap(jax.grad(matrics.eve)),
+        "vmap of hessian": jax.vmap(jax.hessian(matrics.eve)),
+        "vmap of vmap": lambda cm: jax.vmap(jax.vmap(matrics.eve))(cm.reshape(2, 3, 5, 5)),
+        "inverses": lambda cm: JAX.of_matrices("inv", cm),
+    }
+    for name, function in functions.items():
+        lines = jax.jit(function).lower(stack).as_text().splitlines()
+        calls = [line for line in lines if "custom_call" in line and "@lapack_" in line]
+        assert calls, name
+        assert all('num_batch_dims = "0"' in line for line in calls), (name, calls)

@@ -13,6 +13,9 @@ import numpy as np
 
 from matrics.arrays.standard import Array, Compiler, InOneRow, layout
 
+# Calls of LAPACK that are written out in a loop over matrices.
+UNROLLED = 8
+
 
 class Jax(InOneRow):
     """Arrays of JAX, on any device."""
@@ -78,6 +81,22 @@ class Jax(InOneRow):
     def bits(self, x: Array) -> Array:
         """See ``Standard``."""
         return jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32)
+
+    def eigvalsh(self, x: Array) -> Array:
+        """See ``Standard``; on the CPU without jaxlib's batches, see ``one_by_one``."""
+        if jax.default_backend() != "cpu" or x.ndim == 2:
+            return jnp.linalg.eigvalsh(x)
+        n = x.shape[-1]
+        return jnp.reshape(one_by_one(jnp.linalg.eigvalsh)(jnp.reshape(x, (-1, n, n))), x.shape[:-1])
+
+    def of_matrices(self, function: str, *arrays: Array) -> Array:
+        """See ``Standard``; on the CPU one matrix after the other, see ``one_by_one``."""
+        call, batch = getattr(jnp.linalg, function), arrays[0].shape[:-2]
+        if jax.default_backend() != "cpu" or not batch:
+            return call(*arrays)
+        rows = [jnp.reshape(x, (-1, *x.shape[len(batch) :])) for x in arrays]
+        found = jax.lax.map(lambda row: call(*row), tuple(rows))
+        return jnp.reshape(found, (*batch, *found.shape[1:]))
 
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
@@ -155,6 +174,53 @@ class Jax(InOneRow):
         """See ``Standard``; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
         index = jnp.argmax(scores, axis=-1)
         return jnp.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
+
+
+def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+    """A function of LAPACK for one matrix, as one of a stack (M, n, n), also under ``vmap``.
+
+    On the CPU jaxlib before 0.11.2 divides a batch among the threads that run the program, and waits for them in one of
+    these: a few such calls at the same time wait for each other for ever. It does not divide a single matrix.
+    """
+
+    @jax.custom_batching.custom_vmap
+    def of_stack(x: Array) -> Any:
+        if x.shape[0] == 1:
+            return jax.tree.map(lambda leaf: leaf[None], function(x[0]))
+        return jax.lax.scan(
+            lambda carry, matrix: (carry, function(matrix)), None, x, unroll=min(x.shape[0], UNROLLED) or 1
+        )[1]
+
+    @of_stack.def_vmap
+    def of_batch(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Any, Any]:  # noqa: ARG001 (JAX's signature)
+        found = of_stack(jnp.reshape(x, (-1, *x.shape[2:])))
+        split = jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:2], *leaf.shape[1:])), found)
+        return split, jax.tree.map(lambda _: True, split)
+
+    found: Callable[[Array], Any] = of_stack
+    return found
+
+
+def undivided(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+    """A function of matrices (…, n, n) that loops over them: JAX does not cut an axis that a mesh of explicit axes has.
+
+    Every device gets all matrices, and the results are on the mesh as these were.
+    """
+
+    def of_matrices(x: Array) -> Any:
+        own = spread_as(x).get("out_sharding")
+        if own is None:
+            return function(x)
+        batch = tuple(own.spec)[: x.ndim - 2]
+        library: Any = jax.sharding
+
+        def on_mesh(leaf: Array, *axes: Any) -> Array:
+            spec = library.PartitionSpec(*axes, *(None,) * (leaf.ndim - len(axes)))
+            return library.reshard(leaf, library.NamedSharding(own.mesh, spec))
+
+        return jax.tree.map(lambda leaf: on_mesh(leaf, *batch), function(on_mesh(x)))
+
+    return of_matrices
 
 
 def _on_all_devices(x: Array) -> dict[str, Any]:

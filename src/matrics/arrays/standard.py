@@ -236,6 +236,11 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
+    def of_matrices(self, function: str, *arrays: Array) -> Array:
+        """A function of the standard's ``linalg``, of stacks of matrices of one batch."""
+        found: Array = getattr(self.xp.linalg, function)(*arrays)
+        return found
+
     def has_operator(self, x: Array) -> bool:  # noqa: ARG002
         """Whether the library calls an operator of ours for the eigenvalues of such an array."""
         return False

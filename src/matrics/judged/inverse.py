@@ -16,6 +16,6 @@ def inverse_of_judge(counts: Array, backend: Standard) -> Array:
     xp = backend.xp
     totals = xp.sum(counts, axis=-1, keepdims=True)
     share = xp.matrix_transpose(counts / xp.where(totals > 0, totals, 1))
-    regular = (xp.linalg.det(share) != 0)[..., None, None]
-    inverse = xp.linalg.inv(xp.where(regular, share, identity(share, backend)))
+    regular = (backend.of_matrices("det", share) != 0)[..., None, None]
+    inverse = backend.of_matrices("inv", xp.where(regular, share, identity(share, backend)))
     return xp.where(regular, inverse, math.nan)

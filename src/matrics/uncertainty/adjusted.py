@@ -77,7 +77,7 @@ def _by_inverse(cells: Array, counts: Array, determined: Array, backend: Standar
     sizes, number = xp.sum(cells, axis=-1), xp.sum(counts, axis=-1)
     sizes, number = xp.where(sizes > 0, sizes, 1), xp.where(number > 0, number, 1)
     rates, predicted = cells / sizes[..., None], counts / number[:, None]
-    inverse = xp.linalg.inv(xp.where(determined[:, None, None], rates, eye))
+    inverse = backend.of_matrices("inv", xp.where(determined[:, None, None], rates, eye))
     exact = xp.sum(predicted[..., None] * inverse, axis=-2)
     shares = nearest_shares(exact, backend)
     spread = _multinomial(predicted, number, eye)

@@ -36,7 +36,7 @@ def most_likely_shares(likelihoods: Array, weights: Array, backend: Standard) ->
         gain, parts = gains(shares)
         barrier = LEFT * xp.mean(shares * slack, axis=-1, keepdims=True)
         curvature = backend.sum_of_products(weights[..., None] * parts, parts) + (slack / shares)[..., None] * eye
-        change = xp.linalg.solve(curvature, (gain - 1 + barrier / shares)[..., None])[..., 0]
+        change = backend.of_matrices("solve", curvature, (gain - 1 + barrier / shares)[..., None])[..., 0]
         of_slack = barrier / shares - slack - slack / shares * change
         shares = shares + _step(shares, change, xp) * change
         slack = slack + _step(slack, of_slack, xp) * of_slack

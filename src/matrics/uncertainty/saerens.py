@@ -75,7 +75,7 @@ def _inverse_on_simplex(information: Array, backend: Standard) -> tuple[Array, A
     along = eye[:, :-1, :] - eye[:, -1:, :]
     inner = around_product(along, information, xp)
     determined = differ(inner, backend)
-    inverse = xp.linalg.inv(xp.where(determined[:, None, None], inner, eye[:, :-1, :-1]))
+    inverse = backend.of_matrices("inv", xp.where(determined[:, None, None], inner, eye[:, :-1, :-1]))
     return around_product(xp.matrix_transpose(along), inverse, xp), determined
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from matrics.arrays import Array
-from matrics.arrays.jax import JAX, spread_as
+from matrics.arrays.jax import JAX, one_by_one, undivided
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
 # Larger matrices were not tried: the more rows, the smaller the gain (docs/numerics.md).
@@ -30,13 +31,12 @@ MOST_SWEEPS = 60
 
 
 def takes_steps(x: Array) -> bool:
-    """Whether the eigenvalues of (…, n, n) are found in steps: of many, as programs take seconds to compile.
+    """Whether the eigenvalues of (M, n, n) are found in steps: of many, as programs take seconds to compile.
 
-    On several devices a block would be gathered from all of them, and JAX refuses to cut what is on a mesh.
+    On several devices a block would be gathered from all of them.
     """
-    n, matrices = x.shape[-1], math.prod(x.shape[:-2])
-    alone = jax.device_count() == 1 and not spread_as(x)
-    return n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n and alone
+    matrices, n = x.shape[:2]
+    return n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n and jax.device_count() == 1
 
 
 class XlaLanes(Lanes):
@@ -49,26 +49,74 @@ class XlaLanes(Lanes):
 
 
 @jax.custom_jvp
+@undivided
 def eigenvalues(x: Array) -> Array:
     """Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
-    n, batch = x.shape[-1], x.shape[:-2]
-    count = math.prod(batch)
+    n = x.shape[-1]
+    return jnp.reshape(_of_stack(jnp.reshape(x, (-1, n, n))), x.shape[:-1])
+
+
+@jax.custom_batching.custom_vmap
+def _of_stack(x: Array) -> Array:
+    """The eigenvalues of a stack (M, n, n), which is all that ``vmap`` maps over."""
+    return in_steps(x) if takes_steps(x) else _by_lapack(x)
+
+
+@_of_stack.def_vmap
+def _of_batch(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Array, bool]:  # noqa: ARG001 (JAX's signature)
+    return jnp.reshape(_of_stack(jnp.reshape(x, (-1, *x.shape[2:]))), x.shape[:-1]), True
+
+
+_by_lapack = one_by_one(jnp.linalg.eigvalsh)
+
+
+def in_steps(x: Array) -> Array:
+    """The eigenvalues (M, n) of a stack (M, n, n)."""
+    count, n = x.shape[:2]
     block = COLUMN // n - 8  # of rows a power of two apart, few are in the first cache at once
     blocks = math.ceil(count / block)
-    stack = jnp.pad(jnp.reshape(x, (count, n, n)), ((0, blocks * block - count), (0, 0), (0, 0)))
+    stack = jnp.pad(x, ((0, blocks * block - count), (0, 0), (0, 0)))
     # Matrices are turned class-first in the block, where they are in the cache.
     values = lax.map(_of_block, jnp.reshape(stack, (blocks, block, n, n)))
-    return jnp.reshape(jnp.reshape(values, (blocks * block, n))[:count], (*batch, n))
+    return jnp.reshape(values, (blocks * block, n))[:count]
 
 
 @eigenvalues.defjvp
 def _derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     """By the eigenvectors: the change of an eigenvalue is vᵀ dA v, finite wherever they coincide."""
     (x,), (change,) = primals, tangents
-    values, vectors = jnp.linalg.eigh(x, symmetrize_input=False)
-    change = (change + jnp.matrix_transpose(change)) / 2
-    moved = jnp.matmul(change, vectors, precision=lax.Precision.HIGHEST)
+    values, vectors = _decomposed(x)
+    moved = jnp.matmul(_symmetric(change), vectors, precision=lax.Precision.HIGHEST)
     return values, jnp.sum(vectors * moved, axis=-2)
+
+
+@jax.custom_jvp
+@undivided
+def _decomposed(x: Array) -> tuple[Array, Array]:
+    """Eigenvalues (…, n) and eigenvectors (…, n, n)."""
+    n = x.shape[-1]
+    values, vectors = _vectors_by_lapack(jnp.reshape(x, (-1, n, n)))
+    return jnp.reshape(values, x.shape[:-1]), jnp.reshape(vectors, x.shape)
+
+
+_vectors_by_lapack = one_by_one(lambda x: tuple(jnp.linalg.eigh(x, symmetrize_input=False)))
+
+
+@_decomposed.defjvp
+def _derivative_of_vectors(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
+    """For second derivatives, which are not finite where eigenvalues coincide."""
+    (x,), (change,) = primals, tangents
+    values, vectors = _decomposed(x)
+    product = partial(jnp.matmul, precision=lax.Precision.HIGHEST)
+    inner = product(jnp.matrix_transpose(vectors), product(_symmetric(change), vectors))
+    one = jnp.eye(x.shape[-1], dtype=x.dtype)
+    one = jnp.reshape(one, (*(1,) * (x.ndim - 2), *one.shape))
+    weights = 1 / (one + values[..., None, :] - values[..., :, None]) - one
+    return (values, vectors), (jnp.sum(inner * one, axis=-1), product(vectors, weights * inner))
+
+
+def _symmetric(change: Array) -> Array:
+    return (change + jnp.matrix_transpose(change)) / 2
 
 
 def _of_block(matrices: Array) -> Array:

@@ -53,11 +53,8 @@ class XlaTable(Table):
         return table(cells, self.backend, class_first=class_first, **options)
 
     def eigenvalues(self, x: Array) -> Array:
-        """See ``Table``; in steps where that is faster."""
-        matrices = self.as_matrices(x)
-        if not stepped.takes_steps(matrices):
-            return super().eigenvalues(x)
-        return self.lead(stepped.eigenvalues(matrices))
+        """See ``Table``."""
+        return self.lead(stepped.eigenvalues(self.as_matrices(x)))
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         axes = axis if isinstance(axis, tuple) else (axis,)
