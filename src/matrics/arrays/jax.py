@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.custom_partitioning import custom_partitioning
 
 from matrics.arrays.standard import Array, Compiler, InOneRow, layout
 
@@ -86,8 +87,8 @@ class Jax(InOneRow):
         """See ``Standard``; on the CPU without jaxlib's batches, see ``one_by_one``."""
         if jax.default_backend() != "cpu" or x.ndim == 2:
             return jnp.linalg.eigvalsh(x)
-        n = x.shape[-1]
-        return jnp.reshape(one_by_one(jnp.linalg.eigvalsh)(jnp.reshape(x, (-1, n, n))), x.shape[:-1])
+        found: Array = of_any_batch(one_by_one(jnp.linalg.eigvalsh))(x)
+        return found
 
     def of_matrices(self, function: str, *arrays: Array) -> Array:
         """See ``Standard``; on the CPU one matrix after the other, see ``one_by_one``."""
@@ -177,50 +178,68 @@ class Jax(InOneRow):
 
 
 def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of LAPACK for one matrix, as one of a stack (M, n, n), also under ``vmap``.
+    """A function of LAPACK for one matrix, as one of a stack (M, n, n).
 
     On the CPU jaxlib before 0.11.2 divides a batch among the threads that run the program, and waits for them in one of
     these: a few such calls at the same time wait for each other for ever. It does not divide a single matrix.
     """
 
-    @jax.custom_batching.custom_vmap
     def of_stack(x: Array) -> Any:
         if x.shape[0] == 1:
             return jax.tree.map(lambda leaf: leaf[None], function(x[0]))
-        return jax.lax.scan(
-            lambda carry, matrix: (carry, function(matrix)), None, x, unroll=min(x.shape[0], UNROLLED) or 1
-        )[1]
+        unroll = max(min(x.shape[0], UNROLLED), 1)
+        return jax.lax.scan(lambda carry, matrix: (carry, function(matrix)), None, x, unroll=unroll)[1]
 
-    @of_stack.def_vmap
-    def of_batch(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Any, Any]:  # noqa: ARG001 (JAX's signature)
-        found = of_stack(jnp.reshape(x, (-1, *x.shape[2:])))
-        split = jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:2], *leaf.shape[1:])), found)
-        return split, jax.tree.map(lambda _: True, split)
-
-    found: Callable[[Array], Any] = of_stack
-    return found
+    return of_stack
 
 
-def undivided(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of matrices (…, n, n) that loops over them: JAX does not cut an axis that a mesh of explicit axes has.
+def of_any_batch(function: Callable[[Array], Any], results: str = "... k") -> Callable[[Array], Any]:
+    """A function of a stack (M, n, n), as one of (…, n, n), also under ``vmap``; each device has its own matrices.
 
-    Every device gets all matrices, and the results are on the mesh as these were.
+    ``results`` names the axes of each result, between commas; those of the matrices are the three dots.
     """
 
-    def of_matrices(x: Array) -> Any:
+    def here(x: Array) -> Any:
+        found = function(jnp.reshape(x, (-1, *x.shape[-2:])))
+        return jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:-2], *leaf.shape[1:])), found)
+
+    divided = _divided(here, results)
+
+    @jax.custom_batching.custom_vmap
+    def anywhere(x: Array) -> Any:
         own = spread_as(x).get("out_sharding")
-        if own is None:
-            return function(x)
-        batch = tuple(own.spec)[: x.ndim - 2]
-        library: Any = jax.sharding
+        if own is not None:
+            library: Any = jax
+            batch = library.sharding.PartitionSpec(*tuple(own.spec)[: x.ndim - 2])
+            return library.shard_map(here, mesh=own.mesh, in_specs=batch, out_specs=batch)(x)
+        return here(x) if jax.device_count() == 1 else divided(x)
 
-        def on_mesh(leaf: Array, *axes: Any) -> Array:
-            spec = library.PartitionSpec(*axes, *(None,) * (leaf.ndim - len(axes)))
-            return library.reshard(leaf, library.NamedSharding(own.mesh, spec))
+    @anywhere.def_vmap
+    def mapped(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Any, Any]:  # noqa: ARG001 (JAX's signature)
+        found = anywhere(x)
+        return found, jax.tree.map(lambda _: True, found)
 
-        return jax.tree.map(lambda leaf: on_mesh(leaf, *batch), function(on_mesh(x)))
+    made: Callable[[Array], Any] = anywhere
+    return made
 
-    return of_matrices
+
+def _divided(function: Callable[[Array], Any], results: str) -> Callable[[Array], Any]:
+    """The function on the part of a batch that each device has, wherever the compiler has put it."""
+    library: Any = jax.sharding
+    divide: Any = custom_partitioning
+    made = divide(function)
+
+    def batch_of(sharding: Any, ndim: int) -> Any:
+        return library.NamedSharding(sharding.mesh, library.PartitionSpec(*tuple(sharding.spec)[: ndim - 2]))
+
+    def partition(mesh: Any, arguments: Any, shapes: Any) -> Any:
+        found = batch_of(arguments[0].sharding, len(arguments[0].shape))
+        return mesh, function, jax.tree.map(lambda _: found, shapes), (found,)
+
+    names = tuple(name for name in results.replace(",", " ").split() if name != "...")
+    made.def_partition(partition, sharding_rule=f"... i j -> {results}", need_replication_factors=("i", "j", *names))
+    found: Callable[[Array], Any] = made
+    return found
 
 
 def _on_all_devices(x: Array) -> dict[str, Any]:

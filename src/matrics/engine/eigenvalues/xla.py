@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from matrics.arrays import Array
-from matrics.arrays.jax import JAX, one_by_one, undivided
+from matrics.arrays.jax import JAX, of_any_batch, one_by_one
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
 # Larger matrices were not tried: the more rows, the smaller the gain (docs/numerics.md).
@@ -31,12 +31,9 @@ MOST_SWEEPS = 60
 
 
 def takes_steps(x: Array) -> bool:
-    """Whether the eigenvalues of (M, n, n) are found in steps: of many, as programs take seconds to compile.
-
-    On several devices a block would be gathered from all of them.
-    """
+    """Whether the eigenvalues of (M, n, n) are found in steps: of many, as programs take seconds to compile."""
     matrices, n = x.shape[:2]
-    return n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n and jax.device_count() == 1
+    return bool(n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n)
 
 
 class XlaLanes(Lanes):
@@ -49,25 +46,14 @@ class XlaLanes(Lanes):
 
 
 @jax.custom_jvp
-@undivided
 def eigenvalues(x: Array) -> Array:
     """Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
-    n = x.shape[-1]
-    return jnp.reshape(_of_stack(jnp.reshape(x, (-1, n, n))), x.shape[:-1])
-
-
-@jax.custom_batching.custom_vmap
-def _of_stack(x: Array) -> Array:
-    """The eigenvalues of a stack (M, n, n), which is all that ``vmap`` maps over."""
-    return in_steps(x) if takes_steps(x) else _by_lapack(x)
-
-
-@_of_stack.def_vmap
-def _of_batch(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Array, bool]:  # noqa: ARG001 (JAX's signature)
-    return jnp.reshape(_of_stack(jnp.reshape(x, (-1, *x.shape[2:]))), x.shape[:-1]), True
+    found: Array = _values(x)
+    return found
 
 
 _by_lapack = one_by_one(jnp.linalg.eigvalsh)
+_values = of_any_batch(lambda x: in_steps(x) if takes_steps(x) else _by_lapack(x))
 
 
 def in_steps(x: Array) -> Array:
@@ -90,16 +76,14 @@ def _derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, A
     return values, jnp.sum(vectors * moved, axis=-2)
 
 
+_vectors = of_any_batch(one_by_one(lambda x: tuple(jnp.linalg.eigh(x, symmetrize_input=False))), "... k, ... l m")
+
+
 @jax.custom_jvp
-@undivided
 def _decomposed(x: Array) -> tuple[Array, Array]:
     """Eigenvalues (…, n) and eigenvectors (…, n, n)."""
-    n = x.shape[-1]
-    values, vectors = _vectors_by_lapack(jnp.reshape(x, (-1, n, n)))
-    return jnp.reshape(values, x.shape[:-1]), jnp.reshape(vectors, x.shape)
-
-
-_vectors_by_lapack = one_by_one(lambda x: tuple(jnp.linalg.eigh(x, symmetrize_input=False)))
+    values, vectors = _vectors(x)
+    return values, vectors
 
 
 @_decomposed.defjvp
