@@ -236,8 +236,7 @@ def _divided(function: Callable[[Array], Any], results: str) -> Callable[[Array]
         found = batch_of(arguments[0].sharding, len(arguments[0].shape))
         return mesh, function, jax.tree.map(lambda _: found, shapes), (found,)
 
-    names = tuple(name for name in results.replace(",", " ").split() if name != "...")
-    made.def_partition(partition, sharding_rule=f"... i j -> {results}", need_replication_factors=("i", "j", *names))
+    made.def_partition(partition, sharding_rule=f"... i j -> {results}")
     found: Callable[[Array], Any] = made
     return found
 
