@@ -145,6 +145,25 @@ def test_torch_compile_of_any_shape(torch: Any, n: int, compiler: str) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.parametrize("n", [2, 4, 10])
+def test_torch_compile_of_vmap(torch: Any, n: int) -> None:
+    """Over two axes of the batch, and of the derivatives of a measure."""
+    torch._dynamo.reset()
+    options = {"fullgraph": True, "dynamic": False, "backend": "aot_eager"}  # PyTorch maps no symbolic sizes
+    stack = torch.from_numpy(np.random.default_rng(n).integers(1, 50, (2, 3, 5, n, n)).astype(float))
+
+    def scores(cm: Any) -> Any:
+        return matrics.score(cm, ["core", *SPECS])
+
+    found = torch.compile(torch.func.vmap(torch.func.vmap(scores)), **options)(stack)
+    for name, values in scores(stack).items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-14, err_msg=name)
+    slope = torch.func.vmap(torch.func.grad(matrics.mcc))
+    compiled = torch.compile(slope, **options)
+    np.testing.assert_allclose(compiled(stack[0, 0]), slope(stack[0, 0]), rtol=1e-9, atol=1e-12)
+
+
+@OF_PYTORCH
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("n", [3, 7, 20])

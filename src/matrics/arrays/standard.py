@@ -236,6 +236,11 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
+    def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
+        """The parts of an array along an axis."""
+        parts: Sequence[Array] = self.xp.unstack(x, axis=axis)
+        return parts
+
     def of_matrices(self, function: str, *arrays: Array) -> Array:
         """A function of the standard's ``linalg``, of stacks of matrices of one batch."""
         found: Array = getattr(self.xp.linalg, function)(*arrays)

@@ -16,16 +16,16 @@ class WrittenOut(Table):
     @margin
     def fn(self) -> Array:
         """See ``Table``."""
-        return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
+        return self._sums_beside(self.backend.unstack(self.cells, axis=self.true_axis))
 
     @margin
     def fp(self) -> Array:
         """See ``Table``."""
-        return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
+        return self._sums_beside(self.backend.unstack(self.cells, axis=self.pred_axis))
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         axis = 0 if self.class_first else -1
-        entries = [self.xp.unstack(row, axis=axis) for row in rows]
+        entries = [self.backend.unstack(row, axis=axis) for row in rows]
         return self._in_classes([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
 
     def _in_classes(self, values: list[Array]) -> Array:
