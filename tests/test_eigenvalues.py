@@ -395,3 +395,24 @@ def test_no_batch_goes_to_lapack() -> None:
         calls = [line for line in lines if "custom_call" in line and "@lapack_" in line]
         assert calls, name
         assert all('num_batch_dims = "0"' in line for line in calls), (name, calls)
+
+
+@needs("jax")
+@pytest.mark.parametrize("n", [3, 4, 8])
+def test_derivatives_without_jit(n: int) -> None:
+    """The same as with it, also of second order; and mapped."""
+    import jax
+
+    def total(x: Any) -> Any:
+        return matrics.eve(x).sum()
+
+    with jax_bits(float64=True):
+        x = jax.numpy.asarray(stack_of(n, 5) + 1 + 30 * np.eye(n))
+        slope = jax.grad(total)(x)
+        np.testing.assert_allclose(slope, jax.jit(jax.grad(total))(x), rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(jax.vmap(jax.grad(matrics.eve))(x), slope, rtol=1e-12, atol=1e-15)
+        along = jax.numpy.ones_like(x).at[:, 0, 0].set(2)
+        np.testing.assert_allclose(jax.jvp(total, (x,), (along,))[1], (slope * along).sum(), rtol=1e-9, atol=1e-14)
+        step = 1e-5
+        rise = (jax.grad(total)(x + step * along) - jax.grad(total)(x - step * along)) / (2 * step)
+        np.testing.assert_allclose(jax.jvp(jax.grad(total), (x,), (along,))[1], rise, rtol=1e-4, atol=1e-8)

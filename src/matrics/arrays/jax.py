@@ -10,12 +10,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.custom_partitioning import custom_partitioning
 
+from matrics.arrays.jax_matrices import eigvalsh, spread_as
 from matrics.arrays.standard import Array, Compiler, InOneRow, layout
-
-# Calls of LAPACK that are written out in a loop over matrices.
-UNROLLED = 8
 
 
 class Jax(InOneRow):
@@ -85,9 +82,7 @@ class Jax(InOneRow):
 
     def eigvalsh(self, x: Array) -> Array:
         """See ``Standard``; on the CPU without jaxlib's batches, see ``one_by_one``."""
-        if jax.default_backend() != "cpu" or x.ndim == 2:
-            return jnp.linalg.eigvalsh(x)
-        found: Array = of_any_batch(one_by_one(jnp.linalg.eigvalsh))(x)
+        found: Array = eigvalsh(x) if jax.default_backend() == "cpu" else jnp.linalg.eigvalsh(x)
         return found
 
     def of_matrices(self, function: str, *arrays: Array) -> Array:
@@ -177,70 +172,6 @@ class Jax(InOneRow):
         return jnp.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
 
 
-def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of LAPACK for one matrix, as one of a stack (M, n, n).
-
-    On the CPU jaxlib before 0.11.2 divides a batch among the threads that run the program, and waits for them in one of
-    these: a few such calls at the same time wait for each other for ever. It does not divide a single matrix.
-    """
-
-    def of_stack(x: Array) -> Any:
-        if x.shape[0] == 1:
-            return jax.tree.map(lambda leaf: leaf[None], function(x[0]))
-        unroll = max(min(x.shape[0], UNROLLED), 1)
-        return jax.lax.scan(lambda carry, matrix: (carry, function(matrix)), None, x, unroll=unroll)[1]
-
-    return of_stack
-
-
-def of_any_batch(function: Callable[[Array], Any], results: str = "... k") -> Callable[[Array], Any]:
-    """A function of a stack (M, n, n), as one of (…, n, n), also under ``vmap``; each device has its own matrices.
-
-    ``results`` names the axes of each result, between commas; those of the matrices are the three dots.
-    """
-
-    def here(x: Array) -> Any:
-        found = function(jnp.reshape(x, (-1, *x.shape[-2:])))
-        return jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:-2], *leaf.shape[1:])), found)
-
-    divided = _divided(here, results)
-
-    @jax.custom_batching.custom_vmap
-    def anywhere(x: Array) -> Any:
-        own = spread_as(x).get("out_sharding")
-        if own is not None:
-            library: Any = jax
-            batch = library.sharding.PartitionSpec(*tuple(own.spec)[: x.ndim - 2])
-            return library.shard_map(here, mesh=own.mesh, in_specs=batch, out_specs=batch)(x)
-        return here(x) if jax.device_count() == 1 else divided(x)
-
-    @anywhere.def_vmap
-    def mapped(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Any, Any]:  # noqa: ARG001 (JAX's signature)
-        found = anywhere(x)
-        return found, jax.tree.map(lambda _: True, found)
-
-    made: Callable[[Array], Any] = anywhere
-    return made
-
-
-def _divided(function: Callable[[Array], Any], results: str) -> Callable[[Array], Any]:
-    """The function on the part of a batch that each device has, wherever the compiler has put it."""
-    library: Any = jax.sharding
-    divide: Any = custom_partitioning
-    made = divide(function)
-
-    def batch_of(sharding: Any, ndim: int) -> Any:
-        return library.NamedSharding(sharding.mesh, library.PartitionSpec(*tuple(sharding.spec)[: ndim - 2]))
-
-    def partition(mesh: Any, arguments: Any, shapes: Any) -> Any:
-        found = batch_of(arguments[0].sharding, len(arguments[0].shape))
-        return mesh, function, jax.tree.map(lambda _: found, shapes), (found,)
-
-    made.def_partition(partition, sharding_rule=f"... i j -> {results}")
-    found: Callable[[Array], Any] = made
-    return found
-
-
 def _on_all_devices(x: Array) -> dict[str, Any]:
     """``out_sharding=`` for a sum over ``x`` that every device is to have.
 
@@ -248,12 +179,6 @@ def _on_all_devices(x: Array) -> dict[str, Any]:
     """
     nowhere: Any = jax.sharding.PartitionSpec
     return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in spread_as(x).items()}
-
-
-def spread_as(x: Array) -> dict[str, Any]:
-    """``out_sharding=`` for a result that is spread over a mesh of explicit axes as ``x`` is."""
-    sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
-    return {} if all(axis is None for axis in getattr(sharding, "spec", ())) else {"out_sharding": sharding}
 
 
 JAX = Jax(jnp)

@@ -1,4 +1,4 @@
-"""The eigenvalues in code that XLA compiles for the CPU, and their derivatives.
+"""The eigenvalues in code that XLA compiles for the CPU: many matrices take steps together, others go to LAPACK.
 
 ``jax.numpy.linalg.eigvalsh`` computes the eigenvectors as well, and so takes twice as long as LAPACK's values alone.
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
 from matrics.arrays import Array
-from matrics.arrays.jax import JAX, of_any_batch, one_by_one
+from matrics.arrays.jax import JAX
+from matrics.arrays.jax_matrices import of_any_batch, one_by_one, with_derivatives
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
 # Larger matrices were not tried: the more rows, the smaller the gain (docs/numerics.md).
@@ -45,15 +44,9 @@ class XlaLanes(Lanes):
         return barrier(x)
 
 
-@jax.custom_jvp
-def eigenvalues(x: Array) -> Array:
-    """Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
-    found: Array = _values(x)
-    return found
-
-
 _by_lapack = one_by_one(jnp.linalg.eigvalsh)
-_values = of_any_batch(lambda x: in_steps(x) if takes_steps(x) else _by_lapack(x))
+eigenvalues = with_derivatives(of_any_batch(lambda x: in_steps(x) if takes_steps(x) else _by_lapack(x)))
+"""Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
 
 
 def in_steps(x: Array) -> Array:
@@ -65,42 +58,6 @@ def in_steps(x: Array) -> Array:
     # Matrices are turned class-first in the block, where they are in the cache.
     values = lax.map(_of_block, jnp.reshape(stack, (blocks, block, n, n)))
     return jnp.reshape(values, (blocks * block, n))[:count]
-
-
-@eigenvalues.defjvp
-def _derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """By the eigenvectors: the change of an eigenvalue is vᵀ dA v, finite wherever they coincide."""
-    (x,), (change,) = primals, tangents
-    values, vectors = _decomposed(x)
-    moved = jnp.matmul(_symmetric(change), vectors, precision=lax.Precision.HIGHEST)
-    return values, jnp.sum(vectors * moved, axis=-2)
-
-
-_vectors = of_any_batch(one_by_one(lambda x: tuple(jnp.linalg.eigh(x, symmetrize_input=False))), "... k, ... l m")
-
-
-@jax.custom_jvp
-def _decomposed(x: Array) -> tuple[Array, Array]:
-    """Eigenvalues (…, n) and eigenvectors (…, n, n)."""
-    values, vectors = _vectors(x)
-    return values, vectors
-
-
-@_decomposed.defjvp
-def _derivative_of_vectors(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
-    """For second derivatives, which are not finite where eigenvalues coincide."""
-    (x,), (change,) = primals, tangents
-    values, vectors = _decomposed(x)
-    product = partial(jnp.matmul, precision=lax.Precision.HIGHEST)
-    inner = product(jnp.matrix_transpose(vectors), product(_symmetric(change), vectors))
-    one = jnp.eye(x.shape[-1], dtype=x.dtype)
-    one = jnp.reshape(one, (*(1,) * (x.ndim - 2), *one.shape))
-    weights = 1 / (one + values[..., None, :] - values[..., :, None]) - one
-    return (values, vectors), (jnp.sum(inner * one, axis=-1), product(vectors, weights * inner))
-
-
-def _symmetric(change: Array) -> Array:
-    return (change + jnp.matrix_transpose(change)) / 2
 
 
 def _of_block(matrices: Array) -> Array:
