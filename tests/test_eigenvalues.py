@@ -398,7 +398,7 @@ def test_no_batch_goes_to_lapack() -> None:
 
 
 @needs("jax")
-@pytest.mark.parametrize("n", [3, 4, 8])
+@pytest.mark.parametrize("n", [4, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (3, 8))])
 def test_derivatives_without_jit(n: int) -> None:
     """The same as with it, also of second order; and mapped."""
     import jax
