@@ -82,8 +82,8 @@ class Jax(InOneRow):
 
     def eigvalsh(self, x: Array) -> Array:
         """See ``Standard``; on the CPU without jaxlib's batches, see ``one_by_one``."""
-        found: Array = eigvalsh(x) if jax.default_backend() == "cpu" else jnp.linalg.eigvalsh(x)
-        return found
+        values: Array = eigvalsh(x) if jax.default_backend() == "cpu" else jnp.linalg.eigvalsh(x)
+        return values
 
     def of_matrices(self, function: str, *arrays: Array) -> Array:
         """See ``Standard``; on the CPU one matrix after the other, see ``one_by_one``."""
@@ -91,8 +91,8 @@ class Jax(InOneRow):
         if jax.default_backend() != "cpu" or not batch:
             return call(*arrays)
         rows = [jnp.reshape(x, (-1, *x.shape[len(batch) :])) for x in arrays]
-        found = jax.lax.map(lambda row: call(*row), tuple(rows))
-        return jnp.reshape(found, (*batch, *found.shape[1:]))
+        results = jax.lax.map(lambda row: call(*row), tuple(rows))
+        return jnp.reshape(results, (*batch, *results.shape[1:]))
 
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""

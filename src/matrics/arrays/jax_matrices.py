@@ -38,17 +38,17 @@ def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
     return of_stack
 
 
-def of_any_batch(function: Callable[[Array], Any], results: str = "... k") -> Callable[[Array], Any]:
+def of_any_batch(function: Callable[[Array], Any], axes: str = "... k") -> Callable[[Array], Any]:
     """A function of a stack (M, n, n), as one of (…, n, n), also under ``vmap``; each device has its own matrices.
 
-    ``results`` names the axes of each result, between commas; those of the matrices are the three dots.
+    ``axes`` names the axes of each result, between commas; those of the matrices are the three dots.
     """
 
     def here(x: Array) -> Any:
-        found = function(jnp.reshape(x, (-1, *x.shape[-2:])))
-        return jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:-2], *leaf.shape[1:])), found)
+        results = function(jnp.reshape(x, (-1, *x.shape[-2:])))
+        return jax.tree.map(lambda leaf: jnp.reshape(leaf, (*x.shape[:-2], *leaf.shape[1:])), results)
 
-    divided = _divided(here, results)
+    divided = _divided(here, axes)
 
     @jax.custom_batching.custom_vmap
     def anywhere(x: Array) -> Any:
@@ -61,14 +61,14 @@ def of_any_batch(function: Callable[[Array], Any], results: str = "... k") -> Ca
 
     @anywhere.def_vmap
     def mapped(axis_size: int, in_batched: list[bool], x: Array) -> tuple[Any, Any]:  # noqa: ARG001 (JAX's signature)
-        found = anywhere(x)
-        return found, jax.tree.map(lambda _: True, found)
+        results = anywhere(x)
+        return results, jax.tree.map(lambda _: True, results)
 
     made: Callable[[Array], Any] = anywhere
     return made
 
 
-def _divided(function: Callable[[Array], Any], results: str) -> Callable[[Array], Any]:
+def _divided(function: Callable[[Array], Any], axes: str) -> Callable[[Array], Any]:
     """The function on the part of a batch that each device has, wherever the compiler has put it."""
     library: Any = jax.sharding
     divide: Any = custom_partitioning
@@ -78,12 +78,12 @@ def _divided(function: Callable[[Array], Any], results: str) -> Callable[[Array]
         return library.NamedSharding(sharding.mesh, library.PartitionSpec(*tuple(sharding.spec)[: ndim - 2]))
 
     def partition(mesh: Any, arguments: Any, shapes: Any) -> Any:
-        found = batch_of(arguments[0].sharding, len(arguments[0].shape))
-        return mesh, function, jax.tree.map(lambda _: found, shapes), (found,)
+        batch = batch_of(arguments[0].sharding, len(arguments[0].shape))
+        return mesh, function, jax.tree.map(lambda _: batch, shapes), (batch,)
 
-    made.def_partition(partition, sharding_rule=f"... i j -> {results}")
-    found: Callable[[Array], Any] = made
-    return found
+    made.def_partition(partition, sharding_rule=f"... i j -> {axes}")
+    partitioned: Callable[[Array], Any] = made
+    return partitioned
 
 
 def with_derivatives(values: Callable[[Array], Array]) -> Any:
@@ -91,7 +91,7 @@ def with_derivatives(values: Callable[[Array], Array]) -> Any:
 
     An eigenvalue changes by vᵀ dA v, which is finite wherever some coincide.
     """
-    found: Any = jax.custom_jvp(values)
+    function: Any = jax.custom_jvp(values)
 
     def derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
         (x,), (change,) = primals, tangents
@@ -99,8 +99,8 @@ def with_derivatives(values: Callable[[Array], Array]) -> Any:
         moved = jnp.matmul(_symmetric(change), vectors, precision=jax.lax.Precision.HIGHEST)
         return values, jnp.sum(vectors * moved, axis=-2)
 
-    found.defjvp(derivative)
-    return found
+    function.defjvp(derivative)
+    return function
 
 
 _vectors = of_any_batch(one_by_one(lambda x: tuple(jnp.linalg.eigh(x, symmetrize_input=False))), "... k, ... l m")

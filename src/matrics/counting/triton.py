@@ -46,18 +46,18 @@ def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, 
     if cells > MOST_CELLS and samples >= LEAST_SAMPLES:
         copies = max(min(COPIES, MOST_BYTES // (4 * side**2)), 1)
     # No copy has more samples than int32 holds.
-    found = counts if copies == 1 else counts.new_zeros((copies, side**2), dtype=torch.int32)
+    target = counts if copies == 1 else counts.new_zeros((copies, side**2), dtype=torch.int32)
     labels = [_as_integers(x) for x in (y_true, y_pred, y_true if kept is None else kept)]
     with torch.cuda.device_of(counts):
         _counted[(min(triton.cdiv(samples, SAMPLES), PROGRAMS),)](
-            *(found, *labels, samples, num_classes, *(x.stride(0) for x in labels)),
+            *(target, *labels, samples, num_classes, *(x.stride(0) for x in labels)),
             HAS_MASK=kept is not None,
             CELLS=cells if cells <= MOST_CELLS else 0,
             COPIES=copies,
             SAMPLES=SAMPLES,
         )
         if copies > 1:
-            counts[: side**2] += found.sum(0)
+            counts[: side**2] += target.sum(0)
 
 
 def _as_integers(x: Tensor) -> Tensor:

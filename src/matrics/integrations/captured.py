@@ -38,12 +38,12 @@ class CapturedCompute:
         with torch.no_grad():
             torch._foreach_copy_(self._inputs, list(buffers.values()))
         self._graph.replay()
-        found = {
+        named = {
             name: value
             for names, values in self._outputs
             for name, value in zip(names, values.clone().unbind(), strict=True)
         }
-        return {name: found[name] for name in self._names}
+        return {name: named[name] for name in self._names}
 
     def _capture(self, buffers: dict[str, Tensor], compute: Callable[[dict[str, Tensor]], dict[str, Tensor]]) -> None:
         device = next(iter(buffers.values())).device
