@@ -403,7 +403,7 @@ def test_titles(spec: str, classes: Classes | None, title: str) -> None:
         ("TPR[1]", "recall[1]"),
         ("F1 Macro", "f1:macro"),
         ("f1_macro[0,1]", "f1:macro[0,1]"),
-        ("cohen_kappa(weights=[[0,1],[1,0]])[1]", "cohen_kappa(weights=[[0,1],[1,0]])[1]"),
+        ("cohen_kappa(costs=[[0,1],[1,0]])[1]", "cohen_kappa(costs=[[0,1],[1,0]])[1]"),
         ("fbeta(beta=2)[0,1]:min", "fbeta(beta=2):min[0,1]"),
         ("true negative rate", "tnr"),
         ("Sensitivity", "sensitivity"),

@@ -557,7 +557,7 @@ def test_numbers_are_printed_in_the_fewest_digits_that_read_back(number: float) 
     weights = [[0, number], [1, 0]]
     for metric, printed in (
         (matrics.fbeta.using(beta=number), f"fbeta(beta={text})"),
-        (matrics.cohen_kappa.using(weights=weights), f"cohen_kappa(weights=[[0,{text}],[1,0]])"),
+        (matrics.cohen_kappa.using(costs=weights), f"cohen_kappa(costs=[[0,{text}],[1,0]])"),
     ):
         assert str(metric) == printed
         assert matrics.get_metric(printed) == metric

@@ -50,7 +50,7 @@ def test_a_file_of_json_lines(tmp_path: Path) -> None:
 
 
 def test_names_with_commas_and_quotes(tmp_path: Path) -> None:
-    path, kappa = tmp_path / "a.csv", "cohen_kappa(weights=[[0,1,2],[1,0,1],[2,1,0]])"
+    path, kappa = tmp_path / "a.csv", "cohen_kappa(costs=[[0,1,2],[1,0,1],[2,1,0]])"
     scores = {kappa: 0.5, **matrics.score(CM, "recall:class", class_names=["cat", '"dog"', "hawk, or owl"])}
     log_to(path, scores, 1)
     log_to(path, scores, 2)

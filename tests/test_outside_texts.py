@@ -54,7 +54,7 @@ DOORS: dict[str, Callable[[str], Any]] = {
     "names with others": lambda text: matrics.score(CM, [text, "mcc"]),
     "number": lambda text: matrics.get_metric(f"fbeta(beta={text})"),
     "word": lambda text: matrics.get_metric(f"cohen_kappa(weights={text})"),
-    "matrix": lambda text: matrics.get_metric(f"cohen_kappa(weights=[[{text}]])"),
+    "matrix": lambda text: matrics.get_metric(f"cohen_kappa(costs=[[{text}]])"),
     "average": lambda text: matrics.get_metric(f"f1:{text}"),
     "class": lambda text: matrics.score(CM, f"recall[{text}]"),
     "class in quotes": lambda text: matrics.score(CM, f"recall['{text}']", class_names=["a", "b"]),
@@ -159,7 +159,7 @@ def test_weights_of_a_hundred_classes_are_no_long_text() -> None:
         (" fbeta( beta = 2 ) < 1e-3 ", "fbeta( beta = 2 )", "<", 1e-3),
         ("recall['a>=b']>.5", "recall['a>=b']", ">", 0.5),
         ("recall[a<b]<=1", "recall[a<b]", "<=", 1.0),
-        ("cohen_kappa(weights=[[0,1],[1,0]])>=0.5", "cohen_kappa(weights=[[0,1],[1,0]])", ">=", 0.5),
+        ("cohen_kappa(costs=[[0,1],[1,0]])>=0.5", "cohen_kappa(costs=[[0,1],[1,0]])", ">=", 0.5),
     ],
 )
 def test_a_constraint_is_split_at_its_sign(text: str, name: str, sign: str, limit: float) -> None:

@@ -44,10 +44,10 @@ def exact_alpha(cm: Any, weights: Any) -> float:
 def test_exact_values(backend: Any) -> None:
     stack = RANDOM.integers(1, 40, (2, 3, 3, 3))
     for weights in (GRAVE, NEAR):
-        ours = backend.numpy(matrics.cohen_kappa(backend.asarray(stack), weights=weights))
+        ours = backend.numpy(matrics.cohen_kappa(backend.asarray(stack), costs=weights))
         wanted = [[exact_kappa(cm, weights) for cm in row] for row in stack.tolist()]
         np.testing.assert_allclose(ours, wanted, **backend.tolerance)
-    ours = backend.numpy(matrics.krippendorff_alpha(backend.asarray(stack), weights=NEAR))
+    ours = backend.numpy(matrics.krippendorff_alpha(backend.asarray(stack), costs=NEAR))
     wanted = [[exact_alpha(cm, NEAR) for cm in row] for row in stack.tolist()]
     np.testing.assert_allclose(ours, wanted, **backend.tolerance)
 
@@ -63,7 +63,7 @@ def test_the_named_weights_as_matrices(n: int) -> None:
             for scale in (1, 1e-320, 1e300, 3):  # only their proportions matter
                 if scale > 1e299 and gaps.max() ** 2 * scale > 1e308:
                     continue
-                np.testing.assert_allclose(measure(stack, weights=weights * scale), wanted, rtol=1e-3 if scale < 1e-300
+                np.testing.assert_allclose(measure(stack, costs=weights * scale), wanted, rtol=1e-3 if scale < 1e-300
                                            else 1e-12, atol=1e-12)  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_scikit_learn(name: str) -> None:
     gaps = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) ** (1 if name == "linear" else 2)
     y_true, y_pred = RANDOM.integers(0, 5, (2, 200))
     cm = matrics.confusion_matrix(y_true, y_pred, num_classes=5)
-    assert matrics.cohen_kappa(cm, weights=gaps) == pytest.approx(kappa(y_true, y_pred, weights=name), rel=1e-12)
+    assert matrics.cohen_kappa(cm, costs=gaps) == pytest.approx(kappa(y_true, y_pred, weights=name), rel=1e-12)
     assert matrics.cohen_kappa(cm, weights=None) == pytest.approx(kappa(y_true, y_pred, weights=None), rel=1e-12)
 
 
@@ -85,7 +85,7 @@ def test_pycm() -> None:
         theirs = {i: dict(enumerate(row)) for i, row in enumerate(weights.tolist())}
         for cm in RANDOM.integers(1, 40, (5, n, n)).tolist():
             reference = pycm.ConfusionMatrix(matrix={i: dict(enumerate(row)) for i, row in enumerate(cm)})
-            ours = matrics.cohen_kappa(cm, weights=weights)
+            ours = matrics.cohen_kappa(cm, costs=weights)
             assert ours == pytest.approx(reference.weighted_kappa(weight=theirs), rel=1e-12, abs=1e-14)
 
 
@@ -93,11 +93,11 @@ def test_undefined_and_perfect() -> None:
     weights = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]  # only the first two classes may not be mixed up
     only_last = [[0, 0, 0], [0, 0, 0], [1, 2, 9]]
     for measure in (matrics.cohen_kappa, matrics.krippendorff_alpha):
-        assert measure(np.diag([3, 4, 5]), weights=weights) == 1
-        assert measure(np.zeros((3, 3)), weights=weights, zero_division=0) == 0
-    assert np.isnan(matrics.cohen_kappa(only_last, weights=weights))
-    assert np.isnan(matrics.cohen_kappa(CM, weights=np.zeros((3, 3))))
-    assert matrics.cohen_kappa([[0, 1, 0], [1, 0, 0], [0, 0, 98]], weights=weights) == pytest.approx(-99)
+        assert measure(np.diag([3, 4, 5]), costs=weights) == 1
+        assert measure(np.zeros((3, 3)), costs=weights, zero_division=0) == 0
+    assert np.isnan(matrics.cohen_kappa(only_last, costs=weights))
+    assert np.isnan(matrics.cohen_kappa(CM, costs=np.zeros((3, 3))))
+    assert matrics.cohen_kappa([[0, 1, 0], [1, 0, 0], [0, 0, 98]], costs=weights) == pytest.approx(-99)
 
 
 # As part of a metric -------------------------------------------------------------------------------------------------
@@ -114,33 +114,33 @@ def test_none_is_none() -> None:
 
 def test_prints_as_what_reads_back() -> None:
     weights = [[0, 0.1, -0.0], [1e-300, 0, 1 / 3], [2, 1e20, 0]]
-    metric = matrics.cohen_kappa.using(weights=weights)
-    assert str(matrics.cohen_kappa.using(weights=[[0, 1], [2.5, 0]])) == "cohen_kappa(weights=[[0,1],[2.5,0]])"
+    metric = matrics.cohen_kappa.using(costs=weights)
+    assert str(matrics.cohen_kappa.using(costs=[[0, 1], [2.5, 0]])) == "cohen_kappa(costs=[[0,1],[2.5,0]])"
     assert "-0" not in str(metric)
     for same in (
         matrics.get_metric(str(metric)),
         pickle.loads(pickle.dumps(metric)),
-        matrics.cohen_kappa.using(weights=np.asarray(weights)),
-        matrics.cohen_kappa.using(weights=tuple(map(tuple, weights))),
+        matrics.cohen_kappa.using(costs=np.asarray(weights)),
+        matrics.cohen_kappa.using(costs=tuple(map(tuple, weights))),
         matrics.get_metric(str(metric).replace(",", " , ")),
     ):
         assert same == metric
         assert hash(same) == hash(metric)
         assert same.fixed == metric.fixed
         assert same.using(average="one_vs_rest").average == "one_vs_rest"
-    assert metric != matrics.cohen_kappa.using(weights=np.transpose(weights))
+    assert metric != matrics.cohen_kappa.using(costs=np.transpose(weights))
 
 
 def test_in_lists_of_specs() -> None:
-    text = "mcc, cohen_kappa(weights=[[0, 1,3],[1,0,3],[6,6,0]]),krippendorff_alpha(weights=[[0,1],[1,0]]):one_vs_rest"
+    text = "mcc, cohen_kappa(costs=[[0, 1,3],[1,0,3],[6,6,0]]),krippendorff_alpha(costs=[[0,1],[1,0]]):one_vs_rest"
     scores = matrics.score(CM, text)
     assert list(scores) == [
         "mcc",
-        "cohen_kappa(weights=[[0, 1,3],[1,0,3],[6,6,0]])",
-        "krippendorff_alpha(weights=[[0,1],[1,0]]):one_vs_rest",
+        "cohen_kappa(costs=[[0, 1,3],[1,0,3],[6,6,0]])",
+        "krippendorff_alpha(costs=[[0,1],[1,0]]):one_vs_rest",
     ]
-    assert scores["cohen_kappa(weights=[[0, 1,3],[1,0,3],[6,6,0]])"] == pytest.approx(exact_kappa(CM, GRAVE), rel=1e-12)
-    ours = scores["krippendorff_alpha(weights=[[0,1],[1,0]]):one_vs_rest"]
+    assert scores["cohen_kappa(costs=[[0, 1,3],[1,0,3],[6,6,0]])"] == pytest.approx(exact_kappa(CM, GRAVE), rel=1e-12)
+    ours = scores["krippendorff_alpha(costs=[[0,1],[1,0]]):one_vs_rest"]
     np.testing.assert_allclose(ours, matrics.krippendorff_alpha(matrics.one_vs_rest(CM)), rtol=1e-12)
 
 
@@ -151,7 +151,7 @@ def test_command_line(tmp_path: Any) -> None:
     from matrics.cli.app import app
 
     np.save(tmp_path / "cm.npy", CM)
-    spec = "cohen_kappa(weights=[[0,1,3],[1,0,3],[6,6,0]])"
+    spec = "cohen_kappa(costs=[[0,1,3],[1,0,3],[6,6,0]])"
     result = CliRunner().invoke(
         app, ["score", str(tmp_path / "cm.npy"), "--metrics", f"mcc,{spec},kappa(weights=None)"]
     )
@@ -160,16 +160,16 @@ def test_command_line(tmp_path: Any) -> None:
 
 
 def test_described() -> None:
-    assert "an (n, n) matrix of disagreements" in matrics.describe("cohen_kappa")
-    assert "a symmetric (n, n) matrix of disagreements" in matrics.describe("krippendorff_alpha")
-    assert "0 on the diagonal, as full agreement, and larger for worse errors" in str(matrics.cohen_kappa.__doc__)
+    assert "an (n, n) matrix of disagreement" in matrics.describe("cohen_kappa")
+    assert "a symmetric (n, n) matrix of disagreement" in matrics.describe("krippendorff_alpha")
+    assert "of how far they disagree, as in Cohen 1968 and PyCM" in str(matrics.cohen_kappa.__doc__)
 
 
 def test_arrays_of_other_libraries(backend: Any) -> None:
     cm = backend.asarray(CM)
     for weights in (backend.asarray(NEAR), backend.asarray(NEAR, np.float32)):
-        metric = matrics.cohen_kappa.using(weights=weights)
-        assert metric == matrics.cohen_kappa.using(weights=NEAR)
+        metric = matrics.cohen_kappa.using(costs=weights)
+        assert metric == matrics.cohen_kappa.using(costs=NEAR)
         np.testing.assert_allclose(backend.numpy(metric(cm)), exact_kappa(CM, NEAR), **backend.tolerance)
 
 
@@ -177,13 +177,13 @@ def test_arrays_of_other_libraries(backend: Any) -> None:
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_torch(torch: Any, dynamic: Any) -> None:
     """In one graph, as an argument, written there or in a spec; mapped, differentiated; on a device without values."""
-    metric = matrics.cohen_kappa.using(weights=GRAVE)
+    metric = matrics.cohen_kappa.using(costs=GRAVE)
 
     def score(cm: Any, given: Any) -> list[Any]:
-        spec = "krippendorff_alpha(weights=[[0,1,3],[1,0,2.5],[3,2.5,0]])"
+        spec = "krippendorff_alpha(costs=[[0,1,3],[1,0,2.5],[3,2.5,0]])"
         return [
             given(cm),
-            matrics.cohen_kappa(cm, weights=[[0, 1, 3], [1, 0, 3], [6, 6, 0]]),
+            matrics.cohen_kappa(cm, costs=[[0, 1, 3], [1, 0, 3], [6, 6, 0]]),
             matrics.score(cm, spec)[spec],
         ]
 
@@ -200,7 +200,7 @@ def test_torch(torch: Any, dynamic: Any) -> None:
 def test_beside_a_tensor_and_not_on_the_default_device(torch: Any) -> None:
     cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
     with torch.device("meta"):
-        value = matrics.cohen_kappa(cm, weights=GRAVE)
+        value = matrics.cohen_kappa(cm, costs=GRAVE)
     np.testing.assert_allclose(value.detach(), exact_kappa(CM, GRAVE), rtol=1e-12)
 
 
@@ -225,10 +225,10 @@ def test_jax(jax_backend: Any) -> None:
     compiled = jax.jit(score, static_argnums=1)
     cm = jax_backend.asarray(CM)
     for weights in (GRAVE, np.asarray(GRAVE)):
-        value = compiled(cm, matrics.cohen_kappa.using(weights=weights))
+        value = compiled(cm, matrics.cohen_kappa.using(costs=weights))
         np.testing.assert_allclose(value, exact_kappa(CM, GRAVE), **jax_backend.tolerance)
     assert len(traces) == 1
-    gradient = jax_backend.jit(jax.grad(matrics.cohen_kappa.using(weights=GRAVE)))(jax_backend.asarray(CM, np.float32))
+    gradient = jax_backend.jit(jax.grad(matrics.cohen_kappa.using(costs=GRAVE)))(jax_backend.asarray(CM, np.float32))
     assert np.isfinite(gradient).all()
 
 
@@ -246,37 +246,37 @@ def test_words_in_a_spec_may_have_quotes(spec: str) -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([[0, 1], [1, 0]], r"weights: expected a matrix \(3, 3\) for 3 classes, got \(2, 2\)"),
-        ([[0, 1, 2], [1, 0, 1]], "an \\(n, n\\) matrix of disagreements, as many columns as rows, got 2 rows of 3, 3"),
+        ([[0, 1], [1, 0]], r"costs: expected a matrix \(3, 3\) for 3 classes, got \(2, 2\)"),
+        ([[0, 1, 2], [1, 0, 1]], "an \\(n, n\\) matrix of disagreement, as many columns as rows, got 2 rows of 3, 3"),
         ([], "as many columns as rows, got 0 rows"),
         ([[0, -1], [1, 0]], r"finite and not negative, got -1 at \[0, 1\]"),
         ([[0, 1], [np.nan, 0]], r"finite and not negative, got nan at \[1, 0\]"),
         ([[0, np.inf], [1, 0]], r"finite and not negative, got inf at \[0, 1\]"),
-        ([[0, 10**400], [1, 0]], "matrix of disagreements such as"),
-        (np.eye(3), r"0 on the diagonal, .* got 1 at \[0, 0\]; weights of agreement, .* become such by 1 - weights"),
+        ([[0, 10**400], [1, 0]], "matrix of disagreement such as"),
+        (np.eye(3), r"0 on the diagonal, .* got 1 at \[0, 0\]; weights of agreement, .* are weights="),
         ([0, 1], r"such as \[\[0, 1\], \[1, 0\]\], got \[0, 1\]"),
-        (np.zeros((2, 2, 2)), "matrix of disagreements such as"),
-        (3, "matrix of disagreements such as .* got 3"),
+        (np.zeros((2, 2, 2)), "matrix of disagreement such as"),
+        (3, "matrix of disagreement such as .* got 3"),
         ("[[0,a],[1,0]]", "such as .* got '\\[\\[0,a\\],\\[1,0\\]\\]'"),
         ("[0,1]", "such as"),
-        ("cubic", "'none' or 'linear' or 'quadratic' or an \\(n, n\\) matrix of disagreements, got 'cubic'"),
+        ("cubic", "'none' or an \\(n, n\\) matrix of disagreement, got 'cubic'"),
     ],
 )
 def test_errors_say_what_was_expected(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.cohen_kappa(CM, weights=weights)
+        matrics.cohen_kappa(CM, costs=weights)
 
 
 def test_what_is_no_array_is_refused() -> None:
-    with pytest.raises(TypeError, match="weights: expected an array of numbers, got a dict"):
+    with pytest.raises(ValueError, match=r"expected weights to be an .* matrix of agreement such as .*, got {0:"):
         matrics.cohen_kappa(CM, weights={0: {1: 1}})
 
 
 def test_differences_are_symmetric() -> None:
     with pytest.raises(
-        ValueError, match=r"a symmetric \(n, n\) matrix of disagreements, got 3 at \[0, 2\] and 6 at \[2, 0\]"
+        ValueError, match=r"a symmetric \(n, n\) matrix of disagreement, got 3 at \[0, 2\] and 6 at \[2, 0\]"
     ):
-        matrics.krippendorff_alpha(CM, weights=GRAVE)
+        matrics.krippendorff_alpha(CM, costs=GRAVE)
 
 
 def test_weights_are_known_beforehand(jax_backend: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from matrics.arrays.frames import by_columns, is_frame, numbers
 from matrics.arrays.inputs import OF_SAMPLES, as_numpy, check_kind, check_tensor, library
 from matrics.arrays.numpy import NumPy
 from matrics.arrays.standard import Array, Namespace, Standard
@@ -50,10 +51,12 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
 
 
 def on_host(x: Any, name: str | None = None) -> Any:
-    """An array of another library as one of NumPy, if its values are known; anything else unchanged.
+    """An array of another library, or a data frame, as one of NumPy, if its values are known; else unchanged.
 
     With the name of the argument, values that are not known raise an error.
     """
+    if is_frame(x):
+        return by_columns(x)
     if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") or hasattr(x, "numel")):
         return x
     backend, (found,) = as_arrays(**{name or "x": x})
@@ -121,7 +124,7 @@ def _named(xp: Namespace) -> Standard:
 
 def _as_array(name: str, value: Any) -> Array:
     if type(value) is np.ndarray:
-        return value
+        return numbers(value) if value.dtype.hasobject else value
     if _is_tensor(value):
         check_tensor(name, value, sys.modules["torch"])
         return value

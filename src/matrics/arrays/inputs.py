@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics.arrays.frames import by_columns, cells, columns_of, is_frame, numbers
 from matrics.quoting import first_twice, quoted, quoted_list
 
 Array = Any
@@ -27,10 +28,14 @@ EXPECTED = {
 }
 
 # Arrays of samples, which are converted to the library of those with them.
-OF_SAMPLES = ("y_true", "y_pred", "y_prob", "y_score", "logits", "thresholds", "sample_weight", "groups")
+OF_SAMPLES = (
+    *("y_true", "y_pred", "y_a", "y_b", "y_judge", "labelled", "groups", "clusters"),
+    *("y_prob", "y_score", "logits", "thresholds", "sample_weight", "probabilities", "predicted_counts"),
+    *("scores_a", "scores_b", "proportions", "hits"),
+)
 
 # The arguments with one value per sample.
-OF_LABELS = ("y_true", "y_pred", "groups")
+OF_LABELS = ("y_true", "y_pred", "y_a", "y_b", "y_judge", "groups")
 
 
 def no_array(name: str, what: str) -> TypeError:
@@ -80,18 +85,22 @@ def refuse_masks(name: str, value: Any) -> None:
 
 def as_numpy(name: str, value: Any) -> Array:
     """Convert a list, a data frame or any other value that NumPy accepts to an array; other values raise an error."""
-    if hasattr(value, "columns") and hasattr(value, "to_numpy") and name in OF_SAMPLES:
-        value = by_columns(value)
-    elif hasattr(value, "columns") and hasattr(value, "index"):
-        value = _aligned(name, value, list(value.index))
+    if is_frame(value):
+        if name in OF_SAMPLES:
+            if name in OF_LABELS:
+                refuse_missing(name, value)
+            value = by_columns(value)
+        else:
+            value = _aligned(name, value, list(value.index)) if hasattr(value, "index") else cells(value)
     elif name in OF_LABELS:
         refuse_missing(name, value)
-    if isinstance(value, (list, tuple)) and len(value) > 0 and hasattr(value[0], "columns") and name not in OF_SAMPLES:
-        value = [_aligned(name, frame, list(value[0].index)) for frame in value]
+    if isinstance(value, (list, tuple)) and len(value) > 0 and name not in OF_SAMPLES and is_frame(value[0]):
+        has_labels = hasattr(value[0], "index")
+        value = [_aligned(name, frame, list(value[0].index)) if has_labels else cells(frame) for frame in value]
     # Elements are inspected only if they are arrays: a list of numbers may be long.
     refuse_masks(name, value)
     try:
-        array = np.asarray(value)
+        array = numbers(np.asarray(value))
     except ValueError as error:  # a ragged list
         raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
     except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, traced, differentiated or on a device
@@ -104,11 +113,15 @@ def as_numpy(name: str, value: Any) -> Array:
 
 
 def refuse_missing(name: str, column: Any) -> None:
-    """Raise for a Series with missing values: NumPy would make NaN of them, and floating numbers of labels.
+    """Raise for a column with missing values: NumPy would make NaN of them, and floating numbers of labels.
 
     NaN in a floating Series of pandas is left: it may be one of scores.
     """
-    if hasattr(column, "is_null"):  # Polars
+    if is_frame(column):
+        for one in columns_of(column):
+            refuse_missing(name, one)
+        return
+    if hasattr(column, "is_null"):  # Polars and pyarrow
         missing = np.asarray(column.is_null())
     elif hasattr(column, "isna") and not isinstance(column.dtype, np.dtype):
         missing = np.asarray(column.isna())
@@ -124,17 +137,6 @@ def refuse_missing(name: str, column: Any) -> None:
 def is_missing(label: Any) -> bool:
     """Whether a label of any kind stands for none: None, NaN, NaT or pandas' NA, whose comparisons are no booleans."""
     return label is None or type(label).__name__ == "NAType" or bool(label != label)  # noqa: PLR0124 (NaN)
-
-
-def by_columns(frame: Any) -> Array:
-    """A data frame of samples: the columns one after the other if they are labels, rows if they are class scores.
-
-    A single column has no axis of columns.
-    """
-    cells = frame.to_numpy()
-    if cells.shape[1] == 1:
-        return cells[:, 0]
-    return cells if cells.dtype.kind == "f" else cells.T
 
 
 def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
@@ -155,20 +157,20 @@ def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
             "reindex(index=classes, columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by "
             "position"
         )
-    cells = frame.to_numpy()
-    cells = cells[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
-    if len(rows) > 2 and cells.dtype.kind in "iuf" and _has_margins(cells):
+    counts = cells(frame)
+    counts = counts[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
+    if len(rows) > 2 and counts.dtype.kind in "iuf" and _has_margins(counts):
         raise ValueError(
             f"{name}: expected only counts, got a data frame whose last row and column, {quoted(rows[-1])}, are the "
             "sums of the others: remove margins=True, or drop them"
         )
-    return cells
+    return counts
 
 
-def _has_margins(cells: Array) -> bool:
-    inner = cells[:-1, :-1]
+def _has_margins(counts: Array) -> bool:
+    inner = counts[:-1, :-1]
     sums = np.append(inner.sum(axis=0), inner.sum())
-    return bool(cells.any() and (cells[-1] == sums).all() and (cells[:-1, -1] == inner.sum(axis=1)).all())
+    return bool(counts.any() and (counts[-1] == sums).all() and (counts[:-1, -1] == inner.sum(axis=1)).all())
 
 
 def library(value: Any) -> str:

@@ -49,7 +49,7 @@ def labels_of_frame(cm: Any) -> tuple[Hashable, ...] | None:
     if not (hasattr(first, "columns") and hasattr(first, "index")):
         return None
     labels = tuple(first.index)
-    if not all(isinstance(label, str) for label in labels):
+    if not all(isinstance(label, str) for label in labels) or getattr(first.index, "ordered", False):
         return labels
     found = Sorted.of(labels)
     return found if labels == found else labels

@@ -34,7 +34,7 @@ class Option:
     above: float = 0
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself is allowed
-    matrix: str = ""  # the allowed matrix: of weights, "any" or "symmetric", or of "costs"
+    matrix: str = ""  # the kind of the allowed matrix, as ``weights`` calls it
     is_odds: bool = False  # whether it is the odds of a threshold
 
     @property

@@ -73,6 +73,7 @@ class Metric:
     on_host: bool = False
     proportion_of: Trials | None = None
     range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it
+    ordinal: bool | tuple[str, ...] = False
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
@@ -380,6 +381,11 @@ class Metric:
         if self.awaits is None:  # a threshold, which functions of scores know
             self._check_complete()
         known = Classes(classes.number) if self.resolved else classes
+        if self.uses_order and not known.ordered and known.number > 2:
+            raise ValueError(
+                f"{cut(self.spec)} uses the order of the classes, and that of {known.listed} is only alphabetical: "
+                "pass them in their order, as labels=, class_names= or --labels, or as an ordered categorical"
+            )
         chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):
             raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
@@ -400,6 +406,12 @@ class Metric:
             for name, value in given
         ]
         return replace(self, fixed=tuple(fixed), class_weights=own)
+
+    @property
+    def uses_order(self) -> bool:
+        """Whether its value depends on the order of the classes."""
+        words = self.ordinal if isinstance(self.ordinal, tuple) else ()
+        return self.ordinal is True or any(isinstance(value, str) and value in words for _, value in self.fixed)
 
     @property
     def is_of_two(self) -> bool:

@@ -60,6 +60,7 @@ def metric(
     on_host: bool = False,
     proportion_of: Trials | None = None,
     range_of: Callable[..., tuple[float, float]] | None = None,
+    ordinal: bool | tuple[str, ...] = False,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Make a function of a Table a metric of the catalogue.
 
@@ -92,6 +93,8 @@ def metric(
         its interval is then that of a binomial proportion.
     range_of
         The range with these options, where they decide it.
+    ordinal
+        Whether the order of the classes matters; or the values of options with which it does.
     """
 
     def enter(function: Callable[..., Array]) -> Metric:
@@ -117,6 +120,7 @@ def metric(
             on_host=on_host,
             proportion_of=proportion_of,
             range_of=range_of,
+            ordinal=ordinal,
             options=read_options(function),
         )
         record.dress()

@@ -10,9 +10,12 @@ from matrics.arrays import as_arrays
 from matrics.catalogue.classes import Classes, spell_class
 from matrics.quoting import cut, quoted, split_outside, unquote
 
-#: How much each error counts, ``[true][pred]``; a second word says what else has to hold.
-WeightMatrix = Annotated[tuple[tuple[float, ...], ...], "any"]
-SymmetricWeights = Annotated[tuple[tuple[float, ...], ...], "symmetric"]
+#: How far the classes of each cell agree, ``[true][pred]``: 1 on the diagonal, and less for worse errors.
+Agreement = Annotated[tuple[tuple[float, ...], ...], "agreement"]
+SymmetricAgreement = Annotated[tuple[tuple[float, ...], ...], "symmetric agreement"]
+#: How far they disagree: 0 on the diagonal, and more for worse errors; only the proportions matter.
+Disagreement = Annotated[tuple[tuple[float, ...], ...], "disagreement"]
+SymmetricDisagreement = Annotated[tuple[tuple[float, ...], ...], "symmetric disagreement"]
 #: What each kind of prediction costs, ``[true][pred]``: any finite number, also on the diagonal.
 CostMatrix = Annotated[tuple[tuple[float, ...], ...], "costs"]
 
@@ -20,11 +23,13 @@ CostMatrix = Annotated[tuple[tuple[float, ...], ...], "costs"]
 Values = tuple[Any, ...]
 
 _WORDS = {
-    "any": "an (n, n) matrix of disagreements",
-    "symmetric": "a symmetric (n, n) matrix of disagreements",
+    "agreement": "an (n, n) matrix of agreement",
+    "symmetric agreement": "a symmetric (n, n) matrix of agreement",
+    "disagreement": "an (n, n) matrix of disagreement",
+    "symmetric disagreement": "a symmetric (n, n) matrix of disagreement",
     "costs": "an (n, n) matrix of costs",
 }
-_EXAMPLES = {"costs": "[[0, 1], [50, 0]]"}
+_EXAMPLES = {"costs": "[[0, 1], [50, 0]]", "agreement": "[[1, 0.5], [0.5, 1]]"}
 
 
 def in_words(kind: str) -> str:
@@ -35,15 +40,15 @@ def in_words(kind: str) -> str:
 def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
     """The matrix of a list, an array or the text of a spec; raises with what was expected.
 
-    Costs may have the name of the class next to each row: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in
-    the same order.
+    Each row may have the name of its class next to it: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in the
+    same order.
     """
     expected = f"{metric}: expected {name} to be {in_words(kind)}"
-    names, items = _items(value, name, may_be_named=kind == "costs")
+    names, items = _items(value, name, may_be_named=True)
     try:
         rows = tuple([_row(item) for item in items])
     except (TypeError, ValueError, OverflowError) as error:
-        example = _EXAMPLES.get(kind, "[[0, 1], [1, 0]]")
+        example = _EXAMPLES.get(kind.removeprefix("symmetric "), "[[0, 1], [1, 0]]")
         raise ValueError(f"{expected} such as {example}, got {quoted(value)}") from error
     if not rows or any(len(row) != len(rows) for row in rows):
         lengths = ", ".join([str(len(row)) for row in rows])
@@ -102,6 +107,13 @@ def in_order(value: Values, classes: Classes, name: str) -> Values:
     """
     n = classes.number
     if not is_named(value):
+        if not classes.ordered:
+            example = ",".join([f"{spell_class(label)}=…" for label in (classes.labels or ())[:3]])
+            raise ValueError(
+                f"{name}: expected the class of each number or row, as the order of {classes.listed} is only "
+                f"alphabetical: {name}=[{example}] or a dictionary; or pass the classes in their order, as labels= or "
+                "class_names="
+            )
         return _of_number(value, n, name)
     items = dict(value)
     is_matrix = isinstance(value[0][1], tuple)
@@ -166,6 +178,7 @@ def _number(item: Any) -> float:
 
 
 def _what_is_wrong(rows: tuple[tuple[float, ...], ...], kind: str) -> str | None:
+    full = int(kind in ("agreement", "symmetric agreement"))
     for i, row in enumerate(rows):
         for j, number in enumerate(row):
             if kind == "costs":
@@ -174,11 +187,21 @@ def _what_is_wrong(rows: tuple[tuple[float, ...], ...], kind: str) -> str | None
                 continue
             if not 0 <= number < math.inf:
                 return f"finite and not negative, got {number:g} at [{i}, {j}]"
-            if i == j and number != 0:
-                return (
-                    f"0 on the diagonal, as full agreement, and larger for worse errors, got {number:g} at [{i}, {i}]; "
-                    "weights of agreement, with 1 on the diagonal, become such by 1 - weights"
-                )
-            if kind == "symmetric" and number != rows[j][i]:
+            if i == j and number != full:
+                return f"{_DIAGONALS[full]}, got {number:g} at [{i}, {i}]; {_OTHERS[full]}"
+            if full and number > 1:
+                return f"{_DIAGONALS[full]}, got {number:g} at [{i}, {j}]"
+            if kind.startswith("symmetric") and number != rows[j][i]:
                 return f"got {number:g} at [{i}, {j}] and {rows[j][i]:g} at [{j}, {i}]"
     return None
+
+
+# By the number on the diagonal.
+_DIAGONALS = {
+    1: "with 1 on the diagonal, as full agreement, and less for worse errors",
+    0: "with 0 on the diagonal, as full agreement, and more for worse errors",
+}
+_OTHERS = {
+    1: "disagreements, with 0 on the diagonal, are costs=",
+    0: "weights of agreement, with 1 on the diagonal, are weights=",
+}

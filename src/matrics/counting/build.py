@@ -308,7 +308,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
         if groups is not None:
             raise TypeError("groups: expected None with soft targets: count each group by itself")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
-    check_labels(y_true, "y_true", backend, advice=NUMBERED)
+    y_true = check_labels(y_true, "y_true", backend, advice=NUMBERED)
     given_probs = y_prob
     y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
     n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")

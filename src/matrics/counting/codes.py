@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Standard, as_arrays, is_compiling
-from matrics.arrays.inputs import by_columns, described, refuse_masks
+from matrics.arrays.frames import by_columns, column, column_names, is_frame, numbers
+from matrics.arrays.inputs import described, refuse_masks
 from matrics.arrays.sizes import check_count, one_or_more
-from matrics.counting.labels import is_kept, widen
+from matrics.counting.labels import NO_CLASS_AXIS, check_whole, is_kept, widen
 from matrics.quoting import first_twice, quoted, quoted_list
 
 Array = Any
@@ -85,12 +86,20 @@ def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, in
 
 
 def as_codes(
-    labels: tuple[Hashable, ...], y_true: Any, y_pred: Any, ignore_index: Any, *, may_drop: bool
+    labels: tuple[Hashable, ...],
+    y_true: Any,
+    y_pred: Any,
+    ignore_index: Any,
+    *,
+    may_drop: bool,
+    sample_ndim: int | None = 1,
+    threshold: float | None = None,
 ) -> tuple[Array, Array, tuple[int, ...]]:
     """True and predicted labels as numbers of classes, and the codes of the labels to leave out.
 
-    Predictions that are floating numbers are class scores, and stay. Unknown labels raise an error; where samples may
-    be dropped, they become -1.
+    Predictions that are floating numbers are class scores, and stay, unless they have no axis of classes. Unknown
+    labels raise an error; where samples may be dropped, they become -1. ``sample_ndim`` is None where all axes are
+    samples.
     """
     codes = {label: code for code, label in enumerate(labels)}
     left_out = {label: codes.get(label, -2) for label in _ignored(ignore_index, labels)}
@@ -100,7 +109,10 @@ def as_codes(
     kept = is_kept(true, ignored, NUMPY) if was_seen else None
     true = backend.from_host(true) if was_seen else true
     if _are_scores(y_pred, labels):
-        return true, _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred, ignored
+        y_pred = _in_order(y_pred, labels) if is_frame(y_pred) else y_pred
+        is_column = threshold is None and len(_shape(y_pred)) == 1 and (sample_ndim or true.ndim) == 1
+        if not is_column or labels_on_host(y_pred, "y_pred")[0] is None:
+            return true, y_pred, ignored
     pred, backend = _codes(y_pred, codes, "y_pred", labels, kept, may_drop=may_drop or not was_seen)
     return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
 
@@ -138,7 +150,7 @@ def _codes(
     if array is None:
         return searched(values, codes, name, backend), backend
     if array.dtype.kind == "f" and array.size:
-        raise TypeError(f"{name}: expected labels out of labels=, got floating numbers ({array.dtype})")
+        check_whole(array, name, NO_CLASS_AXIS if name == "y_pred" else "")
     given = array.ravel().tolist()
     try:
         found = np.fromiter((codes.get(label, -1) for label in given), np.int64, len(given)).reshape(array.shape)
@@ -194,10 +206,12 @@ def labels_on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
     if isinstance(values, (list, tuple)):
         return _objects(values, name), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
-        if hasattr(values, "columns"):
+        if is_frame(values):
             return by_columns(values), NUMPY
         is_nullable = not isinstance(getattr(values, "dtype", None), np.dtype)  # which would make floats of integers
-        return np.asarray(values, object if is_nullable else None), NUMPY
+        return numbers(np.asarray(values, object)) if is_nullable else column(values), NUMPY
+    if is_frame(values):
+        return by_columns(values), NUMPY
     backend, (array,) = as_arrays(**{name: values})
     return backend.host_view(array), backend
 
@@ -220,8 +234,20 @@ def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
     """Whether the values are floating-point numbers, by their dtype."""
     if isinstance(values, (list, tuple)):
         return not any(isinstance(label, tuple) for label in labels) and _is_floating(values)
-    dtypes = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    return all("float" in str(dtype).lower() for dtype in dtypes)  # Float64 of Polars, and nullable of pandas
+    if is_frame(values):
+        dtypes = values.dtypes if hasattr(values, "dtypes") else values.schema.types
+    else:
+        dtypes = [getattr(values, "dtype", getattr(values, "type", None))]
+    # Float64 of Polars, and nullable of pandas; "double" and "float" of pyarrow.
+    return all("float" in str(dtype).lower() or str(dtype) in ("double", "halffloat") for dtype in dtypes)
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    """The shape of an array, a Series or a list; a frame of one column has that of the column."""
+    if is_frame(values):
+        return tuple(values.shape)[: 1 + (values.shape[1] > 1)]
+    shape = getattr(values, "shape", None)
+    return tuple(np.shape(values)) if shape is None else tuple(shape)
 
 
 def _is_floating(values: Any) -> bool:
@@ -235,7 +261,7 @@ def _is_floating(values: Any) -> bool:
 
 def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
     """The columns of a data frame of class scores in the order of the labels."""
-    columns = list(scores.columns)
+    columns = column_names(scores)
     if len(columns) == 1:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
@@ -243,4 +269,6 @@ def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
             f"y_pred: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
         )
     order = [columns.index(label) for label in labels]
-    return scores.iloc[:, order] if hasattr(scores, "iloc") else scores[:, order]  # those of Polars have no iloc
+    if hasattr(scores, "iloc"):
+        return scores.iloc[:, order]
+    return scores[:, order] if hasattr(scores, "to_numpy") else scores.select(order)  # of Polars, or pyarrow

@@ -12,6 +12,7 @@ from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
 from matrics.arrays.sizes import check_size
 from matrics.counting.codes import as_codes, check_classes
 from matrics.counting.labels import (
+    NO_CLASS_AXIS,
     all_within,
     broadcast,
     check_group_numbers,
@@ -31,6 +32,7 @@ from matrics.counting.labels import (
     refuse_outside,
     refuse_weights,
     said,
+    whole_numbers,
     widen,
 )
 
@@ -71,7 +73,15 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     may_drop = state is not None
     classes = check_classes(num_classes, labels)
     if classes.labels is not None:
-        y_true, y_pred, ignore_index = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=may_drop)
+        y_true, y_pred, ignore_index = as_codes(
+            classes.labels,
+            y_true,
+            y_pred,
+            ignore_index,
+            sample_ndim=sample_ndim if state is None else None,
+            threshold=threshold,
+            may_drop=may_drop,
+        )
     ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
     if not may_drop:  # a state has its counts already
         cells = classes.number**2 * max(number_of_groups, 1)
@@ -84,7 +94,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     arrays = arrays[: len(values)]
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     arrays[1] = listed(values["y_pred"], arrays[1], "y_pred", are_scores=threshold is not None)
-    check_labels(arrays[0], "y_true", backend)
+    arrays[0] = check_labels(arrays[0], "y_true", backend)
     has_scores = check_predictions(arrays[1], threshold, backend)
     has_classes = has_scores and threshold is None
     if has_groups:
@@ -97,6 +107,10 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         if sample_ndim < 0:
             got = said(dict(zip(values, arrays[:2], strict=False)))
             raise ValueError(f"expected labels with the batch {batch} of the state, got {got}")
+    if has_classes and arrays[1].ndim == 1 == sample_ndim and backend.host_view(arrays[1]) is not None:
+        # A column without an axis of classes: labels, of which a gap in the column has made floating numbers.
+        arrays[1] = whole_numbers(arrays[1], "y_pred", backend, NO_CLASS_AXIS)
+        has_scores = has_classes = False
     # Counts have no gradient. Concrete arrays on the CPU are counted by NumPy, which also scores them.
     own, arrays[1] = backend, backend.detached(arrays[1])
     views = [backend.host_view(array) for array in arrays]

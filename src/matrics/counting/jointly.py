@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays.frames import by_columns, is_frame
 from matrics.counting.labels import (
     broadcast,
     check_group_numbers,
@@ -36,11 +37,15 @@ def count_jointly(
     and elsewhere their samples are left out. The table has integers, or floating numbers if weighted.
     """
     codes = tuple(given)  # all but the weights
-    given = dict(given) if sample_weight is None else {**given, "sample_weight": sample_weight}
+    given = {name: by_columns(labels) if is_frame(labels) else labels for name, labels in given.items()}
+    given |= {} if sample_weight is None else {"sample_weight": sample_weight}
     backend, arrays = as_arrays(**given)
     for k, name in enumerate(codes):
         arrays[k] = listed(given[name], arrays[k], name)
-        check_group_numbers(arrays[k], backend) if name == "groups" else check_labels(arrays[k], name, backend)
+        if name == "groups":
+            check_group_numbers(arrays[k], backend)
+        else:
+            arrays[k] = check_labels(arrays[k], name, backend)
     own, views = backend, [backend.host_view(array) for array in arrays]
     if all(view is not None for view in views):
         backend, arrays = NUMPY, views

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays import Array, Standard, is_compiling
+from matrics.arrays import NUMPY, Array, Standard, is_compiling
 from matrics.arrays.sizes import check_count, is_whole, one_or_more
 from matrics.engine.evaluation import frames_to_the_user, is_nan
 from matrics.quoting import quoted
@@ -18,6 +18,7 @@ BY_COLUMNS = (
     "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
     "multilabel_confusion_matrix and MultilabelState"
 )
+NO_CLASS_AXIS = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
 NUMBERED = "number other labels first, in the order of the columns: y_true = [classes.index(label) for label in y_true]"
 
 # What to do about the cells of many classes.
@@ -26,6 +27,9 @@ FEWER_CELLS = (
     "; matrics.MarginState keeps 3 numbers per class instead of a cell for each pair of classes, which is enough for "
     "accuracy, F1, MCC, Cohen's kappa and the others of MarginState.list_metrics()"
 )
+
+# Floating labels from here on are of no class, and do not fit in integers of 32 bits.
+LARGEST = 2**31
 
 # Where PyTorch's losses, and the metrics for its training loops, have the classes of scores.
 AXIS_OF_LOSSES = 1
@@ -61,7 +65,7 @@ def check_scores(
                 f"threshold: expected num_classes=2, got {num_classes}; leave the threshold out for more classes"
             )
         return scores
-    hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
+    hint = NO_CLASS_AXIS
     given = tuple(scores.shape)
     scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
     if scores.ndim <= sample_ndim:
@@ -189,11 +193,42 @@ def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_
         warn_if_ambiguous(shape, num_classes, default_axis)
 
 
-def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "") -> None:
-    """Raise unless the labels are integers; the message explains how to pass other labels, by ``advice`` if given."""
-    if not backend.is_integer(labels):
-        hint = advice if advice and "float" not in str(labels.dtype) else _other_labels(labels)
-        raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
+def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "") -> Array:
+    """The labels as integers; the message for other dtypes explains how to pass them, by ``advice`` if given.
+
+    Floating numbers are labels if they are whole, as those of a column with gaps, or the targets of a loss.
+    """
+    if backend.is_integer(labels):
+        return labels
+    if backend.is_float(labels):
+        return whole_numbers(labels, name, backend, BY_COLUMNS if labels.ndim > 1 else "")
+    hint = advice or _other_labels(labels)
+    raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
+
+
+def whole_numbers(labels: Array, name: str, backend: Standard, advice: str = "") -> Array:
+    """Floating numbers as integers; those that are not whole raise an error where looking is free, or become -1."""
+    xp, labels = backend.xp, backend.detached(labels)
+    seen = backend.host_view(labels)
+    if seen is not None:
+        check_whole(seen, name, advice)
+    elif backend is not NUMPY:
+        labels = xp.where((labels == xp.floor(labels)) & (xp.abs(labels) < LARGEST), labels, -1)
+    return xp.astype(labels, label_dtype(labels, backend))
+
+
+def check_whole(labels: Array, name: str, advice: str = "") -> None:
+    """Raise for the first of NumPy's floating numbers that is not whole."""
+    is_whole = (labels == np.floor(labels)) & (np.abs(labels) < 2**63)
+    if is_whole.all():
+        return
+    first = tuple(int(i) for i in np.argwhere(~is_whole)[0])
+    end = f"; {advice}" if advice else ""
+    got = "NaN, a missing value," if np.isnan(labels[first]) else f"{labels[first]:g}"
+    raise ValueError(
+        f"{name}: expected labels, which are whole numbers, got {got} at {first} "
+        f"({np.count_nonzero(~is_whole)} of {labels.size} are not whole){end}"
+    )
 
 
 def check_predictions(y_pred: Array, threshold: float | None, backend: Standard) -> bool:
@@ -211,11 +246,8 @@ def check_predictions(y_pred: Array, threshold: float | None, backend: Standard)
 
 
 def _other_labels(labels: Array) -> str:
-    if "float" not in str(labels.dtype):
-        return "for text or other labels pass labels=[...], the label of each class, in place of num_classes="
-    if labels.ndim > 1:
-        return BY_COLUMNS
-    return "for numbers of classes convert them to integers first"
+    what = "for text or other labels" if "complex" not in str(labels.dtype) else "for labels of any kind"
+    return f"{what} pass labels=[...], the label of each class, in place of num_classes="
 
 
 def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
@@ -275,11 +307,25 @@ def broadcast(
         if shape[len(shape) - sample_ndim :] != samples:
             raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
         true = shape
+    _refuse_columns(shapes, true, weights, sample_ndim)
     wanted = [true, (*true, *own), *(true for _ in weights)]
     return [
         array if tuple(array.shape) == shape else backend.xp.broadcast_to(array, shape)
         for array, shape in zip(arrays, wanted, strict=True)
     ]
+
+
+def _refuse_columns(
+    shapes: dict[str, tuple[int, ...]], shape: tuple[int, ...], weights: list[tuple[int, ...]], sample_ndim: int
+) -> None:
+    """Raise for weights (N, 1) of N samples, as a data frame of one column has them: they would make N matrices."""
+    samples, ones = shape[len(shape) - sample_ndim :], (1,) * sample_ndim
+    for name, weight in zip(list(shapes)[2:], weights, strict=False):
+        if len(weight) > sample_ndim and samples != ones and weight[len(weight) - sample_ndim :] == ones:
+            raise ValueError(
+                f"{name}: expected one for each sample along the last axis, got {_listed(shapes)}: a column (N, 1) "
+                f"becomes (N,) by {name}[:, 0]"
+            )
 
 
 def _common_shape(a: tuple[int, ...], b: tuple[int, ...], shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from matrics.arrays import Array, as_arrays
 from matrics.arrays.draws import generator_of
+from matrics.arrays.frames import cells, column_names, is_frame
 from matrics.arrays.sizes import check_draws
 from matrics.folds.compare_folds import check_direction, check_rope
 from matrics.folds.results import DatasetComparison
@@ -186,9 +187,9 @@ def _read(scores: Any, names: Any) -> tuple[tuple[str, ...], Array]:
             raise ValueError(f"scores: expected one score of each model on each data set, got {shapes or 'no model'}")
         table = np.stack([backend.known("scores", row) for row in rows], axis=1)
     else:
-        if hasattr(scores, "columns"):
-            known = [str(name) for name in scores.columns]
-            scores = scores.to_numpy()  # a data frame of matrices would be square
+        if is_frame(scores):
+            known = [str(name) for name in column_names(scores)]
+            scores = cells(scores)  # a data frame of matrices would be square
         backend, (array,) = as_arrays(scores=scores)
         table = backend.known("scores", array)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:

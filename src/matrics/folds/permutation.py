@@ -11,6 +11,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array
 from matrics.arrays.draws import source_of
 from matrics.arrays.draws.numpy import NumPySource
+from matrics.arrays.frames import by_columns, is_frame
 from matrics.arrays.sizes import check_draws
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
@@ -127,6 +128,8 @@ def permutation_test(
 
 
 def _shape(y_pred: Any) -> tuple[int, ...]:
+    if is_frame(y_pred):
+        return np.shape(by_columns(y_pred))
     return tuple(y_pred.shape) if hasattr(y_pred, "shape") else np.shape(np.asarray(y_pred, object))
 
 

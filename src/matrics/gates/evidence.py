@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays import Array, as_arrays
+from matrics.arrays import Array, as_arrays, on_host
 from matrics.catalogue.classes import Classes, Sorted, labels_of_frame
 from matrics.catalogue.naming import check_names, names_or_labels
 from matrics.counting.build import confusion_matrix
@@ -81,7 +81,7 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
     evidence: Evidence, labels: tuple[Any, Any], baseline: Any, clusters: Any, options: dict[str, Any], weight: Any
 ) -> Evidence:
     """The same with the matrix of each cluster, which is what is random."""
-    names, groups = np.unique(np.asarray(clusters), return_inverse=True)
+    names, groups = np.unique(np.asarray(on_host(clusters, "clusters")), return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"clusters: expected at least two clusters, got {len(names)}")
     counted: dict[str, Any] = {**options, "groups": groups, "num_groups": len(names), "sample_weight": weight}

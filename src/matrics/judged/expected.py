@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.record import Metric
+from matrics.counting.labels import check_labels, widen
 from matrics.engine.evaluation import check_options, frames_to_the_user
 from matrics.judged.interval import around_estimate
 from matrics.typing import ArrayLike
@@ -222,8 +223,7 @@ def read_forecast(probabilities: Any, y_pred: Any, *, differentiated: bool = Fal
         _refuse(given)
     n = given.shape[-1]
     pred = xp.argmax(given, axis=-1) if not others else others[0]
-    if not backend.is_integer(pred):
-        raise TypeError(f"y_pred: expected integers, got dtype {pred.dtype}")
+    pred = check_labels(pred, "y_pred", backend)
     if tuple(pred.shape[-1:]) != tuple(given.shape[-2:-1]):
         raise ValueError(
             f"y_pred: expected as many samples as probabilities, {given.shape[-2]}, got shape {tuple(pred.shape)}"
@@ -275,11 +275,11 @@ def tell_of_calibration(forecast: Forecast, y_true: Any) -> None:
     if seen is None or forecast.backend is not NUMPY:
         return
     given, n = forecast.probabilities, forecast.probabilities.shape[-1]
-    if seen.dtype.kind not in "iu" or seen.shape[-1:] != given.shape[-2:-1]:
+    if seen.shape[-1:] != given.shape[-2:-1]:
         raise ValueError(
-            f"y_true: expected integers for {given.shape[-2]} samples, -1 for those without a label, got dtype "
-            f"{seen.dtype} of shape {seen.shape}"
+            f"y_true: expected labels of {given.shape[-2]} samples, -1 for those without one, got shape {seen.shape}"
         )
+    seen = widen(check_labels(seen, "y_true", NUMPY), NUMPY)
     if seen.size and (seen.min() < -1 or seen.max() >= n):
         raise ValueError(f"y_true: expected labels in [0, {n}), or -1 for none, got {seen.min()} to {seen.max()}")
     true = np.broadcast_to(seen, given.shape[:-1])

@@ -9,11 +9,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays.frames import cells, check_columns, is_frame
 from matrics.counting.count import SAMPLES_AT_ONCE
 from matrics.counting.labels import (
     are_several,
     broadcast,
     check_ignore_index,
+    check_labels,
     check_scores,
     check_weights,
     label_dtype,
@@ -22,9 +24,9 @@ from matrics.counting.labels import (
     predicted,
     refuse_weights,
     said,
+    whole_numbers,
     widen,
 )
-from matrics.quoting import quoted_list
 
 #: The unit of a matrix: a label, a sample, or all samples, each entirely correct or not.
 Of = Literal["label", "sample", "whole"]
@@ -67,16 +69,16 @@ def enter(
     With one, given by its counts (*B, L, 2, 2), all axes between B and L are samples.
     """
     values = {"y_true": _cells(y_true), "y_pred": _cells(y_pred)}
-    _check_columns(y_true, y_pred)
+    check_columns(y_true=y_true, y_pred=y_pred)
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     own, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
     true, pred, *weights = arrays[: len(values)]
     true, pred = listed(y_true, true, "y_true"), listed(y_pred, pred, "y_pred", are_scores=threshold is not None)
     ignored = labels_to_ignore(check_ignore_index(ignore_index), true, own)
-    _check_values(true, "y_true", own, "y_true == 1")
+    true = check_labels(true, "y_true", own)
     if threshold is None:
-        _check_values(pred, "y_pred", own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
+        pred = _as_labels(pred, own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
     else:
         _check_threshold(threshold, pred, own)
     weights = [check_weights(array, own) for array in weights]
@@ -130,29 +132,20 @@ def count(samples: LabelSets, of: Of = "label") -> LabelCounts:
 # What enters ----------------------------------------------------------------------------------------------------------
 
 
-def _is_frame(value: Any) -> bool:
-    return hasattr(value, "columns") and hasattr(value, "index")
-
-
 def _cells(value: Any) -> Any:
-    """Check a data frame: a row is a sample, a column a label."""
-    return value.to_numpy() if _is_frame(value) else value
+    """Of a data frame the cells: a row is a sample, a column a label."""
+    return cells(value) if is_frame(value) else value
 
 
-def _check_columns(y_true: Any, y_pred: Any) -> None:
-    if _is_frame(y_true) and _is_frame(y_pred) and list(y_true.columns) != list(y_pred.columns):
-        raise ValueError(
-            "expected data frames with the same columns in one order, got "
-            f"y_true [{quoted_list(y_true.columns, 5)}] and y_pred {quoted_list(y_pred.columns, 5)}; "
-            "y_pred[y_true.columns] has that of y_true"
-        )
-
-
-def _check_values(array: Array, name: str, backend: Standard, instead: str) -> None:
-    if backend.is_integer(array):
-        return
-    hint = f"; pass {instead}" if backend.is_float(array) else ""
-    raise TypeError(f"{name}: expected 0 and 1 as integers or booleans, got dtype {array.dtype}{hint}")
+def _as_labels(y_pred: Array, backend: Standard, instead: str) -> Array:
+    """Predictions as integers; floating numbers, of which most are scores, where they are seen to be whole."""
+    if backend.is_float(y_pred):
+        if backend.host_view(y_pred) is None:
+            raise TypeError(
+                f"y_pred: expected 0 and 1 as integers or booleans, got dtype {y_pred.dtype}; pass {instead}"
+            )
+        return whole_numbers(y_pred, "y_pred", backend, f"of scores pass {instead}")
+    return check_labels(y_pred, "y_pred", backend)
 
 
 def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
@@ -263,8 +256,8 @@ def _anywhere(samples: LabelSets, of: Of) -> tuple[Array, Array]:
     def total(mask: Array) -> Array:
         return xp.sum(xp.astype(mask, integer) if wide is None else xp.where(mask, wide, 0), axis=axis)
 
-    cells = (~is_true & ~is_pred, ~is_true & is_pred, is_true & ~is_pred, is_true & is_pred)
-    sums = xp.stack([total(known & cell) for cell in cells], axis=-1)
+    kinds = (~is_true & ~is_pred, ~is_true & is_pred, is_true & ~is_pred, is_true & is_pred)
+    sums = xp.stack([total(known & kind) for kind in kinds], axis=-1)
     return xp.reshape(sums, (*sums.shape[:-1], 2, 2)), xp.sum(xp.astype(lost, integer), axis=axis)
 
 

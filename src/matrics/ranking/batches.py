@@ -104,7 +104,7 @@ def _read(
     del arrays[-1]
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     check_pair(arrays[0], arrays[1], name, own, "count them with matrics.ConfusionState")
-    check_labels(arrays[0], "y_true", own)
+    arrays[0] = check_labels(arrays[0], "y_true", own)
     sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
     if sample_ndim < 0:
         _refuse_batch(contents, values, arrays)

@@ -115,7 +115,7 @@ def read(
     own, (y_true, scores, *weights) = as_arrays(**values)
     y_true = listed(values["y_true"], y_true, "y_true")
     check_pair(y_true, scores, name, own, "count them with matrics.confusion_matrix")
-    check_labels(y_true, "y_true", own, advice=OTHERS.removeprefix("; "))
+    y_true = check_labels(y_true, "y_true", own, advice=OTHERS.removeprefix("; "))
     arrays = [y_true, scores if keeps_gradient else own.detached(scores), *weights]
     views = [own.host_view(array) for array in arrays]
     is_on_host = all(view is not None for view in views)

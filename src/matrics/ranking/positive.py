@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
-from matrics.arrays.inputs import by_columns, is_missing, refuse_masks
+from matrics.arrays.frames import by_columns, column, is_frame
+from matrics.arrays.inputs import is_missing, refuse_masks
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import TWO, Classes
 from matrics.counting.labels import check_ignore_index
@@ -135,8 +136,10 @@ def _others(values: Any, positive: Any) -> Array | None:
         return None
     if isinstance(values, np.ndarray):
         array = values
-    elif hasattr(values, "to_numpy"):  # a Series or a data frame
-        array = by_columns(values) if hasattr(values, "columns") else np.asarray(values)
+    elif is_frame(values):
+        array = by_columns(values)
+    elif hasattr(values, "to_numpy"):  # a Series
+        array = column(values)
     else:
         return None
     if array.dtype.kind not in "OSUT" or not array.size:

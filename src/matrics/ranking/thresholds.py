@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays.frames import is_frame
 from matrics.catalogue.record import Metric
 from matrics.counting.labels import label_dtype
 from matrics.engine.evaluation import evaluate
@@ -195,7 +196,7 @@ def threshold_curve(
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
     """The samples with these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
     # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
-    of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy")
+    of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy") or is_frame(y_true)
     beside = {} if of_labels else {"y_true": y_true}
     own, (*_, given) = as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
     if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):

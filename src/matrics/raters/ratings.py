@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays.frames import cells, is_frame
 from matrics.arrays.inputs import described
 from matrics.counting.codes import check_classes
 from matrics.counting.gaps import codes_with_gaps
@@ -33,8 +34,8 @@ class Ratings(NamedTuple):
 def read_ratings(ratings: Any, num_classes: int | None, labels: Iterable[Hashable] | None) -> Ratings:
     """Read a table of ratings of any kind; where there is None, NaN or -1, the rater has left the item out."""
     classes = check_classes(num_classes, labels)
-    if hasattr(ratings, "columns") and hasattr(ratings, "to_numpy"):  # a data frame: rows are items
-        ratings = np.asarray(ratings.to_numpy(), object)
+    if is_frame(ratings):  # rows are items
+        ratings = cells(ratings)
     codes = codes_with_gaps(ratings, None, classes, "ratings")
     home, (codes,) = as_arrays(ratings=codes)
     if len(codes.shape) < 2:

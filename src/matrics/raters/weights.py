@@ -23,6 +23,11 @@ def weight_matrix(weights: Any, n: int, values: Sequence[float] | None = None) -
                 f"weights: expected one of {', '.join(map(repr, get_args(Weights)))}, or finite numbers {(n, n)}, got "
                 f"an array of shape {found.shape}"
             )
+        if (found.diagonal() != 1).any() or (found > 1).any():
+            raise ValueError(
+                "weights: expected a matrix of agreement, with 1 on the diagonal and less for worse errors, got "
+                f"{found.diagonal().tolist()} on the diagonal; disagreements d become such by 1 - d / d.max()"
+            )
         return found
     if weights not in get_args(Weights):
         raise ValueError(

@@ -206,8 +206,7 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
         if not isinstance(item, (str, Metric)):
             raise TypeError(_no_measure(item))
         for name in _names(item) if isinstance(item, str) else [item]:
-            members = known.get(name, [name]) if isinstance(name, str) else [name]
-            for member in members:
+            for member in _members(name, known, classes):
                 key, metric = str(member), get_metric(member)
                 _refuse_namesake(chosen.get(key, metric), metric)
                 chosen[key] = metric
@@ -218,6 +217,15 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
         return chosen
     resolved = {name: metric.resolved_for(classes) for name, metric in chosen.items()}
     return {named(name, metric.title(classes), metric): metric for name, metric in resolved.items()}
+
+
+def _members(name: str | Metric, known: Mapping[str, Sequence[str]], classes: Classes | None) -> Sequence[str | Metric]:
+    """The measures of a group; of classes without an order those that need none. Any other name is itself."""
+    if not isinstance(name, str) or name not in known:
+        return [name]
+    if classes is None or classes.ordered:
+        return known[name]
+    return [member for member in known[name] if not get_metric(member).uses_order]
 
 
 def _refuse_namesakes(chosen: dict[str, Metric]) -> None:

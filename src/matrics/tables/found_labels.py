@@ -13,7 +13,7 @@ from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
-from matrics.counting.labels import check_weights
+from matrics.counting.labels import check_weights, check_whole
 from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import in_their_order
 from matrics.tables.counts import warn_of_odd_labels
@@ -22,6 +22,7 @@ from matrics.tables.frame_counts import FrameCounts
 __all__ = ["count_found"]
 
 HINT = ": pass the classes as labels=[...]"
+SCORES = "of class scores pass the label of each column, in order, as labels=[...]"
 
 
 def count_found(
@@ -52,6 +53,7 @@ def count_found(
             raise TypeError(f"y_true, y_pred: expected labels that can be looked at, got traced arrays{HINT}")
         true, pred = _occurring("y_true", y_true), _occurring("y_pred", y_pred)
         classes = _classes(true, pred, one_or_more(ignore_index))
+        y_true, y_pred = true.given, pred.given
         if classes == tuple(range(len(classes))) and true.are_numbers and pred.are_numbers:
             options.update(labels=None, num_classes=len(classes))  # numbers are counted without being looked up
         else:
@@ -73,6 +75,7 @@ class _Occurring(NamedTuple):
     """The labels of one argument, on the host."""
 
     name: str
+    given: Any  # as the user passes them, but for floating numbers
     values: Array
     categories: tuple[Any, ...] | None
     are_numbers: bool  # integers or booleans, by the dtype
@@ -85,8 +88,12 @@ def _occurring(name: str, given: Any) -> _Occurring:
     if values is None:
         values = _from_device(name, given, backend)
     if values.dtype.kind == "f" and values.size:
-        _refuse_floating(name, values.flat[0])
-    return _Occurring(name, values, _categories(given), values.dtype.kind in "biu")
+        if name == "y_pred" and values.ndim > 1:
+            _refuse_scores()
+        check_whole(values, name, SCORES if name == "y_pred" else "")
+        values = values.astype(np.int64)
+        given = backend.from_host(values)
+    return _Occurring(name, given, values, _categories(given), values.dtype.kind in "biu")
 
 
 def _from_device(name: str, given: Any, backend: Standard) -> Array:
@@ -115,7 +122,7 @@ def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -
         kept = kept.reshape(true.values.shape)
     of_true, of_pred = _different(true, kept), _different(pred, _kept_predictions(kept, pred.values.shape))
     if true.categories and true.categories == pred.categories:
-        return tuple(label for label in true.categories if label not in left_out)
+        return type(true.categories)([label for label in true.categories if label not in left_out])
     both = dict.fromkeys([*of_true, *of_pred])
     if not both:
         raise ValueError(f"y_true: expected at least one sample, got none{HINT}")
@@ -155,10 +162,10 @@ def _different(labels: _Occurring, kept: Array | None) -> list[Hashable]:
         ) from error
     if any(map(_is_missing, found)):
         _refuse_missing(labels.name, values, has_positions=kept is None)
-    for label in found:
-        if isinstance(label, float):
-            _refuse_floating(labels.name, label)
-    return found
+    fractions = next((label for label in found if isinstance(label, float) and not label.is_integer()), None)
+    if fractions is not None:
+        raise ValueError(f"{labels.name}: expected labels, integers or text, got {fractions:g}, which is not whole")
+    return [int(label) if isinstance(label, float) else label for label in found]
 
 
 def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
@@ -174,10 +181,5 @@ def _is_missing(label: Any) -> bool:
     return is_missing(label) or label == ""
 
 
-def _refuse_floating(name: str, label: Any) -> None:
-    what = (
-        "which are class scores: pass the label of each column, in order, as labels=[...]"
-        if name == "y_pred"
-        else "such as those of a column with missing values: convert them to integers first"
-    )
-    raise TypeError(f"{name}: expected labels, integers or text, got floating numbers ({float(label):g}), {what}")
+def _refuse_scores() -> None:
+    raise TypeError(f"y_pred: expected labels, integers or text, got floating numbers with several axes; {SCORES}")

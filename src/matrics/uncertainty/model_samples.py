@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays, on_host
+from matrics.arrays.frames import numbers
 from matrics.arrays.inputs import is_missing
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host
-from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
+from matrics.counting.labels import (
+    check_ignore_index,
+    check_weights,
+    check_whole,
+    is_kept,
+    labels_to_ignore,
+    refuse_weights,
+)
 from matrics.quoting import cut, first_twice, quoted
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB.
@@ -119,7 +127,11 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
 
 def _labels_of_model(name: str, labels: Any) -> Array:
     found, backend = labels_on_host(labels, name)
-    return backend.known(name, as_arrays(**{name: labels})[1][0]) if found is None else found
+    found = numbers(backend.known(name, as_arrays(**{name: labels})[1][0]) if found is None else found)
+    if found.dtype.kind != "f":
+        return found
+    check_whole(found, name)
+    return found.astype(np.int64)
 
 
 def _are_integers(found: Array) -> bool:

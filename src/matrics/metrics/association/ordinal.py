@@ -24,6 +24,7 @@ __all__ = [
     aliases=("kendalltau", "kendall_tau_b", "kendall_rank_corrcoef"),
     chance="any sizes",
     symmetric=True,
+    ordinal=True,
 )
 def kendall_tau(t: Table) -> Array:
     """Kendall's rank correlation τ_b of ordered classes, in the order of their numbers.

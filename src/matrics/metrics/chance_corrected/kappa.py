@@ -7,7 +7,7 @@ from typing import Literal
 
 from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.catalogue.weights import SymmetricWeights, WeightMatrix
+from matrics.catalogue.weights import Agreement, Disagreement, SymmetricAgreement, SymmetricDisagreement
 from matrics.engine.table import Table
 
 __all__ = [
@@ -21,26 +21,36 @@ __all__ = [
     "scott_pi",
 ]
 
-Weights = Literal["none", "linear", "quadratic"] | WeightMatrix
-Differences = Literal["none", "linear", "quadratic"] | SymmetricWeights
+Weights = Literal["none", "linear", "quadratic"] | Agreement
+Costs = Literal["none"] | Disagreement
+SymmetricWeights = Literal["none", "linear", "quadratic"] | SymmetricAgreement
+SymmetricCosts = Literal["none"] | SymmetricDisagreement
 Proportions = Literal["separate", "pooled", "true"]
 
 _EMPTY = "an empty matrix"
 
 
-def _distances(t: Table, weights: Weights | Differences) -> Array:
+def _distances(t: Table, weights: Weights | SymmetricWeights, costs: Costs | SymmetricCosts) -> Array:
     """Distance between the two classes of each cell as a fraction of the largest, in the order of the cells."""
     if isinstance(weights, tuple):
-        most = max([max(row) for row in weights]) or 1.0  # only ratios of weights matter; keeps products in range
-        shares = [[weight / most for weight in row] for row in weights]
-        return t.constant(shares)
+        return t.constant([[1 - weight for weight in row] for row in weights])
+    if isinstance(costs, tuple):
+        most = max([max(row) for row in costs]) or 1.0  # only ratios of costs matter; keeps products in range
+        return t.constant([[cost / most for cost in row] for row in costs])
     distance = t.class_distances / max(t.n - 1, 1)
     return t.beside_cells(distance if weights == "linear" else distance * distance)
 
 
-def _disagreement(t: Table, weights: Weights | Differences, true: Array, pred: Array) -> tuple[Array, Array]:
+def _has_weights(weights: Weights | SymmetricWeights, costs: Costs | SymmetricCosts) -> bool:
+    """Whether errors have different weights; raises if they are given twice."""
+    if weights != "none" and costs != "none":
+        raise ValueError("expected weights= of agreement or costs= of disagreement, got both")
+    return weights != "none" or costs != "none"
+
+
+def _disagreement(t: Table, distances: Array, true: Array, pred: Array) -> tuple[Array, Array]:
     """Observed disagreement, and that expected of independent classes of these sizes; both times m²."""
-    axes, distances = (t.true_axis, t.pred_axis), t.wide(_distances(t, weights))
+    axes, distances = (t.true_axis, t.pred_axis), t.wide(distances)
     observed = t.wide(t.cells) * t.wide(t.cellwise(t.total)) * distances
     expected = t.wide(t.rowwise(true)) * t.wide(t.columnwise(pred)) * distances
     return t.sum(observed, axis=axes), t.sum(expected, axis=axes)
@@ -60,32 +70,34 @@ def _mean_share(t: Table) -> Array:
     aliases=("kappa", "heidke_skill_score", "cohens_kappa", "cohen_kappa_score"),
     chance="any sizes",
     symmetric=True,
+    ordinal=("linear", "quadratic"),
 )
-def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
+def cohen_kappa(t: Table, *, weights: Weights = "none", costs: Costs = "none") -> Array:
     """Agreement beyond what is expected by chance from the class sizes.
 
     The right-hand form has no difference of nearly equal numbers, and so keeps its precision for any counts.
     ``weights`` is for ordered classes: errors are weighted by the distance of the two classes in that order, or by its
-    square. A matrix of weights w gives the weight of each error, and κ = 1 - Σ w p / Σ w pₑ, where p are the fractions
-    of the cells and pₑ those expected by chance. Weights measure disagreement, as in Cohen 1968 and PyCM: 0 is full
-    agreement, and only their ratios matter. Weights of agreement w, as in SAS, are converted to 1 - w. With a matrix of
-    weights, κ may be below -1; it is undefined if every cell of positive weight has pₑ = 0; and a transposed matrix has
-    the same value if the weights are symmetric.
+    square. A matrix instead says how far the classes of each cell agree, from 1 on the diagonal down to 0, as in SAS
+    and in :mod:`matrics.raters`. ``costs`` is a matrix d of how far they disagree, as in Cohen 1968 and PyCM: 0 on the
+    diagonal, more for worse errors, and only the proportions matter. Then κ = 1 - Σ d p / Σ d pₑ, where p are the
+    fractions of the cells, pₑ those expected by chance, and d is 1 - w with weights w. With a matrix, κ may be below
+    -1; it is undefined if every cell of positive d has pₑ = 0; and a transposed matrix has the same value if d is
+    symmetric.
 
     Examples
     --------
     >>> import matrics
     >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
     0.4000
-    >>> grave = matrics.cohen_kappa.using(weights=[[0, 1, 3], [1, 0, 3], [6, 6, 0]])  # missing the last class is worst
+    >>> grave = matrics.cohen_kappa.using(costs=[[0, 1, 3], [1, 0, 3], [6, 6, 0]])  # missing the last class is worst
     >>> print(f"{grave([[20, 5, 1], [10, 15, 0], [1, 2, 9]]):.4f}")
     0.6611
     >>> print(grave)
-    cohen_kappa(weights=[[0,1,3],[1,0,3],[6,6,0]])
+    cohen_kappa(costs=[[0,1,3],[1,0,3],[6,6,0]])
     """
-    if weights == "none":
+    if not _has_weights(weights, costs):
         return t.divide(t.covariance, t.disagreement_by_chance)
-    observed, expected = _disagreement(t, weights, t.true, t.pred)
+    observed, expected = _disagreement(t, _distances(t, weights, costs), t.true, t.pred)
     return t.divide(expected - observed, expected)
 
 
@@ -193,13 +205,14 @@ def gwet_ac1(t: Table) -> Array:
     chance="true sizes",
     symmetric=True,
     scale_free=False,
+    ordinal=("linear", "quadratic"),
 )
-def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
+def krippendorff_alpha(t: Table, *, weights: SymmetricWeights = "none", costs: SymmetricCosts = "none") -> Array:
     """Scott's π with a small-sample correction: Krippendorff's α for two observers and nominal classes.
 
-    ``weights`` is for ordered classes, as in :func:`cohen_kappa`; ``"quadratic"`` gives the α of interval data. A
-    matrix of weights is Krippendorff's difference function, δ² of each pair of classes: symmetric, with 0 on the
-    diagonal. The correction requires counts: it is meaningless for fractions that sum to 1.
+    ``weights`` and ``costs`` are as in :func:`cohen_kappa`, and symmetric; ``"quadratic"`` weights give the α of
+    interval data, and costs are Krippendorff's difference function, δ² of each pair of classes. The correction requires
+    counts: it is meaningless for fractions that sum to 1.
 
     Examples
     --------
@@ -208,12 +221,12 @@ def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
     np.float64(0.558)
     """
     enough = t.total > 0.5
-    if weights == "none":
+    if not _has_weights(weights, costs):
         gain, most = _beyond_pooled_chance(t)
         gain = gain + t.wide(t.errors / 2)
     else:
         size = (t.true + t.pred) / 2
-        observed, most = _disagreement(t, weights, size, size)
+        observed, most = _disagreement(t, _distances(t, weights, costs), size, size)
         gain = most - observed * t.wide(1 - 0.5 / t.xp.where(enough, t.total, 1))
     return t.define(t.ratio(gain, most), ~t.is_zero(most) & enough)
 

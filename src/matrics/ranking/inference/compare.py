@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays, on_host
 from matrics.arrays.draws import generator_of
+from matrics.arrays.frames import by_columns, cells, column_names, is_frame
 from matrics.engine.evaluation import check_options
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import first_twice, quoted
@@ -285,8 +286,8 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
 
 def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> tuple[tuple[str, ...] | None, Any]:
     """The names of models and their scores, with an axis of models, of a mapping; anything else has no names."""
-    if hasattr(y_score, "columns") and not isinstance(y_score, Mapping):  # a data frame with a column for each model
-        y_score = {name: y_score[name].to_numpy() for name in y_score.columns}
+    if is_frame(y_score):  # with a column for each model
+        y_score = dict(zip(column_names(y_score), cells(y_score).T, strict=True))
     if not isinstance(y_score, Mapping):
         return None, y_score
     names = tuple(map(str, y_score))
@@ -295,7 +296,10 @@ def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> t
             f"{argument}: expected scores by names of models, got "
             + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
         )
-    given = {f"{argument}[{quoted(name)}]": one for name, one in zip(names, y_score.values(), strict=True)}
+    given = {
+        f"{argument}[{quoted(name)}]": by_columns(one) if is_frame(one) else one
+        for name, one in zip(names, y_score.values(), strict=True)
+    }
     backend, rows = as_arrays(**given)
     if len({tuple(row.shape) for row in rows}) > 1:
         raise ValueError(

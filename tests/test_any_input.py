@@ -1,0 +1,341 @@
+"""Every public function that takes arrays gives one result for one set of values, however they are passed.
+
+The functions are those of the public namespaces, by their signatures: a function without a call here fails a test.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import decimal
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import raters
+
+pa = pytest.importorskip("pyarrow")
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pytest.importorskip("scipy")
+
+Convert = Callable[[np.ndarray], Any]
+
+# Parameters with a value for each sample, or a matrix.
+ARRAYS = {
+    *("y_true", "y_pred", "y_a", "y_b", "y_judge", "y_score", "y_prob", "y_true_or_cm", "probabilities", "logits"),
+    *("sample_weight", "clusters", "groups", "cm", "stack", "a", "joint", "ratings", "scores_a", "predicted_counts"),
+    *("thresholds", "values", "proportions"),
+}
+# They take no arrays of the user's, but results of other functions.
+OF_RESULTS = {"to_dict", "to_frame", "interpret", "disparity", "judged_compare", "draw_for_labelling"}
+# Tables of rows, which tests/test_any_table.py passes in every form.
+OF_TABLES = {"count_frame", "count_sql", "report"}
+
+rng = np.random.default_rng(5)
+SAMPLES = 48
+TRUE = rng.integers(0, 2, SAMPLES)
+PRED = np.where(rng.random(SAMPLES) < 0.8, TRUE, 1 - TRUE)
+OTHER = np.where(rng.random(SAMPLES) < 0.7, TRUE, 1 - TRUE)
+# Sixteenths, which float16 holds exactly.
+SCORES = np.clip(np.round(16 * (0.3 + 0.4 * TRUE + rng.normal(0, 0.25, SAMPLES))), 1, 15) / 16
+WEIGHTS = rng.integers(1, 100, SAMPLES)
+CLUSTERS = np.arange(SAMPLES) // 4
+MANY_TRUE = rng.integers(0, 2, (SAMPLES, 3))
+MANY_PRED = np.where(rng.random((SAMPLES, 3)) < 0.8, MANY_TRUE, 1 - MANY_TRUE)
+TWO_COLUMNS = np.stack([1 - SCORES, SCORES], axis=1)
+CM = np.asarray([[50, 7], [9, 60]])
+RATINGS = np.stack([TRUE, PRED, OTHER], axis=1)
+FOLDS = np.round(rng.random((8, 3)) * 64) / 64
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+# What each function is called with. ``label`` converts labels (N,) or (N, L), ``number`` scores, probabilities and
+# results, ``weight`` weights and clusters, and ``matrix`` counts.
+LABELS: dict[str, Callable[[Convert], Any]] = {
+    "classification_report": lambda label: matrics.classification_report(label(TRUE), label(PRED)),
+    "confusion_matrix": lambda label: matrics.confusion_matrix(label(TRUE), label(PRED), num_classes=2),
+    "confusion_matrix of labels": lambda label: matrics.confusion_matrix(label(TRUE), label(PRED), labels=[1, 0]),
+    "score_labels": lambda label: matrics.score_labels(label(TRUE), label(PRED)),
+    "score_labels of labels": lambda label: matrics.score_labels(label(TRUE), label(PRED), labels=[0, 1]),
+    "compare_models": lambda label: matrics.compare_models(
+        label(TRUE), {"a": label(PRED), "b": label(OTHER)}, "accuracy", num_classes=2, rng=generator(), num=100
+    ),
+    "permutation_test": lambda label: matrics.permutation_test(
+        label(TRUE), label(PRED), "accuracy", num_classes=2, num=100, rng=generator()
+    ),
+    "gate": lambda label: matrics.gate(
+        label(TRUE), "accuracy >= 0.5, accuracy", y_pred=label(PRED), baseline=label(OTHER), num_classes=2
+    ),
+    "joint_confusion_matrix": lambda label: matrics.joint_confusion_matrix(
+        label(TRUE), label(PRED), label(OTHER), num_classes=2
+    ),
+    "judged_counts": lambda label: [*matrics.judged_counts(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
+    "multilabel_confusion_matrix": lambda label: matrics.multilabel_confusion_matrix(
+        label(MANY_TRUE), label(MANY_PRED)
+    ),
+    "multilabel_score": lambda label: matrics.multilabel_score(label(MANY_TRUE), label(MANY_PRED), "f1"),
+    "subset_accuracy": lambda label: matrics.subset_accuracy(label(MANY_TRUE), label(MANY_PRED)),
+    "expected_confusion_matrix": lambda label: matrics.expected_confusion_matrix(TWO_COLUMNS, label(PRED)),
+    "expected_interval": lambda label: matrics.expected_interval(TWO_COLUMNS, "accuracy", y_true=label(TRUE)),
+    "roc_auc": lambda label: matrics.roc_auc(label(TRUE), SCORES),
+    "ranking_interval": lambda label: matrics.ranking_interval(label(TRUE), SCORES, "roc_auc"),
+    "log_loss": lambda label: matrics.log_loss(label(TRUE), SCORES),
+    "ScoreState": lambda label: matrics.ScoreState.zeros().update(label(TRUE), SCORES).roc_auc(),
+    "ConfusionState": lambda label: matrics.ConfusionState.zeros(2).update(label(TRUE), label(PRED)).matrix,
+    "MarginState": lambda label: matrics.MarginState.zeros(2).update(label(TRUE), label(PRED)).score("f1"),
+    "MultilabelState": lambda label: (
+        matrics.MultilabelState.zeros(3).update(label(MANY_TRUE), label(MANY_PRED)).score("f1")
+    ),
+    **{
+        f"raters.{name}": lambda label, name=name: getattr(raters, name)(label(RATINGS), num_classes=2)
+        for name in (
+            *("brennan_prediger", "conger_kappa", "fleiss_kappa", "gwet_ac1", "gwet_ac2"),
+            *("krippendorff_alpha", "pairwise", "percent_agreement"),
+        )
+    },
+    "raters.interval": lambda label: raters.interval(label(RATINGS), "fleiss_kappa", num_classes=2),
+    "raters.leave_one_out": lambda label: raters.leave_one_out(label(RATINGS), "fleiss_kappa", num_classes=2),
+}
+OF_SCORES = (
+    *("average_precision", "precision_recall_curve", "roc_auc", "roc_curve", "brier_decomposition", "brier_score"),
+    *("expected_calibration_error", "log_loss", "reliability_curve"),
+)
+NUMBERS: dict[str, Callable[[Convert], Any]] = {
+    **{
+        name: lambda number, name=name: getattr(matrics, name)(TRUE, number(SCORES))
+        for name in (*OF_SCORES, "ranking_interval", "roc_auc_variance", "binary_cross_entropy")
+    },
+    "partial_roc_auc": lambda number: matrics.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
+    "calibration_interval": lambda number: matrics.calibration_interval(TRUE, number(SCORES), num=100, rng=generator()),
+    "decision_curve": lambda number: matrics.decision_curve(TRUE, {"a": number(SCORES)}, num=100, rng=generator()),
+    "top_k_accuracy": lambda number: matrics.top_k_accuracy(TRUE, number(TWO_COLUMNS), 1),
+    "top_k_recall": lambda number: matrics.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
+    "log_loss of classes": lambda number: matrics.log_loss(TRUE, number(TWO_COLUMNS)),
+    "best_threshold": lambda number: matrics.best_threshold(TRUE, number(SCORES), "f1"),
+    "best_threshold_interval": lambda number: matrics.best_threshold_interval(
+        TRUE, number(SCORES), "f1", num=100, rng=generator()
+    ),
+    "precision_at_recall": lambda number: matrics.precision_at_recall(TRUE, number(SCORES), 0.8),
+    "recall_at_precision": lambda number: matrics.recall_at_precision(TRUE, number(SCORES), 0.8),
+    "recall_at_specificity": lambda number: matrics.recall_at_specificity(TRUE, number(SCORES), 0.8),
+    "threshold_confusion_matrix": lambda number: matrics.threshold_confusion_matrix(
+        TRUE, number(SCORES), number(np.asarray([0.25, 0.5]))
+    ),
+    "threshold_curve": lambda number: matrics.threshold_curve(TRUE, number(SCORES), "f1"),
+    "compare_rankings": lambda number: matrics.compare_rankings(
+        TRUE, {"a": number(SCORES), "b": number(SCORES[::-1].copy())}
+    ),
+    "soft_confusion_matrix": lambda number: matrics.soft_confusion_matrix(TRUE, number(TWO_COLUMNS)),
+    "confusion_matrix of scores": lambda number: matrics.confusion_matrix(TRUE, number(TWO_COLUMNS), num_classes=2),
+    "confusion_matrix of a threshold": lambda number: matrics.confusion_matrix(
+        TRUE, number(SCORES), num_classes=2, threshold=0.5
+    ),
+    "expected_confusion_matrix": lambda number: matrics.expected_confusion_matrix(number(TWO_COLUMNS)),
+    "expected_interval": lambda number: matrics.expected_interval(number(TWO_COLUMNS), "accuracy"),
+    "compare_datasets": lambda number: matrics.compare_datasets(number(FOLDS)),
+    "compare_folds": lambda number: matrics.compare_folds(
+        number(FOLDS[:, 0]), number(FOLDS[:, 1]), test_fraction=0.125
+    ),
+    "controlled_errors": lambda number: matrics.controlled_errors(
+        number(np.asarray([0.25, 0.75])), number(np.asarray([0.5, 0.25]))
+    ),
+    "ScoreState": lambda number: matrics.ScoreState.zeros().update(TRUE, number(SCORES)).roc_auc(),
+}
+WEIGHED: dict[str, Callable[[Convert], Any]] = {
+    **{
+        name: lambda weight, name=name: getattr(matrics, name)(TRUE, SCORES, sample_weight=weight(WEIGHTS))
+        for name in OF_SCORES
+    },
+    "classification_report": lambda weight: matrics.classification_report(TRUE, PRED, sample_weight=weight(WEIGHTS)),
+    "confusion_matrix": lambda weight: matrics.confusion_matrix(
+        TRUE, PRED, num_classes=2, sample_weight=weight(WEIGHTS)
+    ),
+    "score_labels": lambda weight: matrics.score_labels(TRUE, PRED, sample_weight=weight(WEIGHTS)),
+    "compare_models": lambda weight: matrics.compare_models(
+        *(TRUE, np.stack([PRED, OTHER]), "accuracy"),
+        num_classes=2,
+        sample_weight=weight(WEIGHTS),
+        rng=generator(),
+        num=100,
+    ),
+    "gate": lambda weight: matrics.gate(
+        TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, sample_weight=weight(WEIGHTS)
+    ),
+    "joint_confusion_matrix": lambda weight: matrics.joint_confusion_matrix(
+        TRUE, PRED, OTHER, num_classes=2, sample_weight=weight(WEIGHTS)
+    ),
+    "judged_counts": lambda weight: [
+        *matrics.judged_counts(TRUE, OTHER, PRED, num_classes=2, sample_weight=weight(WEIGHTS))
+    ],
+    "multilabel_confusion_matrix": lambda weight: matrics.multilabel_confusion_matrix(
+        MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)
+    ),
+    "multilabel_score": lambda weight: matrics.multilabel_score(
+        MANY_TRUE, MANY_PRED, "f1", sample_weight=weight(WEIGHTS)
+    ),
+    "subset_accuracy": lambda weight: matrics.subset_accuracy(MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)),
+    "soft_confusion_matrix": lambda weight: matrics.soft_confusion_matrix(
+        TRUE, TWO_COLUMNS, sample_weight=weight(WEIGHTS)
+    ),
+    "threshold_confusion_matrix": lambda weight: matrics.threshold_confusion_matrix(
+        TRUE, SCORES, [0.5], sample_weight=weight(WEIGHTS)
+    ),
+    "ConfusionState": lambda weight: (
+        matrics.ConfusionState.zeros(2, dtype=np.float64).update(TRUE, PRED, sample_weight=weight(WEIGHTS)).matrix
+    ),
+    "ScoreState": lambda weight: (
+        matrics.ScoreState.zeros(dtype=np.float64).update(TRUE, SCORES, sample_weight=weight(WEIGHTS)).roc_auc()
+    ),
+    "clusters of compare_models": lambda weight: matrics.compare_models(
+        *(TRUE, np.stack([PRED, OTHER]), "accuracy"),
+        num_classes=2,
+        clusters=weight(CLUSTERS),
+        rng=generator(),
+        num=100,
+    ),
+    "clusters of gate": lambda weight: matrics.gate(
+        TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, clusters=weight(CLUSTERS)
+    ),
+    "clusters of ranking_interval": lambda weight: matrics.ranking_interval(TRUE, SCORES, clusters=weight(CLUSTERS)),
+}
+MATRICES: dict[str, Callable[[Convert], Any]] = {
+    **{
+        name: lambda matrix, name=name: getattr(matrics, name)(matrix(CM))
+        for name in (
+            *("diagnostic_table", "eigenvalues", "gershgorin_bounds", "mcc", "eve", "normalize", "one_vs_rest"),
+            *("pair_counts", "rebalance", "repair", "score", "transpose", "interval"),
+        )
+    },
+    "check": lambda matrix: [np.asarray(matrics.check(matrix(CM)))],
+    "score_blocks": lambda matrix: matrics.score_blocks(np.asarray(matrix(CM))[None], "mcc", device=None),
+    "at_prevalence": lambda matrix: matrics.at_prevalence(matrix(CM), 0.25),
+    "compare": lambda matrix: matrics.compare(matrix(CM), matrix(CM.T.copy()), "accuracy"),
+    "compare_paired": lambda matrix: matrics.compare_paired(np.stack([matrix(CM), CM]), "accuracy"),
+    "mcnemar": lambda matrix: matrics.mcnemar(np.stack([matrix(CM), CM])),
+    "demographic_parity": lambda matrix: matrics.demographic_parity([matrix(CM), matrix(CM.T.copy())]),
+    "equal_opportunity": lambda matrix: matrics.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
+    "equalized_odds": lambda matrix: matrics.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
+    "estimate_prevalence": lambda matrix: matrics.estimate_prevalence(matrix(CM), [30, 60]),
+    "expected_cost": lambda matrix: matrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
+    "gate": lambda matrix: matrics.gate(matrix(CM), "accuracy >= 0.5"),
+    "merge_classes": lambda matrix: matrics.merge_classes(matrix(CM), [[0, 1]]),
+    "resample": lambda matrix: matrics.resample(matrix(CM), 3, rng=generator()),
+    "samples_needed": lambda matrix: matrics.samples_needed(matrix(CM), "accuracy", half_width=0.04),
+    "weight_cells": lambda matrix: matrics.weight_cells(matrix(CM), [[1, 2], [3, 4]]),
+}
+
+
+def table(make: Callable[[dict[str, Any]], Any]) -> Convert:
+    """A data frame with a column for each column of an array; of one axis, with a single column."""
+    return lambda array: make({f"c{k}": list(column) for k, column in enumerate(np.atleast_2d(array.T).tolist())})
+
+
+def column(make: Convert) -> Convert:
+    """A column; arrays with more axes stay, as no library has such columns."""
+    return lambda array: make(array) if array.ndim == 1 else array
+
+
+TABLES: dict[str, Convert] = {
+    "list": lambda array: array.tolist(),
+    "tuple": lambda array: tuple(map(tuple, array.tolist())) if array.ndim > 1 else tuple(array.tolist()),
+    "pandas": table(pandas.DataFrame),
+    "polars": table(polars.DataFrame),
+    "pyarrow": table(pa.table),
+    "pyarrow batch": table(pa.RecordBatch.from_pydict),
+    "pandas column": column(pandas.Series),
+    "polars column": column(lambda array: polars.Series(array.tolist())),
+    "pyarrow column": column(lambda array: pa.array(array.tolist())),
+    "pyarrow chunks": column(lambda array: pa.chunked_array([array.tolist()[:9], array.tolist()[9:]])),
+    "pandas of pyarrow": column(lambda array: pandas.Series(pa.array(array.tolist()).to_pandas(types_mapper=None))),
+    "pandas nullable": column(lambda array: pandas.Series(array).convert_dtypes()),
+    "pandas categorical": column(lambda array: pandas.Series(array).astype("category")),
+    "pyarrow dictionary": column(lambda array: pa.array(array.tolist()).dictionary_encode()),
+    "decimals": column(lambda array: [decimal.Decimal(repr(value)) for value in array.tolist()]),
+    "pyarrow decimals": column(lambda array: pa.array([decimal.Decimal(repr(value)) for value in array.tolist()])),
+    "polars decimals": column(lambda array: polars.Series([decimal.Decimal(repr(v)) for v in array.tolist()])),
+    "numbers of Python and NumPy": lambda array: [*array[:1], *array[1:].tolist()] if array.ndim == 1 else array,
+}
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+FLOATS = ("float16", "float32", "float64")
+
+
+def dtype(name: str) -> Convert:
+    return lambda array: array.astype(name)
+
+
+KINDS = {
+    "labels": {**TABLES, **{name: dtype(name) for name in (*INTEGERS, *FLOATS)}},
+    "numbers": {**TABLES, **{name: dtype(name) for name in FLOATS}},
+    "weights": {**TABLES, **{name: dtype(name) for name in (*INTEGERS, *FLOATS) if name != "bool"}},
+    "matrices": {
+        "list": lambda array: array.tolist(),
+        "pandas": pandas.DataFrame,
+        "polars": lambda array: polars.DataFrame(array.tolist(), orient="row"),
+        "pyarrow": lambda array: pa.table({f"c{k}": array[:, k] for k in range(array.shape[1])}),
+        **{name: dtype(name) for name in (*INTEGERS, *FLOATS) if name != "bool"},
+    },
+}
+# Forms whose columns have names, or whose classes are called differently.
+NAMED = ("pandas", "polars", "pyarrow", "pyarrow batch", "bool")
+CALLS = {"labels": LABELS, "numbers": NUMBERS, "weights": WEIGHED, "matrices": MATRICES}
+
+
+def values(result: Any) -> list[Any]:
+    """The numbers and texts of a result, in order."""
+    if isinstance(result, Mapping):
+        return [part for value in result.values() for part in values(value)]
+    if isinstance(result, (list, tuple)):
+        return [part for value in result for part in values(value)]
+    if dataclasses.is_dataclass(result):
+        return [part for field in dataclasses.fields(result) for part in values(getattr(result, field.name))]
+    if isinstance(result, np.ndarray):
+        return list(result.ravel().tolist())
+    return [result] if isinstance(result, (int, float, str, np.number, bool)) else []
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, calls in CALLS.items() for name in calls])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+def test_one_result_for_one_set_of_values(kind: str, name: str) -> None:
+    call = CALLS[kind][name]
+    expected = values(call(lambda array: array.astype(np.int64 if kind == "labels" else np.float64)))
+    assert expected
+    wrong = {}
+    for form, convert in KINDS[kind].items():
+        try:
+            _check(values(call(convert)), expected, 2e-5 if form in FLOATS else 1e-9, has_names=form in NAMED)
+        except Exception as error:  # noqa: BLE001 (of every form it says what is wrong)
+            wrong[form] = f"{type(error).__name__}: {error}"
+    assert not wrong, "\n".join(f"{form}: {message}" for form, message in wrong.items())
+
+
+def _check(found: list[Any], expected: list[Any], tolerance: float, *, has_names: bool) -> None:
+    texts, numbers = (
+        [[value for value in side if isinstance(value, str) is is_text] for side in (found, expected)]
+        for is_text in (True, False)
+    )
+    assert has_names or texts[0] == texts[1]
+    assert len(numbers[0]) == len(numbers[1])
+    np.testing.assert_allclose(*(np.asarray(side, float) for side in numbers), rtol=tolerance, atol=1e-6)
+
+
+def public() -> dict[str, Any]:
+    """The public functions with a parameter for arrays, by name."""
+    found = {name: getattr(matrics, name) for name in matrics.__all__}
+    found |= {f"raters.{name}": getattr(raters, name) for name in raters.__all__}
+    return {
+        name: function
+        for name, function in found.items()
+        if inspect.isfunction(function) and ARRAYS & set(inspect.signature(function).parameters)
+    }
+
+
+def test_no_function_is_forgotten() -> None:
+    called = {name.split(" of ")[part] for calls in CALLS.values() for name in calls for part in (0, -1)}
+    assert set(public()) - called - OF_RESULTS - OF_TABLES == set()
