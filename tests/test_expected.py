@@ -126,9 +126,9 @@ def test_statuses() -> None:
         ({"probabilities": [[1, 0]]}, TypeError, "expected floating numbers"),
         ({"y_pred": [0, 1, 1]}, ValueError, "y_pred: expected as many samples as probabilities, 2"),
         ({"y_pred": [0, 2]}, ValueError, r"y_pred: expected labels in \[0, 2\)"),
-        ({"y_pred": [0.5, 0.5]}, TypeError, "y_pred: expected integers"),
+        ({"y_pred": [0.5, 0.5]}, ValueError, "y_pred: expected labels, which are whole"),
         ({"y_true": [0, 2]}, ValueError, r"y_true: expected labels in \[0, 2\), or -1 for none"),
-        ({"y_true": [0]}, ValueError, "y_true: expected integers for 2 samples"),
+        ({"y_true": [0]}, ValueError, "y_true: expected labels of 2 samples"),
     ],
 )
 def test_wrong_input(options: dict[str, Any], error: type[Exception], words: str) -> None:

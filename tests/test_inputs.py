@@ -247,11 +247,9 @@ def test_empty_lists_are_no_labels() -> None:
 
 
 def test_the_dtype_of_an_empty_array_decides() -> None:
-    with pytest.raises(TypeError, match=r"y_true: expected labels, integers .* got dtype float64"):
-        matrics.confusion_matrix(np.zeros(0), [], num_classes=3)
-    for scores in (np.zeros(0), [np.zeros(0)]):
-        with pytest.raises(ValueError, match="y_pred: floating-point numbers are class scores"):
-            matrics.confusion_matrix([], scores, num_classes=3)
+    assert not matrics.confusion_matrix(np.zeros(0), np.zeros(0), num_classes=3).any()
+    with pytest.raises(ValueError, match="y_pred: floating-point numbers are class scores"):
+        matrics.confusion_matrix([], [np.zeros(0)], num_classes=3)
     with pytest.raises(ValueError, match="y_prob: the number of classes"):
         matrics.soft_confusion_matrix([], [])
 

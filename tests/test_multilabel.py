@@ -353,8 +353,8 @@ GOOD = [[0, 1], [1, 1], [0, 0]]
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda f: f(GOOD, [[0.2, 0.9]] * 3), TypeError, "y_pred: .* got dtype float64; pass y_pred >= 0.5"),
-        (lambda f: f([[0.0, 1.0]] * 3, GOOD), TypeError, "y_true: .* got dtype float64; pass y_true == 1"),
+        (lambda f: f(GOOD, [[0.2, 0.9]] * 3), ValueError, "y_pred: .* got 0.2 at .*; pass y_pred >= 0.5"),
+        (lambda f: f([[0.0, 0.5]] * 3, GOOD), ValueError, "y_true: .* got 0.5 at .*; pass y_true == 1"),
         (lambda f: f([["a", "b"]] * 3, GOOD), TypeError, "y_true: expected 0 and 1 as integers or booleans"),
         (lambda f: f([0, 1], [0, 1]), ValueError, r"axes of samples and labels, \(\*B, N, L\), got y_true \(2,\)"),
         (

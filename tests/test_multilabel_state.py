@@ -174,7 +174,7 @@ def zeros(*args: Any, **options: Any) -> MultilabelState:
         (lambda: zeros(0), ValueError, "num_labels: expected an integer of at least 1, got 0"),
         (lambda: zeros(2, batch_shape=(-1,)), ValueError, "batch_shape: expected lengths of axes"),
         (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for integer counts"),
-        (lambda: zeros(2).update([[0, 1]], [[0.2, 0.8]]), TypeError, "pass threshold=0.5, or y_pred >= 0.5"),
+        (lambda: zeros(2).update([[0, 1]], [[0.2, 0.8]]), ValueError, "pass threshold=0.5, or y_pred >= 0.5"),
         (lambda: zeros(2).update([[0, 1]], [[0, 1]], threshold=0.5), TypeError, "threshold: expected y_pred to be fl"),
         (lambda: zeros(2).update([[0, 1]], [[0.1, 1]], threshold="x"), ValueError, "threshold: expected a number"),
         (lambda: zeros(2).update([[0, 1]], [[0.1, 1]], threshold=[0.5, 0.2]), ValueError, "pass y_pred >= thresholds"),

@@ -15,7 +15,6 @@ from matrics.counting.labels import (
     are_several,
     broadcast,
     check_ignore_index,
-    check_labels,
     check_scores,
     check_weights,
     label_dtype,
@@ -76,9 +75,9 @@ def enter(
     true, pred, *weights = arrays[: len(values)]
     true, pred = listed(y_true, true, "y_true"), listed(y_pred, pred, "y_pred", are_scores=threshold is not None)
     ignored = labels_to_ignore(check_ignore_index(ignore_index), true, own)
-    true = check_labels(true, "y_true", own)
+    true = _as_labels(true, "y_true", own, "y_true == 1")
     if threshold is None:
-        pred = _as_labels(pred, own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
+        pred = _as_labels(pred, "y_pred", own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
     else:
         _check_threshold(threshold, pred, own)
     weights = [check_weights(array, own) for array in weights]
@@ -137,15 +136,15 @@ def _cells(value: Any) -> Any:
     return cells(value) if is_frame(value) else value
 
 
-def _as_labels(y_pred: Array, backend: Standard, instead: str) -> Array:
-    """Predictions as integers; floating numbers, of which most are scores, where they are seen to be whole."""
-    if backend.is_float(y_pred):
-        if backend.host_view(y_pred) is None:
-            raise TypeError(
-                f"y_pred: expected 0 and 1 as integers or booleans, got dtype {y_pred.dtype}; pass {instead}"
-            )
-        return whole_numbers(y_pred, "y_pred", backend, f"of scores pass {instead}")
-    return check_labels(y_pred, "y_pred", backend)
+def _as_labels(array: Array, name: str, backend: Standard, instead: str) -> Array:
+    """The values 0 and 1 as integers; floating predictions, of which most are scores, only if they are seen."""
+    if backend.is_integer(array):
+        return array
+    is_unseen = name == "y_pred" and backend.host_view(array) is None
+    if is_unseen or not backend.is_float(array):
+        hint = f"; pass {instead}" if is_unseen else ""
+        raise TypeError(f"{name}: expected 0 and 1 as integers or booleans, got dtype {array.dtype}{hint}")
+    return whole_numbers(array, name, backend, f"pass {instead}")
 
 
 def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
