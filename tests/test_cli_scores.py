@@ -384,7 +384,7 @@ def test_disparity_of_many_groups_and_beside_a_file(command, tmp_path):
     arguments = ("score", "l.parquet", "--by", "g", "--metrics", "accuracy", "--disparity")
     for extra in ((), ("--output", "o.csv")):
         last = command(*arguments, *extra)[1].splitlines()[-1].split()
-        assert [last[1], last[3], *last[5:]] == [f"{float(part):.3f}" for part in found]
+        assert [last[1], last[3], *last[5:]] == [f"{float(part):.3f}" for part in found[:4]]
 
 
 def test_the_sets_of_the_page(command, tmp_path):

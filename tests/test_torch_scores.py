@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import matrics
 from matrics import ScoreState
 
 RANDOM = np.random.default_rng(21)
@@ -466,3 +467,14 @@ def test_nothing_waits_for_a_gpu(torch: Any, make: Any) -> None:
     for name, value in plain.state.score("recall").items():
         torch.testing.assert_close(metric.state.score("recall")[name].cpu(), value, rtol=1e-3, atol=1e-3)
     assert all(value.is_cuda for value in values.values())
+
+
+def test_the_calibration_error_has_the_bins_of_the_function(torch: Any, make: Any) -> None:
+    """15 by default; the definition bin by bin says the same."""
+    labels, logits = draw(torch, size=3000)
+    p = torch.sigmoid(logits)
+    metric = make(metrics="expected_calibration_error")
+    metric.update(labels, p)
+    (found,) = metric.compute().values()
+    assert float(found) == pytest.approx(calibration_error(labels.numpy(), p.numpy(), bins=15), abs=1e-6)
+    assert float(found) == pytest.approx(float(matrics.expected_calibration_error(labels, p)), abs=1e-6)

@@ -129,7 +129,7 @@ needed = matrics.labels_needed(counts, "accuracy", half_width=0.03).labels
 matrices = matrics.judged_confusion_matrix(counts)
 alone = matrics.samples_needed(matrices, "accuracy", half_width=0.03)
 for name, labels, more in zip(names, needed, alone, strict=True):
-    print(f"{name:6} {labels:.0f} labels, or {more} without the judge")
+    print(f"{name:6} {labels:.0f} labels, or {more:.0f} without the judge")
 
 # %%
 # More questions, or more answers to the same, only help where the judge is fair. So far are the limits of its own

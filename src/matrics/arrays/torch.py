@@ -249,6 +249,9 @@ class Torch(InOneRow):
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
         batch, samples, width = values.shape
+        wide = self.wider_float(values)
+        if wide is not None:  # float32, whose sums one by one lose digits
+            return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds one matrix after the other
             zeros = torch.zeros((batch * length, width), dtype=values.dtype, device=values.device)
             if batch > 1:

@@ -29,7 +29,7 @@ def show_disparity(console: Console, columns: list[Column], summary: Summary, na
             text.pad_left(width - len(text))
             text.append(plain(name))
         cells[heading] = texts
-    for heading, values in zip(("difference", "ratio"), found[2:], strict=True):
+    for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
         cells[heading] = [number(value) for value in values]
     show(console, Text(), Text("differences between the groups:"), Text())
     show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))
@@ -37,5 +37,6 @@ def show_disparity(console: Console, columns: list[Column], summary: Summary, na
 
 def disparities(summary: Summary) -> Disparity:
     """The extremes of each measure, their difference and their ratio."""
-    ends = np.stack([np.where(summary.count, summary.extremes[end], math.nan) for end in (False, True)])
+    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
+    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
     return disparity(ends, axis=0)

@@ -124,5 +124,5 @@ def _disparity(run: Run, values: Array, rows: Array) -> Rows:
         )
         for end in ("min", "max")
     }
-    named = dict(zip(("min", "max", "difference", "ratio"), map(column, found), strict=True))
+    named = dict(zip(("min", "max", "difference", "ratio"), map(column, found[:4]), strict=True))
     return {"measure": column([one.label for one in run.columns]), **named, **where}

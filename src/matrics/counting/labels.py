@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, Standard, is_compiling
+from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
 from matrics.arrays.sizes import check_count, is_whole, one_or_more
 from matrics.engine.evaluation import frames_to_the_user, is_nan
 from matrics.quoting import quoted
@@ -420,6 +420,14 @@ def check_weights(weights: Array, backend: Standard) -> Array:
     if not (backend.is_integer(weights) or backend.is_float(weights)):
         raise TypeError(f"sample_weight: expected real numbers, got dtype {weights.dtype}")
     return backend.to_float(weights)
+
+
+def squared_weights(weights: Any) -> Array:
+    """The squares of a user's weights, in the widest float: those of narrow integers would overflow."""
+    backend, (array,) = as_arrays(sample_weight=weights)
+    array = check_weights(array, backend)
+    wide = backend.xp.astype(array, backend.widest_float(array))
+    return wide * wide
 
 
 def refuse_weights(weights: Array, kept: Array | None) -> None:

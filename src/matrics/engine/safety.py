@@ -150,7 +150,7 @@ class Safe:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
         if isinstance(x, Wide):
             return Wide(self.abs(x.digits), x.exponent, self.backend)
-        return self.xp.maximum(x, -x)
+        return self.xp.maximum(x, 0 - x)  # of 0 without a sign
 
     def smaller(self, x: Array, y: Array) -> Array:
         """The smaller of two."""

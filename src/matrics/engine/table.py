@@ -284,6 +284,14 @@ class Table(Margins):
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
+    def is_determined(self, axis: int) -> Array:
+        """Whether the class on one axis, the true or the predicted one, is known where that on the other axis is.
+
+        Then measures of information are at an end of their range, which sums of logarithms may miss by a bit.
+        """
+        number = self.xp.sum(self.xp.astype(self.cells != 0, self.cells.dtype), axis=axis, keepdims=True)
+        return self.xp.all(number <= 1, axis=(self.true_axis, self.pred_axis))
+
     def eigenvalues(self, x: Array) -> Array:
         """Ascending eigenvalues ``[class, *batch]`` of symmetric matrices in the order of the cells.
 

@@ -11,6 +11,7 @@ from matrics.arrays import Array, as_arrays, on_host
 from matrics.catalogue.classes import Classes, Sorted, labels_of_frame
 from matrics.catalogue.naming import check_names, names_or_labels
 from matrics.counting.build import confusion_matrix
+from matrics.counting.labels import squared_weights as squared
 from matrics.engine.evaluation import as_stack
 from matrics.gates.limits import Evidence
 from matrics.judged.correction import judged_confusion_matrix
@@ -142,9 +143,8 @@ def _counted(
     if weight is None:
         table, squares = count(*labels, **options), None
     else:
-        weights = weight if hasattr(weight, "dtype") else np.asarray(weight)
-        table = count(*labels, sample_weight=weights, **options)
-        squares = _on_host(count(*labels, sample_weight=weights**2, **options))
+        table = count(*labels, sample_weight=weight, **options)
+        squares = _on_host(count(*labels, sample_weight=squared(weight), **options))
     table = _on_host(table)
     _refuse_stack(table.shape if count is confusion_matrix else table.shape[1:], name)
     return table, squares

@@ -68,8 +68,9 @@ def _times_for_width(
     paired = given.joint if wanted.is_relative else None
     difference = distance if wanted.is_relative else distance * math.sqrt(2)
     size: dict[str, Any] = {"difference": difference, "power": 0.5, "paired": paired}
-    # 0 of samples: the measure of mere proportions is undefined, or does not vary.
-    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now or 1.0
+    # NaN: the measure of mere proportions is undefined, or does not vary.
+    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now
+    start = 1.0 if math.isnan(start) else start
 
     def decides(times: float) -> bool:
         (found,) = limits_of(

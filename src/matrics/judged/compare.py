@@ -13,9 +13,10 @@ from matrics.arrays.sizes import check_size
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import CodedClasses, check_classes
 from matrics.counting.jointly import count_jointly
+from matrics.counting.labels import squared_weights
 from matrics.engine.evaluation import check_options, evaluate
 from matrics.judged.correction import Correction, Design
-from matrics.judged.counts import JudgedCounts, judged_codes, squared
+from matrics.judged.counts import JudgedCounts, judged_codes
 from matrics.judged.estimates import Estimate, Judged, estimates_of
 from matrics.judged.interval import LimitsBy, few_labels, limits_of, read_options
 from matrics.judged.pairs import Pairs, of_samples
@@ -133,7 +134,7 @@ def judged_compare(
     check_size(math.prod(numbers.values()), num_classes=n)
     tables = [count_jointly(codes, numbers, sample_weight=sample_weight)]
     if sample_weight is not None:
-        tables.append(count_jointly(codes, numbers, sample_weight=squared(sample_weight)))
+        tables.append(count_jointly(codes, numbers, sample_weight=squared_weights(sample_weight)))
     home, tables = as_arrays(**{f"table{k}": table for k, table in enumerate(tables)})
     if method in ("labelled", "judge"):
         if len(tables) > 1 or len(numbers) > 4:

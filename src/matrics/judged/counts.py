@@ -10,6 +10,7 @@ from matrics.arrays.sizes import check_size
 from matrics.counting.codes import CodedClasses, check_classes, codes_of
 from matrics.counting.gaps import codes_with_gaps
 from matrics.counting.jointly import count_jointly
+from matrics.counting.labels import squared_weights
 from matrics.engine.results import short_repr
 from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
@@ -122,15 +123,8 @@ def judged_counts(
     parts = (table[..., :n, :, :], table[..., n, :, :])
     if sample_weight is None:
         return JudgedCounts(*parts)
-    squares = count_jointly(given, numbers, sample_weight=squared(sample_weight))
+    squares = count_jointly(given, numbers, sample_weight=squared_weights(sample_weight))
     return JudgedCounts(*parts, squares[..., :n, :, :], squares[..., n, :, :])
-
-
-def squared(weights: Any) -> Array:
-    """Squared weights of samples."""
-    backend, (array,) = as_arrays(sample_weight=weights)
-    wide = backend.to_float(array)
-    return wide * wide
 
 
 def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:

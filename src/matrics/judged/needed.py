@@ -217,7 +217,7 @@ def draw_for_labelling(
     generator = np.random.default_rng(rng)
     free = np.flatnonzero(~there)
     order = free[generator.permutation(len(free))]
-    stratum = judge[order].astype(np.int64) * n + pred[order]
+    stratum = judge[order].astype(np.int64) * n + pred[order].astype(np.int64)
     order = order[np.argsort(stratum, kind="stable")]
     counts = np.bincount(stratum, minlength=n * n)
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)

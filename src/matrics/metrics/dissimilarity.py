@@ -333,7 +333,8 @@ def baulieu_xii(t: Table) -> Array:
     # 1 is subtracted from the larger of the two, which is exact where their sum is near 1.
     errors = t.class_errors
     larger, smaller = t.xp.maximum(t.tp, errors), t.xp.minimum(t.tp, errors)
-    return t.divide(errors, (larger - 1) + smaller)
+    less = (1 - larger) - smaller
+    return t.define(0 - t.ratio(errors, less), ~t.is_zero(less))  # 0 without a sign
 
 
 @metric(

@@ -29,9 +29,10 @@ _EMPTY = "an empty matrix"
 Base = Annotated[float, 1]
 
 
-def _share_of(t: Table, entropy: Array) -> Array:
-    """The mutual information as a fraction of an entropy that is never smaller."""
-    return t.define(t.within(t.ratio(t.mutual_information, entropy), 0, 1), ~t.is_zero(entropy))
+def _share_of(t: Table, entropy: Array, is_all: Array) -> Array:
+    """The mutual information as a fraction of an entropy that is never smaller; 1 where it is known to be all."""
+    value = t.within(t.ratio(t.mutual_information, entropy), 0, 1)
+    return t.define(t.xp.where(is_all, 1, value), ~t.is_zero(entropy))
 
 
 def _in_base(t: Table, nats: Array, base: float) -> Array:
@@ -157,7 +158,8 @@ def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "mi
         "min": lambda: xp.minimum(true, pred),
         "max": lambda: xp.maximum(true, pred),
     }[normalizer]()
-    return _share_of(t, scale)
+    of_true, of_pred = t.is_determined(t.true_axis), t.is_determined(t.pred_axis)
+    return _share_of(t, scale, of_true | of_pred if normalizer == "min" else of_true & of_pred)
 
 
 def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
@@ -174,7 +176,7 @@ def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
     """The q_j as fractions of the total, and q_j CEN_j in nats."""
     errors = t.share(t.fn) + t.share(t.fp)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
-    spread = errors * t.log(reach) - t.class_error_logs
+    spread = (0 - t.class_error_logs) + errors * t.log(reach)  # in this order, without errors 0 has no sign
     return reach, t.within(spread, 0, math.inf)
 
 
@@ -316,8 +318,9 @@ def conditional_entropy(
     np.float64(0.733)
     """
     known = t.true_entropy if direction == "pred_given_true" else t.pred_entropy
-    rest = t.joint_entropy - known
-    return _in_base(t, t.within(rest, 0, math.inf), base)
+    rest = t.within(t.joint_entropy - known, 0, math.inf)
+    is_none = t.is_determined(t.pred_axis if direction == "pred_given_true" else t.true_axis)
+    return _in_base(t, t.xp.where(is_none, 0, rest), base)
 
 
 @metric(
@@ -393,4 +396,4 @@ def rci(t: Table) -> Array:
     >>> matrics.rci([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.332)
     """
-    return _share_of(t, t.true_entropy)
+    return _share_of(t, t.true_entropy, t.is_determined(t.true_axis))

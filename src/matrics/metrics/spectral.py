@@ -185,7 +185,10 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     values = _eigenvalues(t, t.true_rates, present)
     positive = t.not_negative(values)
     shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
-    return t.define(t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
+    value = t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1)
+    # Of equal eigenvalues it is 1, and has no slope; the sum may miss it by a bit.
+    are_equal = (values[0, ...] == values[-1, ...]) & (values[0, ...] > 0)
+    return t.define(t.xp.where(are_equal, 1, value), present)
 
 
 @overload

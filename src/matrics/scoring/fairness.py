@@ -27,15 +27,18 @@ class Disparity(NamedTuple):
     minimum, maximum : array, shape (*B,)
         Over the groups with a defined value.
     difference : array, shape (*B,)
-        ``maximum - minimum``; 0 if all groups are alike.
+        ``maximum - minimum``; 0 if all groups are alike. NaN if fewer than two groups have a value.
     ratio : array, shape (*B,)
-        ``minimum / maximum``; 1 if all groups are alike.
+        ``minimum / maximum``; 1 if all groups are alike. NaN if fewer than two groups have a value.
+    undefined : array of int, shape (*B,)
+        How many groups have no defined value, and are left out.
     """
 
     minimum: Array
     maximum: Array
     difference: Array
     ratio: Array
+    undefined: Array
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -93,9 +96,10 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     Returns
     -------
     Disparity
-        Of arrays (*B,). Groups whose value is NaN (undefined) are left out; if it is NaN in all groups, so is the
-        result. The ratio is NaN where the largest value is 0, and where the smallest is negative: a ratio compares
-        amounts that begin at 0. The result is differentiable.
+        Of arrays (*B,). Groups whose value is NaN (undefined) are left out and counted; if it is NaN in all groups, so
+        are the extremes. Difference and ratio are NaN if fewer than two groups have a value, because nothing is
+        compared then. The ratio is also NaN where the largest value is 0, and where the smallest is negative: a ratio
+        compares amounts that begin at 0. The result is differentiable.
 
     Raises
     ------
@@ -110,7 +114,7 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     more. :func:`matrics.interval` shows how precisely each group's value is known.
 
     Minimum, maximum and difference are those of Fairlearn's ``MetricFrame`` (``between_groups``), which leaves NaN out
-    as well; so is the ratio where no value is negative.
+    as well; so is the ratio where no value is negative. With one group, Fairlearn's difference is 0 and its ratio is 1.
 
     References
     ----------
@@ -120,7 +124,7 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     --------
     >>> import matrics
     >>> print(matrics.disparity([0.5, 0.8, float("nan"), 0.4]))
-    Disparity(minimum=0.4, maximum=0.8, difference=0.4, ratio=0.5)
+    Disparity(minimum=0.4, maximum=0.8, difference=0.4, ratio=0.5, undefined=1)
     """
     backend, (found,) = as_arrays(values=values)
     if not (backend.is_integer(found) or backend.is_float(found)):
@@ -135,13 +139,15 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     found, xp = backend.to_float(found), backend.xp
     with backend.quiet():
         undefined = xp.isnan(found)
-        some = ~xp.all(undefined, axis=axis)
+        number = xp.sum(xp.astype(undefined, backend.widest_int(found) or xp.int32), axis=axis)
+        some, several = number < shape[axis], number < shape[axis] - 1
         minimum = xp.where(some, xp.min(xp.where(undefined, math.inf, found), axis=axis), math.nan)
         maximum = xp.where(some, xp.max(xp.where(undefined, -math.inf, found), axis=axis), math.nan)
         # Replaced before the division, as the gradient passes through both branches of where.
-        known = (minimum >= 0) & (maximum > 0)
+        known = several & (minimum >= 0) & (maximum > 0)
         ratio = backend.divide(xp.where(known, minimum, 0), xp.where(known, maximum, 1))
-        return _result(backend, minimum, maximum, maximum - minimum, xp.where(known, ratio, math.nan))
+        difference = xp.where(several, maximum - minimum, math.nan)
+        return _result(backend, minimum, maximum, difference, xp.where(known, ratio, math.nan), number)
 
 
 def _result(backend: Any, *fields: Array) -> Disparity:
@@ -179,7 +185,7 @@ def demographic_parity(
     -------
     Disparity
         Of arrays (*B,): a difference of 0 and a ratio of 1 are demographic parity. NaN where a group's matrix is
-        invalid, and where no group has samples; the ratio also where no sample is predicted as positive.
+        invalid, and where fewer than two groups have samples; the ratio also where no sample is predicted as positive.
 
     Raises
     ------
@@ -238,7 +244,8 @@ def equal_opportunity(
     -------
     Disparity
         Of arrays (*B,): a difference of 0 and a ratio of 1 are equal opportunity. NaN where a group's matrix is
-        invalid, and where no group has positive samples; the ratio also where no group has a true positive.
+        invalid, and where fewer than two groups have positive samples; the ratio also where no group has a true
+        positive.
 
     Raises
     ------
@@ -295,7 +302,7 @@ def equalized_odds(
     EqualizedOdds
         Of arrays (*B,): the larger of both differences, the smaller of both ratios, and the :class:`Disparity` of each
         rate. A difference of 0 and a ratio of 1 are equalized odds. NaN where a group's matrix is invalid, and where
-        that of either rate is NaN: a rate that is 0 in all groups has no ratio.
+        that of either rate is NaN: fewer than two groups have that rate, or, for the ratio, it is 0 in all groups.
 
     Raises
     ------
@@ -351,5 +358,6 @@ def _disparities(
     xp = backend.xp
     valid = ~xp.any(xp.isnan(sizes), axis=-1)
     return [
-        _result(backend, *(xp.where(valid, field, math.nan) for field in disparity(of_groups))) for of_groups in values
+        _result(backend, *(xp.where(valid, field, math.nan) for field in found[:-1]), found.undefined)
+        for found in map(disparity, values)
     ]

@@ -13,7 +13,7 @@ from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
-from matrics.counting.labels import check_weights, check_whole
+from matrics.counting.labels import check_whole, squared_weights
 from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import in_their_order
 from matrics.tables.counts import warn_of_odd_labels
@@ -65,9 +65,7 @@ def count_found(
     matrix = confusion_matrix(y_true, y_pred, sample_weight=sample_weight, **options)
     squared = None
     if squares and sample_weight is not None:
-        backend, (weights,) = as_arrays(sample_weight=sample_weight)
-        weights = check_weights(weights, backend)
-        squared = confusion_matrix(y_true, y_pred, sample_weight=weights * weights, **options)
+        squared = confusion_matrix(y_true, y_pred, sample_weight=squared_weights(sample_weight), **options)
     return FrameCounts(matrix, {}, classes, squared)
 
 

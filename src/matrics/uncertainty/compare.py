@@ -195,7 +195,8 @@ def compare_paired(
         The axis of ``joint`` with one table per cluster, such as a patient.
     squared_weights : array_like, shape (*B, n, n, n), optional
         For weighted samples: the joint table of their squared weights, as
-        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights.
+        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights, as
+        in :func:`matrics.interval`.
 
     Returns
     -------

@@ -108,9 +108,9 @@ def interval(
         no other). The covariance of an estimate widens them.
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
-        ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights. Without it
-        the sum of the cells counts as the number of samples. For ``"auto"``, ``"delta"`` and the methods of
-        proportions, and measures that depend only on proportions.
+        ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights (floating
+        numbers: squares of narrow integers overflow). Without it the sum of the cells counts as the number of samples.
+        For ``"auto"``, ``"delta"`` and the methods of proportions, and measures that depend only on proportions.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}

@@ -12,7 +12,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import Invalid, as_stack, check_options
+from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate
 from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import metrics_of, tell_of
@@ -64,7 +64,7 @@ def samples_needed(
     power : float, default 0.8
         The probability to detect a difference of this size.
     zero_division, invalid, workers
-        As in :func:`matrics.interval`; for an invalid matrix the number is 0.
+        As in :func:`matrics.interval`; for an invalid matrix the number is NaN.
     class_names : sequence of str, optional
         Names of the classes, for ``positive`` and for specs (``"recall[fraud]"``).
     positive : str or int, optional
@@ -72,10 +72,10 @@ def samples_needed(
 
     Returns
     -------
-    array of int, shape (*B,), or (*B, n) for ``:class``
-        The total number of samples of all classes; for a difference between independent samples, the number for
-        each. 0 if it cannot be computed: the measure is undefined, or does not vary, for example without errors. A
-        number too large for the integers of the device is replaced by 2**62, in default JAX by 2**30.
+    array of floats, shape (*B,), or (*B, n) for ``:class``
+        The total number of samples of all classes, a whole number; for a difference between independent samples, the
+        number for each. NaN if it is unknown: the measure is undefined, or its variance is 0, for example without
+        errors. (The width of the interval of a proportion is known without errors as well.)
 
     Raises
     ------
@@ -87,8 +87,12 @@ def samples_needed(
 
     Notes
     -----
-    The variance is computed by the delta method, so the number is for large samples; with fewer than 20 samples in a
-    class it is inaccurate. A proportion needs z² p (1 - p) / half_width².
+    A proportion, such as the accuracy or a recall, gets the number for which Wilson's interval has this width, about
+    z² p (1 - p) / half_width². For other measures, and with ``difference``, the variance is computed by the delta
+    method, so the number is for large samples; with fewer than 20 samples in a class it is inaccurate.
+
+    A pilot study without errors has a variance of 0, which says nothing about the errors of a larger study: use the
+    proportions of a matrix with as many errors as you have to expect.
 
     Measures whose estimates are biased (entropies, confusion entropy, EVE, those made of chi-squared) have wider limits
     than that. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval`
@@ -98,8 +102,10 @@ def samples_needed(
     Examples
     --------
     >>> import matrics
-    >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "accuracy", half_width=0.05))  # 1.96² · 0.16 / 0.05²
-    246
+    >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "accuracy", half_width=0.05))
+    245
+    >>> int(matrics.samples_needed([[40, 0], [0, 40]], "accuracy", half_width=0.05))  # no errors so far
+    35
     >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "mcc", difference=0.05))
     4019
     """
@@ -132,6 +138,7 @@ def samples_needed(
     spread = _variance(
         backend.detached(array),
         score_of([measure], float(zero_division)),
+        measure if half_width is not None else None,
         backend,
         invalid,
         workers,
@@ -141,14 +148,14 @@ def samples_needed(
         varies = (spread.values > 0).reshape(len(spread.shares), -1).any(axis=1)
         shares = np.where(varies[:, None, None], spread.shares, 0)
         found = _by_simulation(shares, chosen, float(size), level, float(zero_division), workers)
-        return backend.from_host(found.astype(np.int64).reshape(spread.shape)[()])
+        return backend.from_host(found.reshape(spread.shape)[()])
     xp = spread.backend.xp
     number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * _square(reach / float(size))
-    integer = spread.backend.widest_int(number) or xp.int32
-    most = 2.0**30 if backend.widest_int(array) is None else 2.0**62
-    whole = xp.ceil(xp.where(number > 0, number, 0) * (1 - 1e-9))
-    found = xp.astype(xp.where(whole < most, whole, most), integer)
-    found = xp.reshape(found, spread.shape)
+    number = xp.where(number > 0, number, math.nan)
+    if spread.trials is not None:
+        with spread.backend.quiet():  # a width whose square is 0
+            number = _of_proportion(spread, reach, float(size))
+    found = xp.reshape(xp.ceil(number * (1 - 1e-9)), spread.shape)
     return backend.from_host(np.asarray(found)[()]) if spread.backend is NUMPY else found
 
 
@@ -181,11 +188,28 @@ def _by_simulation(  # noqa: PLR0917 (as of the door)
             low, high = (middle, high) if is_wide(middle, place) else (low, middle)
         return high
 
-    found = np.zeros((len(shares), shares.shape[-1]) if metric.is_classwise else (len(shares),))
+    found = np.full((len(shares), shares.shape[-1]) if metric.is_classwise else (len(shares),), math.nan)
     for place in np.ndindex(found.shape):
         if shares[place[0]].sum() > 0:
             found[place] = fewest(place)
     return found
+
+
+def _of_proportion(spread: _Spread, z: float, half_width: float) -> Array:
+    """The number of all samples for which Wilson's interval has this half width, at least 1; NaN without trials.
+
+    The equation of the half width is a quadratic one of the number of trials.
+    """
+    p, trials, square = spread.estimates, spread.trials, half_width * half_width
+    xp = spread.backend.xp
+    if half_width >= 0.5:  # which is that of no trials
+        number = xp.zeros_like(p)
+    else:
+        middle = p * (1 - p) - 2 * square
+        number = z * z * (middle + xp.sqrt(middle * middle + square * (1 - 4 * square))) / (2 * square)
+    some = ~xp.isnan(spread.values) & (trials > 0)
+    number = xp.where(some, number / xp.where(some, trials, 1), math.nan)
+    return xp.where(number < 1, 1, number)
 
 
 def _square(ratio: float) -> float:
@@ -196,13 +220,27 @@ class _Spread(NamedTuple):
     """The variance for one sample, in the library that has worked it out."""
 
     values: Array  # (B,) or (B, C)
+    estimates: Array  # likewise, the measure
+    trials: Array  # likewise, the share of the samples that it is a proportion of, or None
     shares: Array  # (B, n, n)
     shape: tuple[int, ...]  # of the answer
     backend: Standard
 
 
-def _variance(array: Array, score: Score, backend: Standard, invalid: Invalid, workers: int, *, joint: bool) -> _Spread:
-    """The variance of the measure, or of the difference of both classifiers, for one sample of these shares."""
+def _variance(  # noqa: PLR0917 (as of the door)
+    array: Array,
+    score: Score,
+    measure: Measure | None,
+    backend: Standard,
+    invalid: Invalid,
+    workers: int,
+    *,
+    joint: bool,
+) -> _Spread:
+    """The variance of the measure, or of the difference of both classifiers, for one sample of these shares.
+
+    With the ``measure`` also its trials, if it is a proportion.
+    """
     view = backend.to_numpy(array) if type(backend) is Standard else backend.host_view(array)
     backend, array = (backend, array) if view is None else (NUMPY, view)
     xp, n = backend.xp, array.shape[-1]
@@ -216,11 +254,16 @@ def _variance(array: Array, score: Score, backend: Standard, invalid: Invalid, w
         shares = xp.where(good[:, None, None], shares, 0)
         if 0 in batch:
             values = score(xp.zeros((0, n, n), dtype=shares.dtype, **backend.device_option(shares)), 1)[0]
+            estimates = values
         else:
             scored = difference_of(score, xp) if joint else score
             found = slopes(shares, scored, backend, second=False, workers=workers)
             _, first = at_samples(shares, found.first[0], xp)
+            estimates = found.values[0]
             values = variance(first, shares, "multinomial", None, backend)
-            values = xp.where(values > noise_of(found.values[0], (-math.inf, math.inf), backend), values, 0)
-            values = xp.where(xp.isnan(found.values[0]), math.nan, values)
-    return _Spread(values, shares, batch + tuple(values.shape[1:]), backend)
+            values = xp.where(values > noise_of(estimates, (-math.inf, math.inf), backend), values, 0)
+            values = xp.where(xp.isnan(estimates), math.nan, values)
+        trials = None
+        if measure is not None and measure.trials is not None:
+            (trials,) = evaluate(shares, [measure.trials], invalid="nan")
+    return _Spread(values, estimates, trials, shares, batch + tuple(values.shape[1:]), backend)

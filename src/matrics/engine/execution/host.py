@@ -151,6 +151,10 @@ class HostTable(Table):
         larger, smaller = np.maximum(x, y), np.minimum(x, y)
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
+    def abs(self, x: Array) -> Array:
+        """See ``Table``, in one pass."""
+        return super().abs(x) if isinstance(x, Wide) else np.abs(x)
+
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Table``."""
         return np.minimum(np.maximum(x, low), high)

@@ -313,4 +313,9 @@ def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     np.float64(0.332)
     """
     shared = t.mutual_information
-    return _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))
+    value = _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))
+    of_true, of_pred = t.is_determined(t.true_axis), t.is_determined(t.pred_axis)
+    is_all = {"true_given_pred": of_true, "pred_given_true": of_pred, "symmetric": of_true & of_pred}[direction]
+    entropies = {"true_given_pred": t.true_entropy, "pred_given_true": t.pred_entropy}
+    entropy = entropies[direction] if direction in entropies else t.true_entropy + t.pred_entropy
+    return t.xp.where(is_all & ~t.is_zero(entropy), 1, value)

@@ -234,7 +234,8 @@ def kent_foster_i(t: Table) -> Array:
     """
     tp, fp, fn, _ = t.outcomes
     product = fp * fn
-    return t.divide(-product, tp * (fp + fn) + fp * fp + product + fn * fn)
+    whole = tp * (fp + fn) + fp * fp + product + fn * fn
+    return t.define(0 - t.ratio(product, whole), ~t.is_zero(whole))  # 0 without a sign
 
 
 @metric(
@@ -257,7 +258,8 @@ def kent_foster_ii(t: Table) -> Array:
     """
     _, fp, fn, tn = t.outcomes
     product = fp * fn
-    return t.divide(-product, tn * (fp + fn) + fp * fp + product + fn * fn)
+    whole = tn * (fp + fn) + fp * fp + product + fn * fn
+    return t.define(0 - t.ratio(product, whole), ~t.is_zero(whole))
 
 
 @metric(

@@ -1,0 +1,140 @@
+"""Sums of many numbers in float32: of a million samples, each added up in 64 bits by NumPy for comparison.
+
+Added up one by one, they would be wrong by 1e-4 to 1e-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+RANDOM = np.random.default_rng(4)
+SIZE = 2**20
+TRUE = RANDOM.integers(0, 2, SIZE)
+PROBABILITY = (RANDOM.random(SIZE) * 0.98 + 0.01).astype(np.float32)
+PRED = (PROBABILITY > 0.5).astype(np.int64)
+WEIGHT = (RANDOM.random(SIZE) + 0.5).astype(np.float32)
+ALIKE = np.where(RANDOM.random(SIZE) < 0.5, 0.3, 0.7).astype(np.float32)  # all in two buckets
+BOTH = np.stack([1 - PROBABILITY, PROBABILITY], axis=-1)
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    return x.astype(np.float64)
+
+
+def cells(weight: np.ndarray, *codes: np.ndarray) -> np.ndarray:
+    """The sums of weights in 64 bits."""
+    place = np.ravel_multi_index(codes, (2,) * len(codes))
+    return np.bincount(place, wide(weight), 2 ** len(codes)).reshape((2,) * len(codes))
+
+
+def losses(probability: np.ndarray) -> list[float]:
+    p = wide(probability)
+    return [-np.log(np.where(TRUE == 1, p, 1 - p)).mean(), ((p - TRUE) ** 2).mean()]
+
+
+def area(score: np.ndarray) -> float:
+    """The share of pairs in the right order, of few different scores."""
+    levels, place = np.unique(score, return_inverse=True)
+    negative, positive = (np.bincount(place, wide(WEIGHT) * (k == TRUE), len(levels)) for k in (0, 1))
+    below = np.cumsum(negative) - negative
+    return float((positive * (below + negative / 2)).sum() / positive.sum() / negative.sum())
+
+
+def of_state(state: Any) -> list[Any]:
+    return [state.log_loss(), state.brier_score(), state.expected_calibration_error()]
+
+
+def calibration_error() -> float:
+    place = np.minimum((wide(PROBABILITY) * 15).astype(int), 14)
+    gaps = np.bincount(place, wide(PROBABILITY) - TRUE, 15)
+    return float(np.abs(gaps).sum() / SIZE)
+
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], Any]]] = {
+    "losses and calibration of a state": (
+        lambda y, p: of_state(matrics.ScoreState.zeros(bits=0, losses=True, like=p).update(y, p)),
+        (TRUE, PROBABILITY),
+        lambda: [*losses(PROBABILITY), calibration_error()],
+    ),
+    "weighted area of a state": (
+        lambda y, p, w: (
+            matrics.ScoreState.zeros(bits=8, num_bins=0, like=p, dtype=w.dtype)
+            .update(y, p, sample_weight=w)
+            .roc_auc()
+            .value
+        ),
+        (TRUE, ALIKE, WEIGHT),
+        lambda: area(ALIKE),
+    ),
+    "matrix of weights": (
+        lambda y, p, w: matrics.confusion_matrix(y, p, num_classes=2, sample_weight=w),
+        (TRUE, PRED, WEIGHT),
+        lambda: cells(WEIGHT, TRUE, PRED),
+    ),
+    "margins of weights": (
+        lambda y, p, w: matrics.MarginState.zeros(2, like=w, dtype=w.dtype).update(y, p, sample_weight=w).counts[0],
+        (TRUE, PRED, WEIGHT),
+        lambda: np.diag(cells(WEIGHT, TRUE, PRED)),
+    ),
+    "joint table of weights": (
+        lambda y, a, b, w: matrics.joint_confusion_matrix(y, a, b, num_classes=2, sample_weight=w),
+        (TRUE, PRED, (ALIKE > 0.5).astype(np.int64), WEIGHT),
+        lambda: cells(WEIGHT, TRUE, PRED, (ALIKE > 0.5).astype(np.int64)),
+    ),
+    "soft matrix": (
+        matrics.soft_confusion_matrix,
+        (TRUE, BOTH),
+        lambda: [[np.bincount(TRUE, wide(BOTH[:, k]))[t] for k in (0, 1)] for t in (0, 1)],
+    ),
+    "soft targets": (
+        matrics.soft_confusion_matrix,
+        (BOTH, BOTH),
+        lambda: wide(BOTH).T @ wide(BOTH),
+    ),
+    "calibration": (
+        matrics.expected_calibration_error,
+        (TRUE, PROBABILITY),
+        calibration_error,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT001
+    import jax
+
+    call, arrays, expected = CASES[name]
+    given = [jax_backend.asarray(x, np.float32 if x.dtype == np.float32 else np.int32) for x in arrays]
+    found = (jax.jit(call) if compiled else call)(*given)
+    np.testing.assert_allclose(np.asarray(found, np.float64), expected(), rtol=5e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("gradient", [False, True])  # True: by PyTorch's own operations
+def test_torch(torch: Any, name: str, gradient: bool) -> None:  # noqa: FBT001
+    call, arrays, expected = CASES[name]
+    given = [torch.from_numpy(x) for x in arrays]
+    if gradient:
+        given = [x.requires_grad_() if x.dtype == torch.float32 else x for x in given]
+    found = call(*given)
+    found = torch.stack([x.detach() for x in found]) if isinstance(found, list) else found.detach()
+    np.testing.assert_allclose(found.double().numpy(), expected(), rtol=5e-6)
+
+
+def test_batches_of_a_state(jax_backend: Any) -> None:
+    """Across batches the losses are compensated: a thousand of them have the mean of all."""
+    import jax
+    import jax.numpy as jnp
+
+    y, p = (jax_backend.asarray(x.reshape(1024, -1), kind) for x, kind in ((TRUE, np.int32), (PROBABILITY, np.float32)))
+    state = matrics.ScoreState.zeros(bits=0, losses=True, like=jnp.zeros(1))
+    run = jax.jit(lambda state: jax.lax.scan(lambda state, batch: (state.update(*batch), None), state, (y, p))[0])
+    found = [float(x) for x in of_state(run(state))]
+    np.testing.assert_allclose(found, [*losses(PROBABILITY), calibration_error()], rtol=5e-6)
