@@ -117,6 +117,7 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
+            ignored=self._binning.ignored,
         )
         # A collection shares states that have the same names and are equal after the first batch: states with other
         # bins have other edges, and metrics that count differently need different names.
