@@ -105,6 +105,9 @@ def test_both_forms_save_and_load_alike(library: str, kind: str) -> None:
     assert other.log_dict() == metric.log_dict() != before
     if library == "torchmetrics":
         assert other.update_called
+        alone = metric[metric._measures()[0]]
+        assert not alone.state_dict()
+        alone.load_state_dict({})
     with pytest.raises(RuntimeError, match=r"Missing key\(s\) in state_dict"):
         other.load_state_dict({})
     other.load_state_dict({}, strict=False)

@@ -164,7 +164,7 @@ class ConfusionMetric(RunningMetric):
         kind = "counts" if self._values.keeps_cells else "margins"
         self._state = "_".join([kind, *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
-        self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
+        self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum", persistent=True)
         self._list_values()
 
     def update(

@@ -34,10 +34,6 @@ class RunningMetric(ManyValues):
         self._has_warned = self._has_warned_of_saving = False
         self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
 
-    def add_state(self, name: str, default: Any, dist_reduce_fx: Any = None, persistent: bool = True) -> None:  # noqa: FBT001, FBT002 (torchmetrics')
-        """Add a state, which is part of ``state_dict``, as the counts of a plain module are."""
-        super().add_state(name, default, dist_reduce_fx, persistent)
-
     @property
     @abstractmethod
     def state(self) -> Any:
@@ -63,7 +59,8 @@ class RunningMetric(ManyValues):
 
         Its value is a scalar tensor, or for ``"recall:class"`` and the like a vector, so that all of torchmetrics'
         wrappers and its arithmetic take it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
-        share their counts.
+        share their counts. As those of torchmetrics' own metrics, they are not in checkpoints without
+        ``persistent(True)``: after an epoch, Lightning saves before it resets a metric.
         """
         if self._measure is not None:
             return super().__getitem__(name)
@@ -72,6 +69,7 @@ class RunningMetric(ManyValues):
         other._measure = name
         other._computed = other._forward_cache = None
         other._each = torch.nn.ModuleList()
+        other.persistent(mode=False)
         return other
 
     def _measures(self) -> list[str]:
@@ -190,7 +188,7 @@ class RunningMetric(ManyValues):
         super().__setstate__(state)
         self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
 
-    def state_dict(self, *arguments: Any, **options: Any) -> Any:
+    def state_dict(self, **options: Any) -> Any:
         """The counts of this process, by the names of its states; with several processes save in ``sync_context()``.
 
         They are 0 once Lightning has logged the values of an epoch: it saves its checkpoint before it resets a metric,
@@ -206,7 +204,7 @@ class RunningMetric(ManyValues):
         try:
             for name, counts in own.items():
                 setattr(self, name, self._defaults[name].to(counts.device))
-            return super().state_dict(*arguments, **options)
+            return super().state_dict(**options)
         finally:
             for name, counts in own.items():
                 setattr(self, name, counts)
@@ -222,7 +220,8 @@ class RunningMetric(ManyValues):
     ) -> None:
         self._check_loaded(state_dict, prefix)
         keys = [prefix + name for name in self._defaults]
-        missing_keys += [key for key in keys if key not in state_dict]  # torchmetrics does not tell of them
+        saved = [prefix + name for name in self._defaults if self._persistent[name]]
+        missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not tell of them
         is_loaded = any(key in state_dict for key in keys)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *others)
         self._copy_states()  # or counting would modify the loaded tensors
