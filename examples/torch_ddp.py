@@ -34,7 +34,6 @@ def work(rank: int, folder: str) -> None:
     (images, labels), (held_out_images, held_out_labels) = digits.load()
     model = DistributedDataParallel(digits.network())
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    # Beside the model: a metric inside it would need keep_local(model), as DDP overwrites buffers.
     metric = ConfusionMetric(10, "accuracy, mcc, cohen_kappa", prefix="val/")
     for epoch in range(EPOCHS):
         order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(epoch))

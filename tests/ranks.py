@@ -14,10 +14,12 @@ import numpy as np
 import torch
 import training_cases
 from torch import distributed
+from torch.distributed import fsdp
 from torch.nn.parallel import DistributedDataParallel
 
 from matrics import ScoreState
-from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError, keep_local
+from matrics.integrations import torch as plain
+from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
@@ -171,7 +173,6 @@ def shares(name: str, rank: int) -> list[list[torch.Tensor]]:
 
 def every(rank: int) -> dict[str, list[dict[str, float]]]:
     """The values of every metric, synced, then counted on and synced again; and as torchmetrics syncs the whole."""
-    from matrics.integrations import torch as plain
     from matrics.integrations import torchmetrics
 
     found = {}
@@ -225,28 +226,47 @@ def groups(rank: int) -> torch.Tensor:
 
 
 class Model(torch.nn.Module):
-    """A model that counts for itself."""
+    """A model that contains a metric of every kind, and counts for itself in one of them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = torch.nn.Linear(CLASSES, CLASSES)
-        self.metric = ConfusionMetric(CLASSES)
+        each = {name: case.make(plain) for name, case in training_cases.METRICS.items()}
+        self.metrics = torch.nn.ModuleDict({"own": ConfusionMetric(CLASSES), **each})
 
     def forward(self, labels: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """The loss."""
-        self.metric.update(labels, scores)
+        self.metrics["own"].update(labels, scores)
         return torch.nn.functional.cross_entropy(self.layer(scores), labels.clamp(0))
 
 
-def inside(rank: int) -> dict[str, torch.Tensor]:
-    """A metric inside the model, where DistributedDataParallel overwrites buffers unless told not to."""
-    result = {}
-    for name, model in {"kept": keep_local(Model()), "plain": Model()}.items():
+def inside(rank: int) -> dict[str, dict[str, Any]]:
+    """Metrics inside a model that is trained in parallel, in each way."""
+    return {how: _inside(rank, how) for how in ("replicated", "added later", "rounded", "sharded")}
+
+
+def _inside(rank: int, how: str) -> dict[str, Any]:
+    model = Model()
+    metrics = model.metrics
+    parallel: torch.nn.Module = model
+    if how == "added later":
+        del model.metrics
         parallel = DistributedDataParallel(model)
-        for labels, scores in batches(rank)[:2]:
-            parallel(labels, scores).backward()
-        result[name] = model.metric.sync().matrix
-    return result
+        model.metrics = metrics
+    elif how == "rounded":
+        mixed = fsdp.MixedPrecision(buffer_dtype=torch.bfloat16)
+        parallel = fsdp.FullyShardedDataParallel(model, device_id=torch.device("cpu"), mixed_precision=mixed)
+    elif how == "sharded":
+        fsdp.fully_shard(model)
+    else:
+        parallel = DistributedDataParallel(model)
+    each = {name: shares(name, rank) for name in training_cases.METRICS}
+    for place, batch in enumerate(batches(rank)):
+        parallel(*batch).backward()
+        for name, case in training_cases.METRICS.items():
+            training_cases.count(metrics[name], case, *each[name][place])
+    values = {name: metric.sync().log_dict() for name, metric in metrics.items() if name != "own"}
+    return values | {"own": metrics["own"].sync().matrix}
 
 
 def handed(rank: int, metrics: list[Any]) -> list[torch.Tensor]:

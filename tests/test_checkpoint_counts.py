@@ -19,8 +19,6 @@ def saved(library: str, kind: str, dtype: Any = None) -> tuple[Any, dict[str, An
     pytest.importorskip(library)
     module = importlib.import_module(f"matrics.integrations.{library}")
     metric = getattr(module, kind)(3, dtype=dtype)
-    if library == "torchmetrics":
-        metric.persistent(mode=True)
     state = dict(metric.state_dict())
     return metric, state, next(name for name in state if name.startswith(("counts", "score_counts")))
 
@@ -89,3 +87,41 @@ def test_what_no_check_sees_is_nan(library: str) -> None:
         metric._update_count = 1  # or it would warn of nothing counted
     values = pickle.loads(pickle.dumps(metric)).log_dict()
     assert np.isnan(list(values.values())).all()
+
+
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
+def test_both_forms_save_and_load_alike(library: str, kind: str) -> None:
+    """The counts are in the checkpoint, a value that was computed before is not kept, and a lack of counts is told."""
+    pytest.importorskip(library)
+    make = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)
+    metric, other = (make(3, "roc_auc, ece" if kind == "ScoreMetric" else "f1") for _ in range(2))
+    shape = (20, 3) if kind == "MultilabelMetric" else (20,)
+    batch = torch.arange(20 * shape[-1]).reshape(-1)[: math.prod(shape)].reshape(shape) % 2, torch.rand(20, 3)
+    for one, turned in ((metric, batch), (other, (1 - batch[0], batch[1]))):
+        one.update(*(turned[::-1] if library == "torchmetrics" else turned))
+    before = other.log_dict()
+    other.load_state_dict(metric.state_dict())
+    assert other.log_dict() == metric.log_dict() != before
+    if library == "torchmetrics":
+        assert other.update_called
+        alone = metric[metric._measures()[0]]
+        assert not alone.state_dict()
+        alone.load_state_dict({})
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\) in state_dict"):
+        other.load_state_dict({})
+    other.load_state_dict({}, strict=False)
+
+
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+def test_counts_of_one_of_several_processes(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process that loads them would count them again, which is told once."""
+    metric, *_ = saved(library, "ConfusionMetric")
+    distributed = torch.distributed
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "get_world_size", lambda *_: 2)
+    metric.state_dict()
+    metric.update(torch.tensor([0, 1]), torch.tensor([0, 2]))
+    with pytest.warns(RuntimeWarning, match="state_dict: expected counts that are added up over the processes"):
+        metric.state_dict()
+    metric.state_dict()

@@ -106,12 +106,24 @@ def test_groups(ranks: Any, tmp_path: Path) -> None:
         np.testing.assert_array_equal(result, matrix_of(ranks, range(2) if rank < 2 else range(2, 4)))
 
 
-def test_metric_inside_a_parallel_model(ranks: Any, tmp_path: Path) -> None:
-    """Without keep_local the buffers of process 0 overwrite the others': this is what it is for."""
-    expected = matrix_of(ranks, range(2), 2)
-    for result in ranks.run("inside", 2, tmp_path):
-        np.testing.assert_array_equal(result["kept"], expected)
-        assert (result["plain"].numpy() != expected).any()
+@pytest.mark.filterwarnings("ignore:.* samples are not counted")
+def test_metrics_inside_a_parallel_model(ranks: Any, tmp_path: Path) -> None:
+    """DistributedDataParallel would overwrite all counts with those of process 0, and FSDP round those of weights."""
+    pytest.importorskip("torchmetrics")
+    module, cases = importlib.import_module("matrics.integrations.torch"), ranks.training_cases
+    results = [result for each in ranks.run("inside", 2, tmp_path) for result in each.values()]
+    expected = matrix_of(ranks, range(2))
+    for result in results:
+        np.testing.assert_array_equal(result["own"], expected)
+    for name, case in cases.METRICS.items():
+        if name == "decay":
+            continue  # the weights of batches depend on the process that counts them
+        metric = case.make(module)
+        for rank in range(2):
+            for batch in ranks.shares(name, rank):
+                cases.count(metric, case, *batch)
+        wanted = pytest.approx(metric.log_dict(), rel=1e-12)
+        assert [result[name] for result in results] == [wanted] * len(results), name
 
 
 @pytest.mark.exhaustive

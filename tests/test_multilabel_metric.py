@@ -100,6 +100,7 @@ def nasty() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", nasty())
 @pytest.mark.filterwarnings("ignore:compute:RuntimeWarning", "ignore:.*not counted", "ignore:The ``compute``")
+@pytest.mark.filterwarnings("ignore:some scores are not in .0, 1.")  # infinite ones
 def test_nasty_batches(library: str, case: str, *, weighted: bool) -> None:
     """A batch next to a good one; counts, dropped entries and measures of samples by hand."""
     thresholds = [0.2, 0.5, 0.75, 0.5, 0.9] if case == "thresholds" else 0.5

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
@@ -29,7 +30,9 @@ from sklearn.metrics import (
     get_scorer,
     make_scorer,
     matthews_corrcoef,
+    precision_score,
     recall_score,
+    roc_auc_score,
 )
 from sklearn.model_selection import (
     GridSearchCV,
@@ -292,8 +295,11 @@ def test_a_model_that_has_seen_one_class(labels: list[Any]) -> None:
     measures = scorer("accuracy, f1, mcc, roc_auc, log_loss", positive=other)
     found = measures(model, X, both)
     assert found == {"accuracy": 0.75, "f1": 0.0, "mcc": -1.0, "roc_auc": 0.5, "log_loss": -math.inf}
-    assert measures(model, X, alone) == {"accuracy": 1.0, "f1": 0.0, "mcc": -1.0, "roc_auc": 0.0, "log_loss": 0.0}
-    assert scorer("accuracy, mcc")(model, X, alone) == {"accuracy": 1.0, "mcc": -1.0}
+    expected = {"accuracy": 1.0, "f1": 0.0, "mcc": math.nan, "roc_auc": math.nan, "log_loss": 0.0}
+    with pytest.warns(UndefinedMetricWarning, match=f"mcc, roc_auc: .* y_true has no sample of {other!r}"):
+        assert measures(model, X, alone) == pytest.approx(expected, nan_ok=True)
+    with pytest.warns(UndefinedMetricWarning, match="mcc: undefined whatever is predicted"):
+        assert scorer("accuracy, mcc")(model, X, alone) == pytest.approx({"accuracy": 1, "mcc": math.nan}, nan_ok=True)
 
 
 def test_given_labels_are_all_classes_in_order() -> None:
@@ -328,8 +334,43 @@ def test_an_undefined_value_is_the_worst_end_and_nan_where_that_is_infinite() ->
     assert math.isnan(scorer("mcc", zero_division=math.nan)(constant, X2, Y2))
     assert scorer("mcc", zero_division=0)(constant, X2, Y2) == 0
     of_one = Y2 == 1
-    worst = scorer("roc_auc, average_precision")(TWO, X2[~of_one], Y2[~of_one])
-    assert worst == {"roc_auc": 0, "average_precision": 0}
+    with pytest.warns(UndefinedMetricWarning, match="roc_auc, average_precision: .* y_true has no sample of 1"):
+        found = scorer("roc_auc, average_precision")(TWO, X2[~of_one], Y2[~of_one])
+    assert found == pytest.approx({"roc_auc": math.nan, "average_precision": math.nan}, nan_ok=True)
+
+
+def test_folds_without_a_class() -> None:
+    """Data sorted by class: the folds that have both classes have scikit-learn's values, and all others none."""
+    y = np.sort(Y2)[::4]
+    X = X2[np.argsort(Y2)][::4]
+    cv, specs = KFold(4), "roc_auc, mcc, specificity, recall[0], precision, f1, accuracy"
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
+    with pytest.warns(UndefinedMetricWarning, match="roc_auc, mcc.*: .* y_true has no sample of [01]"):
+        found = cross_validate(model, X, y, cv=cv, scoring=scorer(specs))
+    for k, (train, test) in enumerate(cv.split(X)):
+        fitted = clone(model).fit(X[train], y[train])
+        true, pred = y[test], fitted.predict(X[test])
+        has_both = len(set(true)) == 2
+        expected = {
+            "roc_auc": roc_auc_score(true, fitted.decision_function(X[test])) if has_both else math.nan,
+            "mcc": matthews_corrcoef(true, pred) if has_both else math.nan,
+            "specificity": recall_score(true, pred, pos_label=0) if 0 in true else math.nan,
+            "recall[0]": recall_score(true, pred, pos_label=0) if 0 in true else math.nan,
+            "precision": precision_score(true, pred, average="macro", zero_division=0),
+            "f1": f1_score(true, pred, average="macro"),
+            "accuracy": np.mean(true == pred),
+        }
+        for name, value in expected.items():
+            assert found[f"test_{name}"][k] == pytest.approx(value, nan_ok=True), (name, k)
+    assert not np.isnan(cross_val_score(model, X, y, cv=cv, scoring=scorer("roc_auc", zero_division=0.5))).any()
+
+
+def test_a_class_that_a_fold_lacks_is_left_out_of_the_mean_of_recalls() -> None:
+    """Its recall is undefined, also where it is predicted; scikit-learn's, of the labels that occur."""
+    true, pred = np.array([0, 0, 1, 1, 1]), np.array([0, 2, 1, 1, 0])
+    found = scorer("recall, precision", labels=[0, 1, 2])(Answers(pred), true[:, None], true)
+    assert found["recall"] == pytest.approx(recall_score(true, pred, labels=[0, 1], average="macro"))
+    assert found["precision"] == pytest.approx(precision_score(true, pred, average="macro", zero_division=0))
 
 
 @pytest.mark.parametrize("y", [Y2, np.arange(len(Y2)) % 3], ids=["two", "three"])
@@ -366,10 +407,10 @@ def test_the_worst_value_of_a_class_in_every_average() -> None:
     }
     found = scorer(list(expected))(model, true[:, None], true)
     assert found == pytest.approx(expected)
-    # Class 3 is predicted but not true: its ratio is undefined, and has no finite worst end.
+    # Class 3 is predicted but not true: its ratio is undefined for every model.
     stray = Answers(np.where(np.arange(len(pred)) == 0, 3, pred))
-    assert math.isnan(scorer(UNBOUNDED + ":macro")(stray, true[:, None], true))
-    assert scorer(UNBOUNDED + ":macro", zero_division=math.nan)(stray, true[:, None], true) < 0
+    ratios = scorer(UNBOUNDED + ":macro"), scorer(UNBOUNDED + ":macro", zero_division=math.nan)
+    assert ratios[0](stray, true[:, None], true) == ratios[1](stray, true[:, None], true) < 0
     own = matrics.Metric.of(ppv_of_class, kind="per_class", range=(0, 1), higher_is_better=True)
     assert scorer(own)(model, true[:, None], true) == pytest.approx(expected["precision"])
 
@@ -514,7 +555,8 @@ def test_weights_in_a_call() -> None:
     weight = np.arange(len(Y2)) % 3
     found = scorer("mcc")(TWO, X2, Y2, sample_weight=weight)
     assert found == pytest.approx(matthews_corrcoef(Y2, TWO.predict(X2), sample_weight=weight))
-    assert scorer("mcc, log_loss")(TWO, X2, Y2, sample_weight=0 * weight)["mcc"] == -1
+    with pytest.warns(UndefinedMetricWarning, match="mcc, log_loss: .* y_true has no sample of 0, 1"):
+        assert math.isnan(scorer("mcc, log_loss")(TWO, X2, Y2, sample_weight=0 * weight)["mcc"])
     importance = permutation_importance(
         TWO, X2[:, :], Y2, scoring=scorer("mcc"), n_repeats=1, random_state=0, sample_weight=weight
     )

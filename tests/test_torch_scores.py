@@ -332,11 +332,12 @@ def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
     assert repr(make(3, "ece", prefix="val/")) == "ScoreMetric(3, ['ece'], prefix='val/')"
 
 
-def test_inside_a_parallel_model(torch: Any, make: Any) -> None:
-    """DistributedDataParallel leaves all its buffers alone."""
-    model = torch.nn.ModuleDict({"net": torch.nn.Linear(4, 3), "metric": make(3)})
-    importlib.import_module("matrics.integrations.torch").keep_local(model)
-    assert model._ddp_params_and_buffers_to_ignore == {f"metric.{name}" for name in BUFFERS}
+def test_a_copy_of_data_parallel_does_not_count(torch: Any, make: Any) -> None:
+    """Its counts would be thrown away after each forward pass."""
+    metric = make(3)
+    with pytest.raises(RuntimeError, match="outside of the forward pass of DataParallel"):
+        metric._replicate_for_data_parallel()(torch.tensor([0]), torch.rand(1, 3))
+    metric.update(torch.tensor([0]), torch.rand(1, 3))
 
 
 def test_counts_are_exact(torch: Any, make: Any) -> None:

@@ -65,8 +65,6 @@ def test_state_is_safe(torch: Any, make: Any) -> None:
     metric = make(3, "mcc, recall:class", prefix="val/")
     batch = draw(torch)
     metric.update(*batch)
-    assert not metric.state_dict()
-    metric.persistent(True)
     saved = metric.state_dict()
     counts = {name: value.clone() for name, value in saved.items()}
     resumed = make(3, "mcc, recall:class", prefix="val/")
@@ -383,8 +381,6 @@ def test_known_error_of_float32_states(torch: Any, torchmetrics: Any, make: Any)
 
 def test_a_checkpoint_of_other_classes(torch: Any, make: Any) -> None:  # noqa: ARG001
     saved, metric = make(5), make(3)
-    saved.persistent(mode=True)
-    metric.persistent(mode=True)
     with pytest.raises(ValueError, match="expected counts of 3 classes, got counts of 5"):
         metric.load_state_dict(saved.state_dict())
 

@@ -74,6 +74,9 @@ class Classes:
     ordered
         Whether the order of the classes has a meaning: given by the user or the file, or numbers by size. If not, two
         texts in alphabetical order have no default positive class.
+    left_out
+        The indices of classes of which no true samples are counted, as ``ignore_index`` says. They take no part in
+        averages over the classes.
     """
 
     number: int
@@ -81,6 +84,7 @@ class Classes:
     positive: int | None = None
     by_construction: bool = False
     ordered: bool = True
+    left_out: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -91,6 +95,7 @@ class Classes:
         *,
         by_construction: bool = False,
         ordered: bool = True,
+        left_out: tuple[int, ...] = (),
     ) -> Classes:
         """The classes with ``positive``, a label or an index, as the positive one; raises if it is none of them.
 
@@ -99,10 +104,10 @@ class Classes:
         """
         named = None if labels is None else tuple(labels)
         ordered = ordered and not isinstance(labels, Sorted)
-        found = cls(number, named, None, by_construction, ordered)
+        found = cls(number, named, None, by_construction, ordered, left_out)
         if positive is None:
             return found
-        return cls(number, named, found.index(positive, "positive"), by_construction, ordered)
+        return cls(number, named, found.index(positive, "positive"), by_construction, ordered, left_out)
 
     def index(self, value: Any, name: str = "class") -> int:
         """The index of a class, given as a label if there are labels; ``name`` is its name in messages."""

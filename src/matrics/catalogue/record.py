@@ -395,6 +395,8 @@ class Metric:
             average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
         if average == "binary" and not chosen:
             chosen = (classes.positive_of(self.spec),)
+        if average in averages.OF_SEVERAL and not chosen and 0 < len(classes.left_out) < classes.number:
+            chosen = tuple(k for k in range(classes.number) if k not in classes.left_out)
         found = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
         return replace(found, average=average, classes=chosen, resolved=True)
 

@@ -135,6 +135,13 @@ def _ignored(ignore_index: Any, labels: tuple[Hashable, ...]) -> tuple[Hashable,
     return found
 
 
+def left_out(ignore_index: Any, number: int, labels: tuple[Hashable, ...] | None) -> tuple[int, ...]:
+    """The indices of the classes that are labels to leave out."""
+    known = tuple(range(number)) if labels is None else labels
+    ignored = _ignored(ignore_index, known)
+    return tuple(k for k, label in enumerate(known) if label in ignored)
+
+
 def _codes(
     values: Any,
     codes: Mapping[Hashable, int],

@@ -60,7 +60,7 @@ def permutation_test(
     positive : hashable, optional
         The positive class, as in :func:`matrics.score`.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with one of these true labels are left out; classes of these take no part in averages over classes.
     num : int, optional
         Number of shuffles; 9,999 if left out.
     rng : numpy.random.Generator or int, optional
@@ -101,7 +101,7 @@ def permutation_test(
     given: Any = named_models({"": y_pred})[1] if is_one else y_pred
     samples = PairedSamples.of(y_true, given, num_classes, labels, None, None, ignore_index)
     n = samples.classes.number
-    chosen = resolve(metric, Classes.of(n, samples.classes.labels, positive))
+    chosen = resolve(metric, Classes.of(n, samples.classes.labels, positive, left_out=samples.left_out))
     if len(chosen) != 1:
         raise ValueError(f"metric: expected one measure, got {len(chosen)}")
     ((name, measure),) = chosen.items()

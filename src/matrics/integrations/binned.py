@@ -10,8 +10,10 @@ from torch import Tensor
 
 from matrics.arrays.torch import TORCH
 from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
+from matrics.integrations.odd_scores import warned_of_scores
+from matrics.integrations.score_names import look_at_thresholds
 from matrics.integrations.score_values import MASKED, checked_positive, masked
-from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
+from matrics.integrations.torch_metric import check_tensors, kept_samples, of_samples, refuse_weights_of_integers
 from matrics.ranking.batches import count_into
 from matrics.ranking.leaves import check_same
 from matrics.ranking.state import ScoreState
@@ -40,6 +42,7 @@ class Binning:
         self.from_logits, self.ignored = bool(from_logits), check_ignore_index(ignore_index)
         edges = kept["edges"]
         self._kept = kept | {"edges": edges.tolist() if isinstance(edges, Tensor) else edges}
+        self._looks = look_at_thresholds(kept) and not self.from_logits  # until it has warned
         self._kept |= {"num_classes": num_classes, "dtype": dtype, "allow_large": allow_large}
 
     def zeros(self) -> ScoreState:
@@ -62,6 +65,8 @@ class Binning:
         if sample_weight is not None and not state.counts.is_floating_point():
             refuse_weights_of_integers()
         y_score = self._last(y_true, y_score)
+        if self._looks and not torch.compiler.is_compiling():
+            self._looks = not self._warned(y_true, y_score, mask)
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive
         if mask is not None and not y_true.is_floating_point():
@@ -72,6 +77,12 @@ class Binning:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
         count_into(y_true, y_score, state, **options, are_logits=self.from_logits, decay=decay)
+
+    def _warned(self, y_true: Tensor, y_score: Tensor, mask: Tensor | None) -> bool:
+        """Whether scores that are compared with thresholds are no probabilities, which a warning tells."""
+        counted = kept_samples(y_true, mask, self.ignored)
+        counted = counted[..., None] if counted is not None and y_score.ndim > y_true.ndim else counted
+        return warned_of_scores(y_score.float(), counted, TORCH)
 
     def _last(self, y_true: Tensor, y_score: Tensor) -> Tensor:
         """Scores in the shape of the labels, with the classes last."""

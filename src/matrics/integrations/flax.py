@@ -9,6 +9,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -27,6 +28,7 @@ from matrics.counting.labels import (
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.flax_multilabel import MultilabelMetric
 from matrics.integrations.flax_scores import ScoreMetric
+from matrics.integrations.odd_scores import are_probabilities, check_probabilities
 from matrics.integrations.score_values import MASKED, OUTSIDE
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.values import ConfusionValues
@@ -62,10 +64,15 @@ class ConfusionMetric(RunningMetric):
         The axis of the classes of the logits. If left out, the last axis, as for the losses of Optax; with a
         warning if all axes after the first have the same length, so that it could also be axis 1.
     threshold : float, optional
-        The logits belong to class 1 of two; samples with a logit of at least this are predicted as 1. Class 1 is
+        The scores belong to class 1 of two; samples with a score of at least this are predicted as 1. Class 1 is
         then the positive one, without ``positive``.
+    from_logits : bool, default False
+        Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
+        scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, on the CPU outside ``jit``. The
+        largest of the scores of all classes is the same for logits.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with this true label, or one of these, are left out. If it is one of the classes, averages are over the
+        others; to predict it is an error of the true class.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
     decay : float, optional
@@ -107,6 +114,7 @@ class ConfusionMetric(RunningMetric):
         positive: Hashable = None,
         class_axis: int | None = None,
         threshold: float | None = None,
+        from_logits: bool = False,
         ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
         decay: float | None = None,
@@ -118,6 +126,8 @@ class ConfusionMetric(RunningMetric):
         self.decay, dtype = decay_and_dtype(decay, dtype, JAX.widest_float(jnp.zeros(())))
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
+            if from_logits:
+                check_probabilities([threshold])
         self._values = ConfusionValues.of_classes(
             num_classes,
             metrics,
@@ -126,6 +136,7 @@ class ConfusionMetric(RunningMetric):
             class_names=class_names,
             positive=positive,
             has_threshold=threshold is not None,
+            ignored=check_ignore_index(ignore_index),
             undefined=Undefined.of(zero_division, fill_undefined),
             bytes_of_cell=4 if dtype == jnp.float32 else 8,
             margins_alone=self._margins_alone,
@@ -135,7 +146,7 @@ class ConfusionMetric(RunningMetric):
         state = kind.zeros(num_classes, like=jnp.zeros(()), dtype=dtype, allow_large=allow_large)
         self.class_labels = None if codes is None else tuple(codes)
         self.class_axis = checked_class_axis(class_axis)
-        self.threshold = threshold
+        self.threshold, self.from_logits = threshold, bool(from_logits)
         self.ignore_index = check_ignore_index(ignore_index)
         self._hold(state)
 
@@ -176,6 +187,11 @@ class ConfusionMetric(RunningMetric):
         sample_weight = self._weights(sample_weight)
         if JAX.is_float(y_pred) and self.threshold is None and self.class_axis is None:
             warn_if_either_fits(y_true, y_pred, self.counts.shape[-1], -1)
+        if self.threshold is not None and JAX.is_float(y_pred):
+            if self.from_logits:
+                y_pred = jax.nn.sigmoid(y_pred.astype(JAX.widest_float(y_pred)))
+            elif are_probabilities([self.threshold]):
+                self._look_at_scores(y_true, y_pred, mask)
         ignore_index: int | tuple[int, ...] = self.ignore_index
         if mask is not None or self.class_labels is not None:
             kept = jnp.broadcast_to(jnp.asarray(True if mask is None else mask).astype(bool), y_true.shape)

@@ -12,6 +12,8 @@ from flax import nnx
 
 from matrics.arrays import Array, fitting
 from matrics.arrays.jax import JAX
+from matrics.counting.labels import is_kept, labels_to_ignore
+from matrics.integrations.odd_scores import warned_of_scores
 from matrics.integrations.values import Values
 from matrics.states.leaves import Additive
 
@@ -24,10 +26,11 @@ class RunningMetric(nnx.Metric):
     """The names of the arrays of counts and sums, without the high words of counts."""
 
     decay: float | None = None
+    ignore_index: tuple[int, ...]
 
     def _hold(self, state: Any) -> None:
         """Make the variables: of arrays without elements none, because Orbax cannot save these."""
-        self.has_warned = False
+        self.has_warned = self.has_warned_of_scores = False
         leaves = {name: getattr(state, name) for name in state._fields if name != "states"}
         for name, leaf in leaves.items():
             setattr(self, name, nnx.metrics.MetricState(leaf) if leaf.size else None)
@@ -94,6 +97,19 @@ class RunningMetric(nnx.Metric):
                 "for weighted ones"
             )
         return as_jax("sample_weight", sample_weight)
+
+    def _look_at_scores(self, y_true: Array, y_score: Array, mask: Any) -> None:
+        """Warn once of scores outside of [0, 1], which thresholds of probabilities part; classes are the last axis."""
+        if self.has_warned_of_scores or JAX.host_view(y_score) is None:
+            return
+        counted = is_kept(y_true, labels_to_ignore(self.ignore_index, y_true, JAX), JAX)
+        if mask is not None:
+            inside = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
+            counted = inside if counted is None else inside & counted
+        if counted is not None and y_score.ndim > y_true.ndim:
+            counted = counted[..., None]
+        if warned_of_scores(y_score, counted, JAX):
+            self.has_warned_of_scores = True
 
 
 def as_jax(name: str, values: Any) -> Array:

@@ -20,6 +20,7 @@ from matrics.integrations.multilabel_batch import Entries, added, check_batch, f
 from matrics.integrations.multilabel_names import kept_for, read_names
 from matrics.integrations.multilabel_sums import ADDED, MultilabelSums, checked_thresholds, empty
 from matrics.integrations.multilabel_values import MultilabelValues
+from matrics.integrations.odd_scores import are_probabilities, check_probabilities
 from matrics.integrations.settings import Undefined
 from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
@@ -45,7 +46,8 @@ class MultilabelMetric(RunningMetric):
         The buckets for areas, or bins of your own in their place, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
         Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Areas are then of the
-        logits, all else is of probabilities.
+        logits, all else is of probabilities. Without it, scores outside of [0, 1] and thresholds between 0 and 1 give a
+        warning, once, on the CPU outside ``jit``.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     prefix : str, default ""
@@ -119,6 +121,9 @@ class MultilabelMetric(RunningMetric):
         self.from_logits = bool(from_logits)
         self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
+        if self.from_logits and kept.predictions:
+            check_probabilities(thresholds.tolist())
+        self.has_probabilities = kept.predictions and are_probabilities(thresholds)
         self.thresholds = nnx.metrics.MetricState(jnp.asarray(thresholds, jnp.float32)) if kept.predictions else None
         self._hold(state)
 
@@ -181,6 +186,8 @@ class MultilabelMetric(RunningMetric):
         order = y_score
         if are_logits and JAX.is_float(y_score):
             y_score = jax.nn.sigmoid(y_score.astype(JAX.widest_float(y_score)))
+        elif self.has_probabilities and JAX.is_float(y_score):
+            self._look_at_scores(y_true, y_score, mask)
         state = self.state
         thresholds = None if self.thresholds is None else self.thresholds[...]
         found = added(layout, state, Entries(y_true, y_score, order, mask, weights), thresholds, self.ignore_index, JAX)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from matrics.arrays.jax import JAX
 from matrics.counting.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
-from matrics.integrations.score_names import kept_for, read_names
+from matrics.integrations.score_names import kept_for, look_at_thresholds, read_names
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.ranking.leaves import ADDED
@@ -56,7 +56,8 @@ class ScoreMetric(RunningMetric):
         The axis of the classes of scores. If left out, the last axis, as for the losses of Optax; with a warning
         if all axes after the first have the same length, so that it could also be axis 1.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with this true label, or one of these, are left out. If it is one of the classes, averages are over the
+        others.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
     decay : float, optional
@@ -119,10 +120,11 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
+            ignored=check_ignore_index(ignore_index),
         )
         self.num_classes = num_classes
         self.positive = checked_positive(positive, num_classes)
-        self.from_logits = bool(from_logits)
+        self.from_logits, self.looks_at_thresholds = bool(from_logits), look_at_thresholds(kept)
         self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
         self._hold(state)
@@ -169,6 +171,8 @@ class ScoreMetric(RunningMetric):
             if self.class_axis is None:
                 warn_if_either_fits(y_true, y_score, self.num_classes, -1)
             y_score = jnp.moveaxis(y_score, -1 if self.class_axis is None else self.class_axis, -1)
+        if self.looks_at_thresholds and not are_logits:
+            self._look_at_scores(y_true, y_score, mask)
         ignore_index: int | tuple[int, ...] = self.ignore_index
         positive = self.positive
         if mask is not None:

@@ -26,7 +26,8 @@ from matrics.counting import labels
 from matrics.counting.codes import searched
 from matrics.counting.count import add_pairs, margin_bins
 from matrics.integrations.checkpoints import check_counts
-from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
+from matrics.integrations.odd_scores import are_probabilities, check_probabilities, warned_of_scores
+from matrics.integrations.torch_metric import check_tensors, kept_samples, of_samples, refuse_weights_of_integers
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 
@@ -55,6 +56,7 @@ class GuardedCounts(ABC):
         *,
         class_axis: int | None,
         threshold: float | None,
+        from_logits: bool,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
         decay: float | None = None,
@@ -62,12 +64,17 @@ class GuardedCounts(ABC):
         self.dtype, self.decay = dtype, decay
         self.num_classes, self.codes = num_classes, codes
         self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
+        self.from_logits = bool(from_logits)
         self.ignored = labels.check_ignore_index(ignore_index)
         is_usual = self.class_axis in (None, 1, -1) and self.threshold is None
         self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
         self._decide(
             torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
         )  # checks the threshold
+        if threshold is not None and self.from_logits:
+            check_probabilities([threshold])
+        # Until it has warned.
+        self._looks = threshold is not None and not self.from_logits and are_probabilities([threshold])
 
     @property
     @abstractmethod
@@ -127,6 +134,7 @@ class GuardedCounts(ABC):
         has_scores = y_pred.is_floating_point()
         if mask is None and sample_weight is None and self._add_on_host(counts, y_true, y_pred):
             return
+        scores = y_pred
         if has_scores:
             y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
         else:
@@ -137,10 +145,9 @@ class GuardedCounts(ABC):
             raise ValueError(f"expected labels of one shape, got {got}{hint}")
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
-        kept = labels.is_kept(wide, labels.labels_to_ignore(self.ignored, y_true, TORCH), TORCH)
-        if mask is not None:
-            inside = of_samples(mask, "mask", wide).bool()
-            kept = inside if kept is None else kept & inside
+        kept = kept_samples(y_true, mask, self.ignored)
+        if self._looks and not torch.compiler.is_compiling():
+            self._looks = not warned_of_scores(scores.float(), kept, TORCH)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
@@ -212,6 +219,8 @@ class GuardedCounts(ABC):
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range for NaN scores."""
+        if self.threshold is not None and self.from_logits:
+            scores = scores.to(TORCH.widest_float(scores)).sigmoid()
         return labels.decide(
             scores,
             self.num_classes,

@@ -17,7 +17,8 @@ from matrics.integrations.checkpoints import check_counts, check_edges, check_re
 from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
 from matrics.integrations.multilabel_sums import ADDED, Layout, MultilabelSums, checked_thresholds, empty
-from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
+from matrics.integrations.odd_scores import are_probabilities, check_probabilities, warned_of_scores
+from matrics.integrations.torch_metric import check_tensors, kept_samples, of_samples, refuse_weights_of_integers
 
 HALVES = (torch.float16, torch.bfloat16)
 THRESHOLDS_DIFFER = "{}: expected predictions at the thresholds of this metric, got some at others"
@@ -57,6 +58,9 @@ class LabelTensors:
         self._on_host = host | {"states": np.ones((), np.int64)}
         found = checked_thresholds(threshold, self.layout.num_labels, kept)
         self._thresholds = found if kept.predictions else found[:0]
+        if self.from_logits:
+            check_probabilities(self._thresholds.tolist())
+        self._looks = not self.from_logits and are_probabilities(self._thresholds)  # until it has warned
 
     def zeros(self) -> tuple[Layout, MultilabelSums]:
         """The layout, and the sums of no samples."""
@@ -96,6 +100,9 @@ class LabelTensors:
         if self.from_logits and y_score.is_floating_point() and needs_probabilities:
             # In float32 the logistic function is 1 from a logit of 17 on.
             y_score = y_score.to(TORCH.widest_float(y_score)).sigmoid()
+        elif self._looks and y_score.is_floating_point() and not torch.compiler.is_compiling():
+            counted = kept_samples(y_true, mask, self.ignored)
+            self._looks = not warned_of_scores(y_score, counted, TORCH)
         batch = {"y_true": y_true, "y_score": y_score, "order": order, "mask": mask, "weights": sample_weight}
         given = own | {name: x for name, x in batch.items() if x is not None}
         views = TORCH.host_views(*given.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from matrics.arrays.sizes import check_count, is_whole
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import options_of
+from matrics.integrations.odd_scores import are_probabilities
 from matrics.integrations.settings import are_counts, of_nothing
 from matrics.quoting import quoted, split_outside
 from matrics.ranking.bins import rounded
@@ -92,6 +93,11 @@ def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: A
         "losses": any(value.name in LOSSES for value in wanted),
         "top_k": places or None,
     }
+
+
+def look_at_thresholds(kept: Mapping[str, Any]) -> bool:
+    """Whether odd scores are to be looked for where they meet thresholds: bins of calibration and losses show them."""
+    return are_probabilities(kept["thresholds"] or ()) and not (kept["num_bins"] or kept["losses"])
 
 
 def placed(wanted: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:

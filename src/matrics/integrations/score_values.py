@@ -11,6 +11,7 @@ import numpy as np
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.catalogue.classes import Classes, in_words
 from matrics.catalogue.naming import by_class, check_names, named
+from matrics.counting.codes import left_out
 from matrics.counting.labels import is_kept, labels_to_ignore, widen
 from matrics.integrations.score_names import AREAS, CALIBRATION, LOSSES, ScoreValue, placed
 from matrics.integrations.settings import Seen, Undefined, checked_prefix
@@ -33,6 +34,13 @@ ODD_SCORES = (
 WIDE, FEW_SAMPLES = 0.01, 100
 
 
+# Other values than areas that may be averages over classes, and the arrays of a state with an axis of classes.
+AVERAGED = (CALIBRATION, "top_k_recall")
+_OF_CLASSES = (
+    *("counts", "carried", "bins", "bins_carried", "calibration", "calibration_remainders", "sums", "remainders"),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoreValues(Values):
     """The requested values of histograms of scores."""
@@ -40,6 +48,7 @@ class ScoreValues(Values):
     wanted: tuple[ScoreValue, ...]
     positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
     bounds: bool
+    left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
     @classmethod
     def of_state(
@@ -53,6 +62,7 @@ class ScoreValues(Values):
         positive: Any,
         undefined: Undefined,
         bounds: bool,
+        ignored: Sequence[int],
     ) -> ScoreValues:
         """The values of states like this one; raises for values that cannot be computed."""
         if class_names is not None and num_classes is None:
@@ -70,6 +80,7 @@ class ScoreValues(Values):
             wanted=placed(wanted, thresholds),
             positive=known,
             bounds=bool(bounds),
+            left_out=() if num_classes is None else left_out(list(ignored), num_classes, None),
         )
         return replace(made, keys=tuple(map(str, made.of(state))))
 
@@ -96,7 +107,13 @@ class ScoreValues(Values):
         found: dict[str, Array] = {}
         of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS]
         read = Areas(state) if of_areas else None
-        areas = {wanted.key: self._area(wanted, read) for wanted in of_areas if read is not None}
+        others = self._others(state)
+        read_of_others = Areas(others) if of_areas and others is not state else read
+        areas: dict[str, Bounded] = {}
+        for wanted in of_areas:
+            of_these = read if self._is_of_classes(wanted) else read_of_others
+            if of_these is not None:
+                areas[wanted.key] = self._area(wanted, of_these)
         counted = _counted(state) or (read.samples() if read is not None else state.counts, None)
         seen = Seen.of(*counted)
         for wanted in self.wanted:
@@ -104,12 +121,35 @@ class ScoreValues(Values):
                 area = areas[wanted.key]
                 values = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
             else:
-                values = {"": self._value(wanted, state)}
+                is_average = wanted.name in AVERAGED and not self._is_of_classes(wanted)
+                values = {"": self._value(wanted, others if is_average else state)}
             for ending, part in values.items():
                 # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
                 undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
                 found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
         return found, areas, counted, read
+
+    def _is_of_classes(self, wanted: ScoreValue) -> bool:
+        """Whether a value is of one class, or of each, and no average over classes."""
+        return wanted.option == "class" or (wanted.option is None and self._class is not None)
+
+    def _others(self, state: ScoreState) -> ScoreState:
+        """The state without the counts of classes that take no part in averages."""
+        number = len(self.class_names or ())
+        if not 0 < len(self.left_out) < number:
+            return state
+        parts = [
+            slice(start, end)
+            for start, end in zip((0, *(k + 1 for k in self.left_out)), (*self.left_out, None), strict=True)
+        ]
+        backend, arrays = as_arrays(**state._asdict())
+        # An array of classes that is not kept has no elements; the calibration of the top class is behind that of each.
+        kept = {
+            name: backend.xp.concat([x[part, ...] for part in parts])
+            for name, x in zip(state._fields, arrays, strict=True)
+            if name in _OF_CLASSES and x.shape[0] >= number
+        }
+        return state._replace(**kept)
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
         of_one = self._class is not None and wanted.option is None

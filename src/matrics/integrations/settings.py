@@ -14,6 +14,7 @@ from matrics.arrays.sizes import check_state_size, written_size
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
+from matrics.counting.codes import left_out
 from matrics.engine.evaluation import check_options, evaluate, frames_to_the_user
 from matrics.quoting import quoted, split_outside
 from matrics.scoring.score import resolve
@@ -35,6 +36,7 @@ def classes_of(
     positive: Any,
     *,
     by_construction: bool = False,
+    ignored: Sequence[int] = (),
 ) -> Classes:
     """The classes of a metric; the positive class may be given by its label or its name.
 
@@ -44,7 +46,8 @@ def classes_of(
     known = None if labels is None else list(labels)
     if known and class_names and any(type(label) is type(positive) and label == positive for label in known):
         positive = class_names[known.index(positive)]
-    return Classes.of(number, class_names or known, positive, by_construction=by_construction)
+    left = left_out(list(ignored), number, None if known is None else tuple(known))
+    return Classes.of(number, class_names or known, positive, by_construction=by_construction, left_out=left)
 
 
 def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -> tuple[dict[str, Metric], list[str]]:

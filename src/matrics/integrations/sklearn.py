@@ -43,11 +43,13 @@ def scorer(
         All classes, in order. If left out, they are the ``classes_`` of the estimator and, should others occur in the
         test data, these as well: a sample of an unknown class counts as an error, and its probability is 0.
     zero_division : float, optional
-        The value of undefined measures (0/0), as in :func:`matrics.score`, before it is negated. If left out, an
-        undefined value is the worst end of the measure's range, so that no undefined model is chosen; NaN
-        where that end is infinite. In a mean over classes, a class that occurs and is undefined, such as the
-        precision of a class that is never predicted, counts as the worst, and one that is neither true nor predicted
-        is left out.
+        The value of undefined measures (0/0), as in :func:`matrics.score`, before it is negated. If left out, a value
+        that is undefined because of what is predicted is the worst end of the measure's range, so that no such model
+        is chosen; NaN where that end is infinite. A value that the true labels make undefined for every model, such as
+        the ROC AUC, the MCC and a recall of a fold without one of the classes, is NaN, with scikit-learn's
+        ``UndefinedMetricWarning``. In a mean over classes, a class that occurs and is undefined, such as the
+        precision of a class that is never predicted, counts as the worst; one that is neither true nor predicted is
+        left out, and so is one that is not true from measures such as the recall.
 
     Returns
     -------

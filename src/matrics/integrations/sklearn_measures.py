@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from matrics.arrays import Array
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
@@ -172,40 +174,59 @@ def _of_scores(name: str) -> Measure | None:
 
 def of_matrix(
     cm: Array, measures: Iterable[Measure], classes: Classes, zero_division: float | None
-) -> dict[str, float]:
-    """The values of the measures of predicted labels, by name; NaN where undefined."""
+) -> tuple[dict[str, float], set[str]]:
+    """The values of the measures of predicted labels, by name, NaN where undefined; and those undefined for any model.
+
+    The latter are undefined whatever is predicted for these true labels.
+    """
     chosen = {one.name: one.metric.resolved_for(classes) for one in measures if one.metric is not None}
     if not chosen:
-        return {}
+        return {}, set()
     if zero_division is not None:
         found = evaluate(cm, [one.bind() for one in chosen.values()], zero_division=zero_division, invalid="raise")
-        return {name: float(value) for name, value in zip(chosen, found, strict=True)}
+        return {name: float(value) for name, value in zip(chosen, found, strict=True)}, set()
+    true = cm.sum(axis=1)
+    models = _models_of(true)
+    tried = evaluate(models, [one.bind() for one in chosen.values()], invalid="nan") if not true.all() else []
+    lost = {name for name, values in zip(chosen, tried, strict=False) if np.isnan(values).all()}
     # Where the worst end is infinite, also without it: classes without a value must not make the mean infinite.
     plain = {name: one for name, one in chosen.items() if math.isinf(_worst(one)) and one.kind == "per_class"}
-    functions = [one.bind() for one in (*map(_with_worst, chosen.values()), *plain.values())]
+    functions = [one.bind() for one in (*(_with_worst(one, models) for one in chosen.values()), *plain.values())]
     found = [float(value) for value in evaluate(cm, functions, invalid="raise")]
     values, beside = dict(zip(chosen, found, strict=False)), dict(zip(plain, found[len(chosen) :], strict=True))
     changed = {name for name, value in beside.items() if math.isinf(values[name]) and values[name] != value}
-    return {name: math.nan if name in changed else value for name, value in values.items()}
+    return {name: math.nan if name in changed | lost else value for name, value in values.items()}, lost
+
+
+def _models_of(true: Array) -> Array:
+    """Matrices of a perfect model, of one that guesses and of one with all kinds of errors, for these true sizes."""
+    n = len(true)
+    guesses = np.tile(np.arange(1.0, n + 1), (n, 1))
+    rates = np.stack([np.eye(n), guesses, guesses + 2 * n * np.eye(n) + guesses.T**2])
+    return true[:, None] * rates / rates.sum(axis=-1, keepdims=True)
 
 
 def _worst(metric: Metric) -> float:
     return float(metric.range[0 if metric.higher_is_better else 1])
 
 
-def _with_worst(metric: Metric) -> Metric:
-    """The same with the worst value for each class that occurs and is undefined.
+def _with_worst(metric: Metric, models: Array) -> Metric:
+    """The same with the worst value for each class that occurs and is undefined, but not for each of the models.
 
     A mean that left such a class out would choose the model that never predicts it: its precision is 0/0. A class that
-    is neither true nor predicted in a fold is left out.
+    is neither true nor predicted in a fold is left out, and so is one that is not true from measures of true classes.
     """
     if metric.kind != "per_class":
         return metric
     function, worst = metric.function, _worst(metric)
+    (tried,) = evaluate(models, [replace(metric, average="class", classes=(), class_weights=()).bind()], invalid="nan")
+    is_defined = ~np.isnan(tried).all(axis=0)
 
     def filled(table: Table, **options: Any) -> Array:
         values = function(table, **options)
         is_undefined = (values != values) & (table.true + table.pred > 0)  # noqa: PLR0124 (NaN)
+        if len(values) == len(is_defined):  # those of pooled classes are two
+            is_undefined = is_undefined & is_defined.reshape(-1, *(1,) * (values.ndim - 1))
         return table.xp.where(is_undefined, worst, values)
 
     return replace(metric, function=filled)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics._scorer import _BaseScorer
 
 from matrics.arrays import Array
 from matrics.catalogue.classes import Classes
 from matrics.counting.build import confusion_matrix
+from matrics.engine.evaluation import frames_to_the_user
 from matrics.integrations.sklearn_labels import (
     as_classes,
     codes,
@@ -22,7 +25,7 @@ from matrics.integrations.sklearn_labels import (
     scores_of_classes,
 )
 from matrics.integrations.sklearn_measures import Measure, of_matrix, of_scores
-from matrics.quoting import quoted
+from matrics.quoting import quoted, quoted_list
 
 
 class Scorer(_BaseScorer):
@@ -66,7 +69,7 @@ class Scorer(_BaseScorer):
         classes = self._classes(known, true, pred)
         weight = _weights(metadata.get("sample_weight"))
         numbers = codes(true, classes)
-        values = self._of_matrix(numbers, pred, classes, weight) if needs_labels else {}
+        values, lost = self._of_matrix(numbers, pred, classes, weight) if needs_labels else ({}, set())
         of_method: dict[str, Array] = {}
         for one in self.measures.values():
             if one.score is not None:
@@ -76,7 +79,19 @@ class Scorer(_BaseScorer):
                     of_method[method] = scores_of_classes(estimator, X, method, classes)
                 options = {"sample_weight": weight, "zero_division": self.zero_division}
                 values[one.name] = of_scores(one, numbers, of_method[method], classes, **options)
-        found: float | dict[str, float] = self._finished(values, classes)
+                if math.isnan(values[one.name]):  # which no scores change
+                    lost.add(one.name)
+        if lost:
+            has = np.bincount(numbers, weight, classes.number) > 0
+            names = [label for label, is_there in zip(classes.labels or (), has, strict=True) if not is_there]
+            warnings.warn(
+                f"{', '.join(name for name in self.measures if name in lost)}: undefined whatever is predicted, and so "
+                f"NaN, as y_true has no sample of {quoted_list(names, 5)}; with stratified folds, which have every "
+                "class, or with zero_division= every fold has a value",
+                UndefinedMetricWarning,
+                stacklevel=frames_to_the_user(),
+            )
+        found: float | dict[str, float] = self._finished(values, classes, lost)
         return found
 
     def _of_labels(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None) -> float:  # noqa: ARG002 (scikit-learn hands the positive class on)
@@ -92,8 +107,8 @@ class Scorer(_BaseScorer):
             raise ValueError(f"expected a measure of predicted labels for a threshold, got {name}, which has none")
         true, pred = one_label_each(y_true, "y_true"), one_label_each(y_pred, "predictions")
         classes = self._classes(self.labels or (), true, pred)
-        values = self._of_matrix(codes(true, classes), pred, classes, _weights(sample_weight))
-        found = float(self._finished(values, classes))
+        values, _ = self._of_matrix(codes(true, classes), pred, classes, _weights(sample_weight))
+        found = float(self._finished(values, classes, ()))
         return one.signed(one.worst(classes)) if math.isnan(found) else found
 
     def _classes(self, known: Sequence[Hashable], true: list[Hashable], pred: list[Hashable]) -> Classes:
@@ -102,17 +117,20 @@ class Scorer(_BaseScorer):
 
     def _of_matrix(
         self, numbers: Array, pred: list[Hashable], classes: Classes, weight: Array | None
-    ) -> dict[str, float]:
+    ) -> tuple[dict[str, float], set[str]]:
         cm = confusion_matrix(numbers, codes(pred, classes), num_classes=classes.number, sample_weight=weight)
         return of_matrix(cm, self.measures.values(), classes, self.zero_division)
 
-    def _finished(self, values: Mapping[str, float], classes: Classes) -> Any:
-        """The values with their signs, in the order of the names; undefined ones are the worst, if that is finite."""
+    def _finished(self, values: Mapping[str, float], classes: Classes, lost: Collection[str]) -> Any:
+        """The values with their signs, in the order of the names; undefined ones are the worst, if that is finite.
+
+        Those that are undefined for every model stay NaN.
+        """
         found = {}
         for name, one in self.measures.items():
-            value = values[name]
-            if math.isnan(value) and self.zero_division is None and math.isfinite(one.worst(classes)):
-                value = one.worst(classes)
+            value, worst = values[name], one.worst(classes)
+            if math.isnan(value) and name not in lost and self.zero_division is None and math.isfinite(worst):
+                value = worst
             found[name] = one.signed(value)
         return next(iter(found.values())) if self.is_one else found
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import torch
 from torch import Tensor
+from torch.nn.modules.module import register_module_module_registration_hook
 
 from matrics.arrays.torch import TORCH
 from matrics.catalogue.naming import MeasureName
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes
+from matrics.counting.labels import check_ignore_index
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.integrations.torch_multilabel import MultilabelMetric
+from matrics.integrations.torch_parallel import leave_counts_alone
 from matrics.integrations.torch_scores import ScoreMetric
 from matrics.integrations.torch_sync import SyncError
 from matrics.integrations.values import ConfusionValues
@@ -25,10 +28,9 @@ from matrics.states.margins import MarginState
 
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
+register_module_module_registration_hook(leave_counts_alone)
 
-__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "SyncError", "keep_local"]
-
-_Module = TypeVar("_Module", bound=torch.nn.Module)
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "SyncError"]
 
 
 class ConfusionMetric(RunningMetric):
@@ -62,8 +64,13 @@ class ConfusionMetric(RunningMetric):
     threshold : float, optional
         For two classes: floating-point predictions are scores of class 1; scores of at least the threshold are
         predicted as 1. Class 1 is then the positive one, without ``positive``.
+    from_logits : bool, default False
+        Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
+        scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, on the CPU. The largest of the
+        scores of all classes is the same for logits.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, and do not count as dropped.
+        Samples with this true label, or one of these, are left out, and do not count as dropped. If it is one of the
+        classes, averages are over the others; to predict it is an error of the true class.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     decay : float, optional
@@ -118,6 +125,7 @@ class ConfusionMetric(RunningMetric):
         positive: Hashable = None,
         class_axis: int | None = None,
         threshold: float | None = None,
+        from_logits: bool = False,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         decay: float | None = None,
@@ -137,6 +145,7 @@ class ConfusionMetric(RunningMetric):
             class_names=class_names,
             positive=positive,
             has_threshold=threshold is not None,
+            ignored=check_ignore_index(ignore_index),
             undefined=Undefined.of(zero_division, fill_undefined),
             bytes_of_cell=bytes_of_cell(dtype),
             margins_alone=self._margins_alone,
@@ -148,6 +157,7 @@ class ConfusionMetric(RunningMetric):
             codes,
             class_axis=class_axis,
             threshold=threshold,
+            from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
             decay=decay,
@@ -259,30 +269,3 @@ class MarginMetric(ConfusionMetric):
     """
 
     _margins_alone = True
-
-
-def keep_local(model: _Module) -> _Module:
-    """Make ``DistributedDataParallel`` leave the counts of metrics inside a model unsynchronised.
-
-    It would otherwise overwrite all buffers of a model with those of process 0, counts included, at every forward pass.
-    Pass it ``keep_local(model)`` if the model contains a :class:`ConfusionMetric` or a :class:`ScoreMetric`; a metric
-    outside the model is safe.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from matrics.integrations.torch import ConfusionMetric, keep_local
-    >>> model = torch.nn.ModuleDict({"net": torch.nn.Linear(4, 3), "metric": ConfusionMetric(3)})
-    >>> keep_local(model) is model
-    True
-    """
-    names = {
-        f"{name}.{buffer}" if name else buffer
-        for name, module in model.named_modules()
-        if isinstance(module, RunningMetric)
-        for buffer, _ in module.named_buffers()
-    }
-    names |= set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
-    # The name is private, but PyTorch's documentation of DistributedDataParallel recommends it.
-    torch.nn.parallel.DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(model, names)
-    return model

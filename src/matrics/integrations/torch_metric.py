@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -12,6 +13,8 @@ import torch
 from torch import Tensor, distributed
 
 from matrics.arrays.torch import TORCH
+from matrics.counting.labels import is_kept, labels_to_ignore
+from matrics.engine.evaluation import frames_to_the_user
 from matrics.integrations.captured import CapturedCompute, is_capturing
 from matrics.integrations.torch_sync import noted
 from matrics.integrations.values import Values
@@ -34,7 +37,7 @@ class RunningMetric(torch.nn.Module):
 
     def __init__(self, *, cuda_graph: bool = False) -> None:
         super().__init__()
-        self._has_warned = False
+        self._has_warned = self._has_warned_of_saving = False
         self._captured = CapturedCompute() if cuda_graph else None
 
     @abstractmethod
@@ -176,6 +179,13 @@ class RunningMetric(torch.nn.Module):
             if len(loaded) != len(own) and len(loaded) in (1, 2):
                 setattr(self, name, self._whole(name)[: len(loaded)].clone())
 
+    def _save_to_state_dict(self, *arguments: Any) -> None:
+        if not self._has_warned_of_saving:
+            both = {name: getattr(self, name) for name in self._present}
+            own = (x[:1] if name in self._large else x[: len(x) // 2] for name, x in both.items())
+            self._has_warned_of_saving = warned_of_saving(own, "call sync() first")
+        super()._save_to_state_dict(*arguments)
+
     def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
         """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
 
@@ -225,10 +235,23 @@ class RunningMetric(torch.nn.Module):
             for name, buffer in self._buffers.items():
                 self._buffers[name] = None if buffer is None else buffer.clone()
 
+    def _replicate_for_data_parallel(self) -> Self:
+        """Make a copy that raises when it counts: DataParallel throws away what its copies of a model count."""
+        replica: Self = super()._replicate_for_data_parallel()
+        replica.__dict__["update"] = _refuse_replica
+        return replica
+
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
         """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
         super()._apply(keeping_dtypes(fn), recurse)
         return self
+
+
+def _refuse_replica(*_: Any, **__: Any) -> NoReturn:
+    raise RuntimeError(
+        "update: expected a metric outside of the forward pass of DataParallel, whose copies of a model lose what they "
+        "count, got a copy: update the metric with what the model returns, or use DistributedDataParallel"
+    )
 
 
 def reported(
@@ -245,6 +268,20 @@ def reported(
     if views is not None or is_numpy:
         named = {key: TORCH.from_host(value) for key, value in named.items()}
     return named, has_warned
+
+
+def warned_of_saving(counts: Iterable[Tensor], instead: str) -> bool:
+    """Warn if counts that this process alone has are saved in one of several processes; return whether it has."""
+    running = distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
+    if not running or not any(TORCH.can_look(part) and bool(part.any()) for part in counts):
+        return False
+    warnings.warn(
+        "state_dict: expected counts that are added up over the processes, got some that this process alone has "
+        f"counted: each process that loads them would count them once more; {instead}",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )
+    return True
 
 
 def check_tensors(y_true: Any, other: Any, name: str) -> None:
@@ -270,6 +307,15 @@ def of_samples(values: Tensor, name: str, labels: Tensor) -> Tensor:
     except RuntimeError as error:
         shapes = f"{tuple(values.shape)} for labels {tuple(labels.shape)}"
         raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
+
+
+def kept_samples(y_true: Tensor, mask: Tensor | None, ignored: tuple[int, ...]) -> Tensor | None:
+    """Which samples are neither masked nor have a label to ignore; None for all."""
+    kept: Tensor | None = is_kept(y_true, labels_to_ignore(ignored, y_true, TORCH), TORCH)
+    if mask is None:
+        return kept
+    inside = of_samples(mask, "mask", y_true).bool()
+    return inside if kept is None else kept & inside
 
 
 def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:

@@ -44,6 +44,7 @@ class MultilabelMetric(RunningMetric):
         The buckets for areas, or bins of your own in their place, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
         The scores are logits: areas are of the logits, all else is of probabilities, by the logistic function.
+        Without it, scores outside of [0, 1] and thresholds between 0 and 1 give a warning, once, on the CPU.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     prefix : str, default ""

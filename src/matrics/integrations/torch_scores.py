@@ -49,7 +49,8 @@ class ScoreMetric(RunningMetric):
     from_logits : bool, default False
         The scores are logits. Areas are then of the logits themselves, or of the log-odds of each class against the
         rest, and do not suffer from probabilities that are rounded to 0 or 1; all else is of the probabilities, by the
-        logistic function, or by the softmax over classes.
+        logistic function, or by the softmax over classes. Without it, scores outside of [0, 1] give a warning, once, on
+        the CPU, if a measure is one of probabilities, or has a threshold between 0 and 1.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``. If they are more than
         0.01 apart, for at least 100 samples, ``compute`` warns once, on the CPU.
@@ -67,7 +68,8 @@ class ScoreMetric(RunningMetric):
         The axis of the classes of scores. If left out, axis 1, as for the losses of PyTorch: (N, C) or (N, C, ...);
         with a warning if all axes after the first have the same length, so that it could also be the last one.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, and do not count as dropped.
+        Samples with this true label, or one of these, are left out, and do not count as dropped. If it is one of the
+        classes, averages are over the others.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     decay : float, optional
@@ -165,6 +167,7 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
+            ignored=self._binning.ignored,
         )
         with torch.inference_mode(mode=False):
             for name, field in zip(self._summed, ADDED, strict=True):

@@ -11,6 +11,7 @@ import torch
 from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes
+from matrics.counting.labels import check_ignore_index
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torchmetrics_metric import RunningMetric
@@ -57,8 +58,13 @@ class ConfusionMetric(RunningMetric):
     threshold : float, optional
         For two classes: floating-point predictions are scores of class 1; scores of at least the threshold are
         predicted as 1. Class 1 is then the positive one, without ``positive``.
+    from_logits : bool, default False
+        Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
+        scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, on the CPU. The largest of the
+        scores of all classes is the same for logits.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, and do not count as dropped.
+        Samples with this true label, or one of these, are left out, and do not count as dropped. If it is one of the
+        classes, averages are over the others; to predict it is an error of the true class.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     decay : float, optional
@@ -109,6 +115,7 @@ class ConfusionMetric(RunningMetric):
         positive: Hashable = None,
         class_axis: int | None = None,
         threshold: float | None = None,
+        from_logits: bool = False,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         decay: float | None = None,
@@ -129,6 +136,7 @@ class ConfusionMetric(RunningMetric):
             class_names=class_names,
             positive=positive,
             has_threshold=threshold is not None,
+            ignored=check_ignore_index(ignore_index),
             undefined=Undefined.of(zero_division, fill_undefined),
             bytes_of_cell=bytes_of_cell(dtype),
             margins_alone=self._margins_alone,
@@ -140,6 +148,7 @@ class ConfusionMetric(RunningMetric):
             codes,
             class_axis=class_axis,
             threshold=threshold,
+            from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
             decay=decay,
@@ -151,10 +160,11 @@ class ConfusionMetric(RunningMetric):
         of = None if self._guarded.codes is None else "_".join(map(str, self._guarded.codes))
         ignored = "_".join(map(str, self._guarded.ignored)) or None
         options = {"axis": axis, "threshold": threshold, "ignoring": ignored, "in": weighted, "of": of, "decay": decay}
+        options["logits"] = None if threshold is None else from_logits or None
         kind = "counts" if self._values.keeps_cells else "margins"
         self._state = "_".join([kind, *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
-        self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
+        self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum", persistent=True)
         self._list_values()
 
     def update(

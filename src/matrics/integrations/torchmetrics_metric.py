@@ -11,7 +11,7 @@ import torchmetrics
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from matrics.integrations.torch_metric import as_numbers, keeping_dtypes, reported
+from matrics.integrations.torch_metric import as_numbers, keeping_dtypes, reported, warned_of_saving
 from matrics.integrations.torch_sync import noted
 from matrics.integrations.torchmetrics_wrappers import ManyValues
 from matrics.integrations.values import Values
@@ -31,7 +31,8 @@ class RunningMetric(ManyValues):
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords)
         self._each = torch.nn.ModuleList()
-        self._has_warned = False
+        self._has_warned = self._has_warned_of_saving = False
+        self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
 
     @property
     @abstractmethod
@@ -58,7 +59,8 @@ class RunningMetric(ManyValues):
 
         Its value is a scalar tensor, or for ``"recall:class"`` and the like a vector, so that all of torchmetrics'
         wrappers and its arithmetic take it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
-        share their counts.
+        share their counts. As those of torchmetrics' own metrics, they are not in checkpoints without
+        ``persistent(True)``: after an epoch, Lightning saves before it resets a metric.
         """
         if self._measure is not None:
             return super().__getitem__(name)
@@ -67,6 +69,7 @@ class RunningMetric(ManyValues):
         other._measure = name
         other._computed = other._forward_cache = None
         other._each = torch.nn.ModuleList()
+        other.persistent(mode=False)
         return other
 
     def _measures(self) -> list[str]:
@@ -185,10 +188,45 @@ class RunningMetric(ManyValues):
         super().__setstate__(state)
         self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+    def state_dict(self, **options: Any) -> Any:
+        """The counts of this process, by the names of its states; with several processes save in ``sync_context()``.
+
+        They are 0 once Lightning has logged the values of an epoch: it saves its checkpoint before it resets a metric,
+        and a run that goes on from there would count that epoch again.
+        """
+        is_done = self._logged is not None and self._logged is self._computed
+        if not (is_done or self._is_synced or self._has_warned_of_saving):
+            self._has_warned_of_saving = warned_of_saving(
+                (getattr(self, name) != zeros.to(self.device) for name, zeros in self._defaults.items()),
+                "save within sync_context(), and load in process 0 alone",
+            )
+        own = {name: getattr(self, name) for name in self._defaults} if is_done else {}
+        try:
+            for name, counts in own.items():
+                setattr(self, name, self._defaults[name].to(counts.device))
+            return super().state_dict(**options)
+        finally:
+            for name, counts in own.items():
+                setattr(self, name, counts)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,  # noqa: FBT001 (PyTorch's)
+        missing_keys: list[str],
+        *others: Any,
+    ) -> None:
         self._check_loaded(state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *arguments)
+        keys = [prefix + name for name in self._defaults]
+        saved = [prefix + name for name in self._defaults if self._persistent[name]]
+        missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not tell of them
+        is_loaded = any(key in state_dict for key in keys)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *others)
         self._copy_states()  # or counting would modify the loaded tensors
+        if is_loaded:
+            self._computed, self._update_count = None, max(self._update_count, 1)
 
 
 class OneValue(torchmetrics.Metric):
@@ -207,7 +245,8 @@ class OneValue(torchmetrics.Metric):
 
     def compute(self) -> Tensor:
         """The value; all values are computed together when the first one is requested."""
-        return self._metric.compute()[self._key]
+        values = self._metric._logged = self._metric.compute()
+        return values[self._key]
 
     def reset(self) -> None:
         """Set all counts to 0, for all values."""

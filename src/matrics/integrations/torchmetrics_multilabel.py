@@ -119,7 +119,7 @@ class MultilabelMetric(RunningMetric):
         self._states = {x: f"multilabel_{kinds}_{x}{ending}" for x in names if leaves[x].numel()}
         for field, name in self._states.items():
             # The largest of equal constants is the constant.
-            self.add_state(name, leaves[field], dist_reduce_fx="sum" if field in ADDED else "max")
+            self.add_state(name, leaves[field], dist_reduce_fx="sum" if field in ADDED else "max", persistent=True)
         self._list_values()
 
     def update(

@@ -117,6 +117,7 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
+            ignored=self._binning.ignored,
         )
         # A collection shares states that have the same names and are equal after the first batch: states with other
         # bins have other edges, and metrics that count differently need different names.
@@ -134,9 +135,8 @@ class ScoreMetric(RunningMetric):
         ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
         for name, leaf in zip(self._states, zeros, strict=True):
-            self.add_state(
-                name, leaf, dist_reduce_fx="sum"
-            )  # edges are summed as well; a state has the number of summed states
+            # Edges are summed as well; a state has the number of summed states.
+            self.add_state(name, leaf, dist_reduce_fx="sum", persistent=True)
         self._list_values()
 
     def update(

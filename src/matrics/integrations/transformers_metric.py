@@ -119,6 +119,8 @@ class TrainerMetrics:
             # A ScoreMetric takes the numbers of classes alone, but their labels are its keys.
             names = self._class_names or (None if self._labels is None else tuple(map(str, self._labels)))
             place = classes_of(num_classes, self._labels, self._class_names, self._positive).positive
+            codes = self._codes
+            ignored = self._ignored if codes is None else [codes[label] for label in self._ignored if label in codes]
             self.scores = ScoreMetric(
                 num_classes,
                 self._of_scores,
@@ -126,7 +128,7 @@ class TrainerMetrics:
                 bits=self._bits,
                 class_names=names,
                 positive=place if place is None or names is None else names[place],
-                ignore_index=self._ignored if self._codes is None else None,
+                ignore_index=ignored or None,
                 **options,
             )
         self._num_classes = num_classes

@@ -123,6 +123,7 @@ class ConfusionValues(Values):
         class_names: Sequence[str] | None,
         positive: Hashable,
         has_threshold: bool,
+        ignored: Sequence[int],
         undefined: Undefined,
         bytes_of_cell: int,
         margins_alone: bool,
@@ -130,7 +131,7 @@ class ConfusionValues(Values):
     ) -> ConfusionValues:
         """The measures, resolved for the classes; raises for measures that cannot be scored, and for too many cells."""
         names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
-        classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold)
+        classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold, ignored=ignored)
         found, titles = resolved(metrics, classes)
         has_cells = keeps_cells(found, num_classes, bytes_of_cell, margins_alone=margins_alone, allow_large=allow_large)
         nothing = of_nothing(found.values(), num_classes, has_cells=has_cells)

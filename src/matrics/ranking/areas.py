@@ -56,7 +56,8 @@ def roc_auc(
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
     zero_division : float, default NaN
         The value without positive or without negative samples.
     workers : int, default 1

@@ -10,7 +10,7 @@ from matrics.arrays import Array
 from matrics.engine.evaluation import check_options
 from matrics.engine.safety import Safe
 from matrics.quoting import quoted
-from matrics.ranking.inputs import ScoredSamples
+from matrics.ranking.inputs import ScoredSamples, of_others
 from matrics.ranking.rows import SampleRows, as_rows, each
 
 Average = Literal["macro", "weighted", "micro", "class"]
@@ -41,6 +41,8 @@ def of_rows(
     xp, safe = backend.xp, Safe(backend, float(zero_division))
     rows, shape = as_rows(samples)
     has_classes = samples.num_classes is not None
+    if has_classes and average != "class" and samples.left_out:
+        rows, shape = _others(rows, shape, samples.left_out)
     if has_classes and average == "micro":
         rows, shape = _pooled(rows, shape), shape[:-1]
     values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)), workers)
@@ -66,6 +68,20 @@ def _class_sizes(rows: SampleRows, shape: tuple[int, ...], like: Array) -> Array
     xp = rows.backend.xp
     size = xp.astype(rows.positive, like.dtype) if rows.weight is None else xp.where(rows.positive, rows.weight, 0)
     return xp.astype(xp.reshape(xp.sum(size, axis=-1), shape), like.dtype)
+
+
+def _others(rows: SampleRows, shape: tuple[int, ...], left_out: tuple[int, ...]) -> tuple[SampleRows, tuple[int, ...]]:
+    """The rows of the classes that are not left out, and their shape."""
+    xp, number = rows.backend.xp, shape[-1] - len(left_out)
+
+    def kept(x: Array) -> Array:
+        rest = tuple(x.shape[1:])
+        found = of_others(xp.reshape(x, (math.prod(shape[:-1]), shape[-1], *rest)), left_out, xp, axis=1)
+        return xp.reshape(found, (math.prod(shape[:-1]) * number, *rest))
+
+    weight = None if rows.weight is None else kept(rows.weight)
+    found = SampleRows(rows.backend, kept(rows.scores), kept(rows.positive), weight, kept(rows.spoiled))
+    return found, (*shape[:-1], number)
 
 
 def _pooled(rows: SampleRows, shape: tuple[int, ...]) -> SampleRows:

@@ -10,7 +10,7 @@ from matrics.arrays import Array
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.engine.safety import Safe
 from matrics.quoting import quoted
-from matrics.ranking.inputs import ScoredSamples
+from matrics.ranking.inputs import ScoredSamples, of_others
 from matrics.ranking.probabilities import check_zero_division, finish, read_probabilities
 from matrics.ranking.probability_bins import BinnedProbabilities, Bins, Forecasts, Of, binned, check_bins, forecasts
 from matrics.typing import ArrayLike, ArrayT, HostArray
@@ -121,7 +121,8 @@ def expected_calibration_error(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -176,7 +177,7 @@ def expected_calibration_error(
         error = xp.max(safe.ratio(size, count), axis=-1)
     error = safe.define(error, total != 0)
     if samples.num_classes is not None and of == "class_wise":
-        error = xp.mean(error, axis=-1)
+        error = xp.mean(of_others(error, samples.left_out, xp), axis=-1)
     return finish(samples, error)
 
 

@@ -40,6 +40,7 @@ class ScoredSamples(NamedTuple):
     num_classes: int | None  # None for scores of class 1 of two
     is_weighted: bool = True  # whether the weights come from the user, and not only from samples to leave out
     names: tuple[Hashable, Hashable] | None = None  # of the other and of the positive class, with positive=
+    left_out: tuple[int, ...] = ()  # the classes that are ignored, and take no part in averages over classes
 
     @property
     def classes(self) -> Classes:
@@ -60,6 +61,15 @@ class ScoredSamples(NamedTuple):
             for name, x in arrays.items()
         }
         return self._replace(backend=own, own=own, **found)
+
+
+def of_others(x: Array, left_out: tuple[int, ...], xp: Any, *, axis: int = -1) -> Array:
+    """An array with an axis of classes without the classes that are left out."""
+    if not left_out:
+        return x
+    before = (slice(None),) * (axis % x.ndim)
+    bounds = zip((0, *(k + 1 for k in left_out)), (*left_out, x.shape[axis]), strict=True)
+    return xp.concat([x[(*before, slice(*ends), ...)] for ends in bounds], axis=axis)
 
 
 OTHERS = "; for other labels pass the class of the scores as positive="
@@ -147,7 +157,9 @@ def read(
         weight = xp.where(kept, xp.ones_like(kept, dtype=scores.dtype) if weight is None else weight, 0)
     weight, spoiled = _checked(y_true, weight, is_bad, n, backend, "" if has_classes else OTHERS)
     y_true = widen(y_true, backend)
-    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names)
+    ignored = tuple(k for k in range(n) if k in labels.ignored) if has_classes and labels.ignored else ()
+    left_out = ignored if len(ignored) < n else ()
+    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out)
     return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
 
 

@@ -25,7 +25,8 @@ def one_vs_one(samples: ScoredSamples, average: str, zero_division: float, worke
         wins, sizes, spoiled = _wins(samples, workers)
         products = sizes[:, :, None] * sizes[:, None, :]
         areas = safe.divide(wins, products)
-        pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+        kept = [k for k in range(n) if k not in samples.left_out]
+        pairs = [(i, j) for place, i in enumerate(kept) for j in kept[place + 1 :]]
         both = [(areas[:, i, j] + areas[:, j, i]) / 2 for i, j in pairs]
         of_pairs = xp.stack(both, axis=-1) if pairs else areas[:, 0, :0]
         weights = None

@@ -12,7 +12,7 @@ from matrics.arrays import Array
 from matrics.arrays.sizes import check_count
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import check_average, mean_of_defined
-from matrics.ranking.inputs import ScoredSamples
+from matrics.ranking.inputs import ScoredSamples, of_others
 from matrics.ranking.probabilities import check_zero_division, finish, mean, of_true_class, read_scores
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
@@ -159,7 +159,8 @@ def top_k_recall(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
     zero_division : float, default NaN
         The value of a class without samples, or without weight.
 
@@ -191,7 +192,8 @@ def top_k_recall(
     samples = _read(y_true, y_score, sample_weight, ignore_index)
     ks, is_one = _places(k)
     by_class = _by_class(samples, _hits(samples, ks), zero_division)
-    recalls = by_class if how == "class" else mean_of_defined(by_class, None, Safe(samples.backend, zero_division))
+    others = of_others(by_class, samples.left_out, samples.backend.xp)
+    recalls = by_class if how == "class" else mean_of_defined(others, None, Safe(samples.backend, zero_division))
     return finish(samples, (recalls[..., 0, :] if how == "class" else recalls[..., 0]) if is_one else recalls)
 
 

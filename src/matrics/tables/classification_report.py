@@ -12,6 +12,7 @@ import numpy as np
 
 from matrics.arrays import Array, as_arrays
 from matrics.catalogue.naming import check_names
+from matrics.counting.codes import left_out
 from matrics.engine.results import to_dict
 from matrics.tables.found_labels import count_found
 from matrics.tables.table import PARTS, Library, imported
@@ -182,7 +183,8 @@ def classification_report(
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, of which the limits take account.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out, and it is no class.
+        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        samples are predicted as it, which is an error of their true class; averages are over the other classes.
     level : float, default 0.95
         The confidence level of the limits, which are those of :func:`matrics.interval`.
     zero_division : float, default NaN
@@ -229,13 +231,19 @@ def classification_report(
             "make a report of each"
         )
     names = counts.class_names if class_names is None else tuple(check_names(class_names, len(counts.labels)) or ())
-    specs = [f"{measure}:{average}" for measure in MEASURES for average in ("class", *AVERAGES.values())]
+    left = left_out(ignore_index, len(counts.labels), tuple(counts.labels))
+    others = f"[{','.join(str(k) for k in range(len(counts.labels)) if k not in left)}]" if left else ""
+    specs = [
+        f"{measure}:{average}"
+        for measure in MEASURES
+        for average in ("class", *(x + others for x in AVERAGES.values()))
+    ]
     matrix = _on_host(counts.matrix)
     squares = None if counts.squared_weights is None else _on_host(counts.squared_weights)
     options: Any = {"squared_weights": squares, "level": level, "zero_division": zero_division}
     found = interval(matrix, [*specs, "accuracy"], **options)
     sizes = matrix.sum(axis=-1)
-    precision, recall, f1 = (_rows(found, measure) for measure in MEASURES)
+    precision, recall, f1 = (_rows(found, measure, others) for measure in MEASURES)
     support = np.concatenate([sizes, [sizes.sum()] * (1 + len(AVERAGES))])
     rows = (*names, "accuracy", *AVERAGES)
     report = ClassificationReport(rows, precision, recall, f1, support, float(level), matrix)
@@ -247,9 +255,9 @@ def _on_host(matrix: Any) -> Array:
     return backend.to_numpy(array)
 
 
-def _rows(found: dict[str, Interval], measure: str) -> Interval:
+def _rows(found: dict[str, Interval], measure: str, others: str) -> Interval:
     """The intervals of a measure in the order of the rows: classes, accuracy, averages."""
     nothing = Interval._make([*[math.nan] * 4, 0, int(IntervalStatus.UNDEFINED)])
-    averages = [found[f"{measure}:{average}"] for average in AVERAGES.values()]
+    averages = [found[f"{measure}:{average}{others}"] for average in AVERAGES.values()]
     parts = [found[f"{measure}:class"], found["accuracy"] if measure == "f1" else nothing, *averages]
     return Interval._make(np.concatenate([np.atleast_1d(one) for one in column]) for column in zip(*parts, strict=True))

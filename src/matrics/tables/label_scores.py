@@ -7,9 +7,13 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from matrics.arrays import Array
+from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import by_names
 from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import Invalid
+from matrics.counting.codes import left_out
+from matrics.engine.evaluation import Invalid, evaluate
 from matrics.quoting import quoted_list
+from matrics.scoring.score import resolve
 from matrics.tables.found_labels import count_found
 from matrics.typing import ArrayLike
 
@@ -79,7 +83,8 @@ def score_labels(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out, and it is no class.
+        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        samples are predicted as it, which is an error of their true class; averages are over the other classes.
     zero_division, invalid, workers
         As in :func:`matrics.score`.
 
@@ -118,4 +123,10 @@ def score_labels(
     """
     counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index)
     options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
-    return LabelScores(counts.score(metrics, positive=positive, **options), tuple(counts.labels), counts.matrix)
+    names, known = counts.class_names, tuple(counts.labels)
+    left = left_out(ignore_index, len(known), known)
+    if not left:
+        return LabelScores(counts.score(metrics, positive=positive, **options), known, counts.matrix)
+    chosen = resolve(metrics, Classes.of(len(known), names, positive, left_out=left))
+    values = evaluate(counts.matrix, [metric.bind() for metric in chosen.values()], **options)
+    return LabelScores(by_names(dict(zip(chosen, values, strict=True)), chosen, names), known, counts.matrix)

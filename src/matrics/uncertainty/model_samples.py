@@ -11,7 +11,7 @@ from matrics.arrays import NUMPY, Array, as_arrays, on_host
 from matrics.arrays.frames import numbers
 from matrics.arrays.inputs import is_missing
 from matrics.counting.build import confusion_matrix
-from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host
+from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host, left_out
 from matrics.counting.labels import (
     check_ignore_index,
     check_weights,
@@ -34,6 +34,7 @@ class PairedSamples(NamedTuple):
     clusters: Array | None  # (N,)
     weights: Array | None  # (N,)
     classes: CodedClasses
+    left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
     @classmethod
     def of(  # noqa: PLR0917 (as of the door)
@@ -66,6 +67,7 @@ class PairedSamples(NamedTuple):
             None if clusters is None else _beside(true, clusters, "clusters")[kept],
             None if weights is None else _weights(_beside(true, weights, "sample_weight"), kept),
             classes,
+            left_out(ignore_index, classes.number, classes.labels),
         )
 
     def matrices(self, weights: Array | None = None) -> Array:

@@ -80,7 +80,8 @@ def compare_models(
         A weight for each sample, which it brings along whenever it is drawn; such as how many of the population it
         stands for. Only the ratios of weights matter: they are scaled to a mean of 1.
     ignore_index : int, or sequence of them, optional
-        Samples with this true label, or one of these, are left out; with ``labels`` it is a label, or several.
+        Samples with this true label, or one of these, are left out; with ``labels`` it is a label, or several. A class
+        of it takes no part in averages over classes.
     level : float, default 0.95
         The confidence level of the intervals; for ``tied``, the probability that the truly best model is
         among them.
@@ -143,7 +144,8 @@ def compare_models(
     samples = PairedSamples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
     n, labels = samples.classes.number, samples.classes.labels
     check_names(class_names, n)
-    chosen = resolve(metrics, Classes.of(n, class_names if labels is None else labels, positive))
+    of_classes = Classes.of(n, class_names if labels is None else labels, positive, left_out=samples.left_out)
+    chosen = resolve(metrics, of_classes)
     measures = [Measure.of(metric) for metric in chosen.values()]
     undirected = [measure.name for measure in measures if measure.higher_is_better is None]
     if undirected:
