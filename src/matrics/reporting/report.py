@@ -29,7 +29,7 @@ from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.pdf import pdf_of
 from matrics.reporting.pictures import Picture, draw
-from matrics.reporting.wording import short
+from matrics.reporting.wording import number, short
 from matrics.tables.any_table import names_of_columns
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
@@ -167,7 +167,7 @@ class Report:
         parts = ["\n".join(found.summary), "\n".join(found.read)]
         parts.append(
             "\n".join(
-                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {board.verdict.estimate[k]:.3f}"
+                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {number(float(board.verdict.estimate[k]))}"
                 + (" (not significantly different from the best)" if rank and k in board.tied else "")
                 for rank, k in enumerate(board.order)
             )
