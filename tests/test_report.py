@@ -510,7 +510,7 @@ def test_two_classes_are_led_by_sensitivity_and_specificity() -> None:
     assert "Detection of disease" in Page(made.html()).text
     assert "Positive class" in Page(made.html()).text
     assert matrics.report(TESTED).findings.detection is None  # no class is the positive one
-    assert "none: measures are means over both classes" in matrics.report(TESTED).html()
+    assert "none: averages are over both classes" in matrics.report(TESTED).html()
 
 
 def test_a_default_measure_that_tells_no_models_apart_is_left_out() -> None:

@@ -109,6 +109,20 @@ class Classes:
             return found
         return cls(number, named, found.index(positive, "positive"), by_construction, ordered, left_out)
 
+    @property
+    def default_positive(self) -> int | None:
+        """The positive class: the one passed, else class 1 of two without names or called by numbers or booleans.
+
+        Of two texts neither is positive by itself, and neither is one of more classes.
+
+        >>> Classes.of(2, [0, 1]).default_positive, Classes.of(2, ["ok", "fraud"]).default_positive
+        (1, None)
+        """
+        if self.positive is not None or self.number != 2:
+            return self.positive
+        texts = tuple(str(label).lower() for label in self.labels or ())
+        return None if any(isinstance(label, str) for label in self.labels or ()) and texts not in TRUTHS else 1
+
     def index(self, value: Any, name: str = "class") -> int:
         """The index of a class, given as a label if there are labels; ``name`` is its name in messages."""
         if isinstance(value, np.generic):

@@ -15,6 +15,7 @@ from matrics.cli.printing import BEST, number, plain, show, text_table
 from matrics.cli.result import Rows, column
 from matrics.quoting import quoted
 from matrics.reporting.verdicts import aligned
+from matrics.rounding import rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,7 +105,7 @@ def _show(console: Console, one: Ranked, heading: str) -> None:
         difference, low, high, p_value = one.ahead(int(row))
         sign = SIGNS[values.status[row]] if values.status[row] else " "
         gap = "" if is_best or np.isnan(difference) else f"{_plain(difference)} [{_plain(low)}, {_plain(high)}]"
-        chance = "" if np.isnan(p_value) else "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+        chance = "" if np.isnan(p_value) else "<0.001" if p_value < 0.001 else rounded(float(p_value))
         limits = f"{_plain(estimate[row])} [{_plain(values.low[row])}, {_plain(values.high[row])}]{sign}"
         word = "best" if is_best else "tied" if one.found.tied[row] else ""
         style = BEST if is_best else ""

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from matrics.cli.sample import Sample
+from matrics.rounding import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -239,7 +240,7 @@ def fold(label: str, width: int = NARROW) -> str:
 
 def number(value: float, *, best: bool = False, digits: int = 3) -> Text:
     """Format a score with a number of decimals; a star and a colour mark the best value of a column."""
-    text = "–" if math.isnan(value) else f"{value:z.{digits}f}"
+    text = "–" if math.isnan(value) else rounded(value, digits) if math.isfinite(value) else f"{value}"
     return Text(text + ("*" if best else " "), BEST if best else "")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import as_arrays
+from matrics.rounding import significant
 
 __all__ = ["frame_of", "short_repr", "to_dict"]
 
@@ -78,7 +79,7 @@ def short_repr(result: Any) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
-        return f"{float(value):.4g}"
+        return significant(float(value), 4)
     if isinstance(value, Mapping):
         return f"{{{_listed([f'{str(key)!r}: {_short(one)}' for key, one in value.items()])}}}"
     if hasattr(value, "dtype") and hasattr(value, "shape"):

@@ -17,6 +17,7 @@ from matrics.plot.heat_map import draw_cells, short_name
 from matrics.plot.signs import mark_cells
 from matrics.plot.style import FAINT, INK, SMALL, ink_on, right, tidy, wrong
 from matrics.quoting import quoted
+from matrics.rounding import rounded
 from matrics.study.agreement import Agreement, Correlation
 from matrics.study.agreement import agreement as compute
 from matrics.typing import ArrayLike, NumPyArray
@@ -105,7 +106,7 @@ class AgreementDisplay(Display):
         )
         told = [first, *(f"{len(family)} are redundant: {_some(family)}." for family in several[:3])]
         if len(known):
-            told.append(f"Correlations are between {known.min():.2f} and {known.max():.2f}.")
+            told.append(f"Correlations are between {rounded(known.min(), 2)} and {rounded(known.max(), 2)}.")
         if len(known) < len(above):
             told.append(f"{len(above) - len(known)} of {len(above)} are undefined, and grey.")
         return " ".join(told)
@@ -135,7 +136,8 @@ class AgreementDisplay(Display):
 
     def _texts(self) -> list[list[str]]:
         def written(value: float) -> str:
-            return "" if np.isnan(value) else f"{value:.2f}".replace("0.", ".").replace("-", "−").replace("1.00", "1")
+            text = "" if np.isnan(value) else rounded(value, 2)
+            return text.replace("0.", ".").replace("-", "−").replace("1.00", "1")
 
         return [[written(value) for value in row] for row in self.correlation]
 

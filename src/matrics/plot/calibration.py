@@ -30,6 +30,7 @@ from matrics.ranking.inputs import read
 from matrics.ranking.probabilities import read_probabilities
 from matrics.ranking.probability_bins import Bins, Of, forecasts
 from matrics.ranking.recalibration import fit_smooth
+from matrics.rounding import rounded
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.limits import normal_quantile, wilson
 from matrics.uncertainty.options import check_level
@@ -243,7 +244,7 @@ class CalibrationDisplay(LinesDisplay):
     def _label(self, line: CalibrationLine) -> str:
         name = cut_name(line.name)
         what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
-        told = f"{what} {line.error:.3f}{self._kind_of_bins()}"
+        told = f"{what} {rounded(line.error)}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
             told = "undefined: a NaN"
         return f"{name}: {told}" if name else told

@@ -26,6 +26,7 @@ from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
 from matrics.plot.style import INK, right, shaded, tidy, wrong
 from matrics.quoting import quoted
+from matrics.rounding import percentage
 from matrics.tables.found_labels import count_found
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.model_samples import named_models
@@ -61,7 +62,8 @@ class Confusion(NamedTuple):
 
     def __str__(self) -> str:
         """In words, as captions have it."""
-        return f"{self.true} predicted as {self.predicted}: {self.samples:,.10g} ({self.share:.1%} of {self.true})"
+        share = f"{percentage(self.share)}% of {self.true}"
+        return f"{self.true} predicted as {self.predicted}: {self.samples:,.10g} ({share})"
 
 
 @dataclass(eq=False, repr=False)
@@ -143,7 +145,7 @@ class ConfusionMatrixDisplay(Display):
                 told.append(f"{name}an invalid matrix.")
                 continue
             total, hits = matrix.sum(dtype=np.float64), np.trace(matrix, dtype=np.float64)
-            correct = f", {hits / total:.1%} of them predicted correctly" if total > 0 else ""
+            correct = f", {percentage(hits / total)}% of them predicted correctly" if total > 0 else ""
             classes = f"{len(matrix)} class{'es' * (len(matrix) > 1)}"
             told.append(
                 f"{name}confusion matrix of {classes} and {total:,.10g} samples{correct}."

@@ -39,6 +39,7 @@ from matrics.plot.lines import (
 from matrics.plot.style import FAINT, tidy
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics.ranking.thresholds import ThresholdCurve
+from matrics.rounding import percentage, rounded, significant
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class CurveDisplay(LinesDisplay):
                 of = (
                     ""
                     if self.iso.name == "f1" and self.kind == "precision_recall"
-                    else f" at prevalence {self.prevalence:.2g}"
+                    else f" at prevalence {significant(self.prevalence, 2)}"
                 )
                 handles += axes.plot(
                     [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.title(self.sides)}{of}"
@@ -142,7 +143,7 @@ class CurveDisplay(LinesDisplay):
             handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label="guessing")
         elif self.kind == "precision_recall" and np.isfinite(self.prevalence):
             axes.axhline(self.prevalence, color=BEHIND, linewidth=1.0, zorder=1.55)
-            label = f"guessing: the share of positives, {self.prevalence:.2g}"
+            label = f"guessing: the share of positives, {significant(self.prevalence, 2)}"
             handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label=label)
         return handles
 
@@ -204,7 +205,7 @@ class CurveDisplay(LinesDisplay):
             return ""
         told = ""
         if not np.isnan(line.summary):
-            told = f"{SUMMARIES[self.kind]} {line.summary:.3f}"
+            told = f"{SUMMARIES[self.kind]} {rounded(line.summary)}"
         if self.kind == "threshold" and line.best is not None:
             limit = line.thresholds[line.best]
             told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
@@ -249,7 +250,7 @@ class CurveDisplay(LinesDisplay):
         if len(self.named) < number:
             told.append(f"The other {number - len(self.named)} are grey lines.")
         if self.kind == "precision_recall" and np.isfinite(self.prevalence):
-            told.append(f"{self.prevalence:.1%} of the samples are positive.")
+            told.append(f"{percentage(self.prevalence)}% of the samples are positive.")
         if self.level is not None:
             told.append(
                 f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
@@ -262,7 +263,7 @@ class CurveDisplay(LinesDisplay):
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
         label = ": ".join(part for part in (line.name, self._told(line)) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
-            label = f"{panel} of {line.name}: best {line.summary:.3f} from {line.thresholds[line.best]:.3g} on"
+            label = f"{panel} of {line.name}: best {rounded(line.summary)} from {line.thresholds[line.best]:.3g} on"
         return label
 
 

@@ -17,6 +17,7 @@ from matrics.plot.order import ordered_classes
 from matrics.plot.signs import mark_cells, outline, signed, signed_bar
 from matrics.plot.style import blend, ink_on, right, tidy, wrong
 from matrics.quoting import quoted
+from matrics.rounding import percentage
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.cells import adjusted, independent_cells, paired_cells
 from matrics.uncertainty.options import check_level
@@ -60,7 +61,7 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         """In words, as captions have it."""
         p_value = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
-        return f"{self.true} predicted as {self.predicted}: {self.a:.1%} → {self.b:.1%} ({p_value})"
+        return f"{self.true} predicted as {self.predicted}: {percentage(self.a)}% → {percentage(self.b)}% ({p_value})"
 
 
 @dataclass(eq=False, repr=False)

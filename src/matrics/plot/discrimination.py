@@ -16,6 +16,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.results import short_repr
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics.plot.style import FAINT, Style, sequence_of_styles, styles, tidy
+from matrics.rounding import rounded
 from matrics.scoring.score import resolve
 from matrics.study.line import DiscriminationLine, LineStatus, discrimination_line
 from matrics.typing import ArrayLike, NumPyArray
@@ -146,7 +147,7 @@ def _at(line: DiscriminationLine, x: float) -> str:
     """The greatest root at this x, or the preference without a root."""
     place = int(np.abs(line.x - x).argmin())
     if np.isfinite(line.y[place]):
-        return f"has y = {line.y[place]:.3f} for x = {line.x[place]:.3g}"
+        return f"has y = {rounded(line.y[place])} for x = {line.x[place]:.3g}"
     return f"has none for x = {line.x[place]:.3g}: {STATUS[int(line.status[place])].sentence}"
 
 

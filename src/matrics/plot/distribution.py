@@ -13,6 +13,7 @@ from matrics.plot.display import Display
 from matrics.plot.heat_map import short_name, write_below
 from matrics.plot.inputs import names_of_rows, on_host
 from matrics.plot.style import INK, SMALL, tidy
+from matrics.rounding import significant
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.options import check_level
 
@@ -104,14 +105,16 @@ class DistributionDisplay(Display):
             if not len(known):
                 told.append(f"{name}no value{self._left_out(group)}.")
                 continue
-            limits = f"{self.level:.0%} of them between {low:.3g} and {high:.3g}"
+            limits = f"{self.level:.0%} of them between {significant(low)} and {significant(high)}"
             if len(known) <= FEW_VALUES:
-                limits = f"from {known.min():.3g} to {known.max():.3g}"
+                limits = f"from {significant(known.min())} to {significant(known.max())}"
             number = f"{len(known):,} value{'s' * (len(known) > 1)}"
-            told.append(f"{name}{number} around {middle:.3g}, {limits}{self._left_out(group)}.")
+            told.append(f"{name}{number} around {significant(middle)}, {limits}{self._left_out(group)}.")
         medians = self.quantiles[np.isfinite(self.quantiles[:, 2]), 2]
         if len(self.rows) > 5 and len(medians):
-            told.append(f"The medians of all groups are between {medians.min():.3g} and {medians.max():.3g}.")
+            told.append(
+                f"The medians of all groups are between {significant(medians.min())} and {significant(medians.max())}."
+            )
         if len(self.rows) < len(self.values):
             told.append(f"{len(self.rows)} of {len(self.values)} groups are shown, evenly chosen by their medians.")
         return " ".join(told)

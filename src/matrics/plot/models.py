@@ -15,6 +15,7 @@ from matrics.plot.inputs import host_stack, names_of_rows
 from matrics.plot.model_measures import MeasureOfModels, are_matrices, known_names, read_measure
 from matrics.plot.style import FAINT, INK, SMALL, tidy
 from matrics.quoting import quoted
+from matrics.rounding import rounded, significant
 from matrics.typing import ArrayLike
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.models import compare_models
@@ -222,7 +223,7 @@ class ModelsDisplay(Display):
 
 def written(value: float) -> str:
     """A value in three digits after the point, or four in all; without a sign if they are all 0."""
-    return f"{value if abs(value) >= 0.0005 else 0.0:.3f}" if abs(value) < 10 else f"{value:.4g}"
+    return rounded(value) if abs(value) < 10 else f"{value:.4g}"
 
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:
@@ -241,7 +242,8 @@ def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) 
 
 def _with_limits(measure: MeasureOfModels, model: int) -> str:
     value, low, high = (float(part[model]) for part in (measure.estimate, measure.low, measure.high))
-    return f"{value:.3g}" + (f" (between {low:.3g} and {high:.3g})" if np.isfinite(low + high) else " (no limits)")
+    limits = f" (between {significant(low)} and {significant(high)})" if np.isfinite(low + high) else " (no limits)"
+    return significant(value) + limits
 
 
 def _listed(names: list[str]) -> str:

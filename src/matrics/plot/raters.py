@@ -14,6 +14,7 @@ from matrics.plot.heat_map import class_ticks, draw_cells
 from matrics.plot.style import SMALL, right, tidy
 from matrics.quoting import quoted
 from matrics.raters.pairs import pairwise
+from matrics.rounding import rounded
 from matrics.scoring.score import score
 from matrics.typing import ArrayLike, NumPyArray
 
@@ -70,7 +71,7 @@ class RatersDisplay(Display):
             if row == column:
                 return f"{self.items[row, row]:,}"
             value = self.agreement[row, column]
-            return "" if np.isnan(value) else f"{value:.2f}".replace("-", "−")
+            return "" if np.isnan(value) else rounded(value, 2).replace("-", "−")
 
         number = range(len(self.names))
         return [[written(row, column) for column in number] for row in number]
@@ -88,7 +89,7 @@ class RatersDisplay(Display):
         best, worst = (f"{self.names[rows[k]]} and {self.names[columns[k]]}" for k in (high, low))
         told = [
             first,
-            f"{best} agree most ({pairs[high]:.2f}), {worst} least ({pairs[low]:.2f}).",
+            f"{best} agree most ({rounded(pairs[high], 2)}), {worst} least ({rounded(pairs[low], 2)}).",
             f"{self.names[-1]} agrees least with all others on average.",
         ]
         if len(known) < len(pairs):

@@ -15,6 +15,7 @@ from matrics.plot.inputs import host_stack, names_of_panels
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
 from matrics.plot.style import INK, SMALL, tidy
 from matrics.quoting import quoted
+from matrics.rounding import rounded
 from matrics.study.figures.eigenvalues import gershgorin_circles
 from matrics.typing import ArrayLike, NumPyArray
 
@@ -246,20 +247,20 @@ class SpectrumDisplay(LinesDisplay):
         if one.problem:
             return f"{name}undefined, as {one.problem}."
         text = (
-            f"{name}{len(one.values)} eigenvalues from {one.values[0]:.3f} to {one.values[-1]:.3f}, "
+            f"{name}{len(one.values)} eigenvalues from {rounded(one.values[0])} to {rounded(one.values[-1])}, "
             f"{int((one.values > 0).sum())} of them positive; eigenvalues entropy {_three(one.eve)}"
         )
         if not np.isfinite(one.lower):
             return f"{text}; no bounds, as the diagonal has a zero."
-        text += f"; 1 - r is {one.lower:.3f}, 1 + r is {one.upper:.3f}"
+        text += f"; 1 - r is {rounded(one.lower)}, 1 + r is {rounded(one.upper)}"
         if self.matrix == "B":
             fails = ", above the smallest eigenvalue" if _fails(one) else ""
-            text += f"{fails}; the lower bound that holds is {one.valid_lower:.3f}"
+            text += f"{fails}; the lower bound that holds is {rounded(one.valid_lower)}"
         return f"{text}."
 
 
 def _three(value: float) -> str:
-    return "undefined" if np.isnan(value) else f"{value:.3f}"
+    return "undefined" if np.isnan(value) else rounded(value)
 
 
 def _fails(one: Spectrum) -> bool:

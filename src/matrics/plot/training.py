@@ -24,6 +24,7 @@ from matrics.plot.lines import (
 )
 from matrics.plot.style import INK, Style, styles, tidy
 from matrics.quoting import quoted
+from matrics.rounding import significant
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class TrainingDisplay(LinesDisplay):
             return "best step"
         number, place = self.best[self.metrics[0]]
         steps, values = self.runs[number].values[self.metrics[0]]
-        return f"best step: {steps[place]:,.10g} ({values[place]:.4g})"
+        return f"best step: {steps[place]:,.10g} ({significant(values[place], 4)})"
 
     def _draw_runs(self, axes: Axes, metric: str) -> list[Any]:
         """Draw each run in its own style; raw values behind smoothed ones."""
@@ -152,7 +153,7 @@ class TrainingDisplay(LinesDisplay):
                 which, place = self.best[metric]
                 steps, values = self.runs[which].values[metric]
                 of = f" of {self.runs[which].name}" if number > 1 else ""
-                told.append(f"{title}: best {values[place]:.4g} at step {steps[place]:,.10g}{of}.")
+                told.append(f"{title}: best {significant(values[place], 4)} at step {steps[place]:,.10g}{of}.")
             elif not any(np.isfinite(values).any() for _, values in known):
                 told.append(f"{title} has no values.")
             if undefined:

@@ -18,6 +18,7 @@ from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.plot.style import BLUES, INK, SMALL, blend, tidy
 from matrics.plot.training import direction_of
 from matrics.quoting import quoted
+from matrics.rounding import significant
 from matrics.scoring.score import score
 from matrics.typing import NumPyArray
 
@@ -57,7 +58,8 @@ class Forgotten(NamedTuple):
 
     def __str__(self) -> str:
         """In words, as captions have it."""
-        return f"{self.class_name}: {self.best:.3g} at step {self.step:,.10g}, {self.last:.3g} at the last one"
+        best, last = significant(self.best), significant(self.last)
+        return f"{self.class_name}: {best} at step {self.step:,.10g}, {last} at the last one"
 
 
 @dataclass(eq=False, repr=False)

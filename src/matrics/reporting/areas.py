@@ -11,15 +11,19 @@ import numpy as np
 from matrics.ranking.calibration import expected_calibration_error
 from matrics.ranking.inference.compare import compare_rankings
 from matrics.ranking.inference.interval import ranking_interval
+from matrics.ranking.inference.measured import formula_of
+from matrics.ranking.inference.names import read_measures
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, repeats
 from matrics.reporting.limited import Limited
 from matrics.reporting.wording import listed
 from matrics.uncertainty.results import Interval
 
-__all__ = ["ModelScores", "best_area", "model_scores"]
+__all__ = ["BINS", "ModelScores", "area_test", "best_area", "model_scores"]
 
 AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
+# Of the calibration error, with equal numbers of samples.
+BINS = 15
 # Of more models all differences take too long.
 MOST_MODELS = 60
 
@@ -44,6 +48,8 @@ class ModelScores:
         The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN where there are none.
     status : int
         The code of :class:`matrics.IntervalStatus` of the area.
+    methods : dict of str to str
+        How the limits of each measure were formed.
     """
 
     model: str
@@ -57,6 +63,7 @@ class ModelScores:
     calibration_error: float
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     status: int = 0
+    methods: dict[str, str] = field(default_factory=dict)
 
     @property
     def area(self) -> Limited:
@@ -94,7 +101,15 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     best = int(np.nanargmax(found.intervals.estimate))
     tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
     same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""
-    return f"{data.models[best]} has the largest area under the ROC curve{same} (DeLong's test on the same samples)."
+    test = f"{area_test(data)}{', corrected for all pairs' if number > 2 else ''}"
+    return f"{data.models[best]} has the largest area under the ROC curve{same} ({test})."
+
+
+def area_test(data: Data) -> str:
+    """The test of areas of models on the same samples, in words."""
+    if data.scores is None or len(data.scores.positives) > 1:
+        return "a test by the influence of each sample on the mean over classes"
+    return "DeLong's test on the same samples" if repeats(data) == 1 else "Obuchowski's test, with samples as clusters"
 
 
 def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
@@ -108,7 +123,11 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
     found = ranking_interval(true, values, names, **options)
     nan, none = np.float64(math.nan), np.int64(0)
     nothing = Interval(nan, nan, nan, nan, none, none)
-    calibration = float(expected_calibration_error(true, values, bins="mass")) if scores.are_probabilities else math.nan
+    calibration = (
+        float(expected_calibration_error(true, values, bins="mass", num_bins=BINS))
+        if scores.are_probabilities
+        else math.nan
+    )
     parts = {name: found.get(name, nothing) for name in (*AREAS, *LOSSES)}
     area = parts["roc_auc"]
     return ModelScores(
@@ -123,6 +142,9 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
         calibration_error=calibration,
         limits={name: (float(one.low), float(one.high)) for name, one in parts.items() if name != "roc_auc"},
         status=int(area.status),
+        methods={
+            name: formula_of(measure, "auto") for name, measure in read_measures(names, are_probabilities=True).items()
+        },
     )
 
 

@@ -228,6 +228,7 @@ def data_of_matrices(
     origin = origin or origin_of_matrices(names, stack)
     n = stack.shape[-1]
     known = Classes.of(n, check_names(class_names, n), positive)
+    known = replace(known, positive=known.default_positive)
     return Data(origin, names, known, names_of_classes(class_names, n), stack)
 
 
@@ -261,9 +262,10 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
     models, model_names = _models([found[name] for name in wanted.by], rows)
     by = ", ".join(map(str, wanted.by))
     known = Classes.of(len(known_labels), known_labels, wanted.positive)
-    scores = read_scores(numbers, wanted.y_score, known, true, classes) if wanted.y_score else None
-    if scores is not None and len(scores.positives) == 1 and (not has_labels or None not in wanted.y_score):
-        known = replace(known, positive=known.positive if known.positive is not None else scores.positives[0])
+    scores = read_scores(numbers, wanted.y_score, known, true) if wanted.y_score else None
+    if scores is not None and len(scores.positives) == 1 and known.positive is None:
+        known = replace(known, positive=scores.positives[0])
+    known = replace(known, positive=known.default_positive)
     pred, how = (codes[0], "") if has_labels else predicted(scores, classes)
     counted = origin or origin_of_columns({str(name): one for name, one in (found | numbers).items()})
     number, n = len(model_names), len(classes)

@@ -37,8 +37,7 @@ class Detection:
 
 def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSettings) -> Detection | None:
     """The measures of the positive class; None unless there are two classes, one of them positive."""
-    known = data.known
-    positive = known.positive if known.positive is not None else 1 if known.ordered else None
+    positive = data.known.positive
     if len(data.classes) != 2 or positive is None:
         return None
     with_areas = bool(scores) and data.scores is not None and data.scores.positives == (positive,)

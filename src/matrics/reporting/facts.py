@@ -30,12 +30,7 @@ def facts(data: Data) -> dict[str, str]:
 
 
 def _positive(data: Data) -> str:
-    """Its name; of two classes also that there is none, as measures of one class are then means over both."""
-    known = data.known
-    if known.positive is not None:
-        return short(data.classes[known.positive])
-    if data.scores is not None and len(data.scores.positives) == 1:
-        return short(data.classes[data.scores.positives[0]])
-    if len(data.classes) != 2:
-        return ""
-    return short(data.classes[1]) if known.ordered else "none: measures are means over both classes"
+    """Its name; of two classes also that there is none, as measures of a class are then averaged over both."""
+    if data.known.positive is not None:
+        return short(data.classes[data.known.positive])
+    return "none: averages are over both classes" if len(data.classes) == 2 else ""

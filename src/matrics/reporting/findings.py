@@ -107,7 +107,8 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
     won = winners(data, board)
     told = cautions(data, board, scores, duplicates(agreed), manner)
     blind = [blindness(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
-    paragraph, references = methods(data, board, manner, version)
+    of_areas = best_area(data, manner)
+    paragraph, references = methods(data, board, manner, version, scores, compares_areas=bool(of_areas))
     return Findings(
         summary=_summary(data, board, won, told),
         read=_read(data),
@@ -121,7 +122,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
         limitations=limitations(blind),
         agreement=agreed,
         scores=scores,
-        best_area=best_area(data, manner),
+        best_area=of_areas,
         groups=model_groups(data, best, board, manner),
         group_tables=group_tables(data, best, board, manner),
         cautions=told,

@@ -183,9 +183,9 @@ def _ends(rows: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow] | None:
 
 def _parities(data: Data, matrices: NumPyArray) -> dict[str, float]:
     """The parities of two classes: without a positive class, equal opportunity for each of them."""
-    known = data.known
-    one = known.positive if known.positive is not None else 1
-    some = [one] if known.ordered or known.positive is not None else [0, 1]
+    positive = data.known.positive
+    one = 1 if positive is None else positive
+    some = [0, 1] if positive is None else [positive]
     names = [short(name) for name in data.classes]
     found: dict[str, Any] = {
         f"demographic parity: difference of the shares predicted as {names[one]}": demographic_parity(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from matrics.reporting.areas import BINS, ModelScores, area_test
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, is_proportion, repeats
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics.reporting.wording import capital, count, listed
 
 __all__ = ["methods"]
@@ -18,6 +22,14 @@ REFERENCES = {
     "max": "Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.",
     "delong": "DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44, 837–845.",
+    "obuchowski": "Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53, "
+    "567–578.",
+    "newcombe": "Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the Mann–Whitney "
+    "statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine 25, 559–573 (method 5).",
+    "hall": "Hall, P. (1992). On the removal of skewness by transformation. Journal of the Royal Statistical Society B "
+    "54, 221–228.",
+    "difference": "Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a "
+    "general approach. Statistics in Medicine 27, 1693–1702.",
     "calibration": "Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural "
     "networks. ICML, 1321–1330.",
     "calibration of two": "Naeini, M. P., Cooper, G. F. and Hauskrecht, M. (2015). Obtaining well calibrated "
@@ -30,95 +42,173 @@ SHORT = {
     "rows": "Martín Andrés et al. 2011",
     "max": "Westfall and Young 1993", "delong": "DeLong et al. 1988", "calibration": "Guo et al. 2017",
     "calibration of two": "Naeini et al. 2015", "groups": "Weerts et al. 2023",
+    "obuchowski": "Obuchowski 1997", "newcombe": "Newcombe 2006", "hall": "Hall 1992",
+    "difference": "Zou and Donner 2008",
 }  # fmt: skip
+# The methods of limits in the order of the text, and what it says of each.
+METHODS = {
+    "proportion": "{have} ({wilson}){effective}.",
+    "bounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on the "
+    "scale of the logit{student}{further}.",
+    "unbounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on "
+    "the scale of a logarithm where there is one bound{student}.",
+    "corrected": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, "
+    "corrected for bias by second derivatives: the outer ones of the limits on the scale of the measure and on that of "
+    "the logit{student}.",
+    "extreme": "{have} from the limits of the classes: the most extreme of them, and towards the other classes the "
+    "most extreme of those that hold for all classes at once (Bonferroni).",
+    "replicates": "{have} that reach as far as {level} of the replicates below are from the estimate, and by Student's "
+    "quantile somewhat further where there are few samples.",
+}
 
 
-def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: str) -> tuple[str, list[str]]:
+def methods(
+    data: Data,
+    found: Leaderboard,
+    manner: IntervalSettings,
+    version: str,
+    scores: Sequence[ModelScores],
+    *,
+    compares_areas: bool,
+) -> tuple[str, list[str]]:
     """The paragraph, and the references that it cites."""
-    level = f"{100 * manner.level:.10g} %"
-    limits, used = _limits(data, found, level)
+    text = _Text(f"{100 * manner.level:.10g} %")
     sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
-    measures = listed(found.titles(found.verdicts), 20)
-    told = [
-        (
-            f"Confusion matrices of {sizes} were scored by {measures} with matrics {version}; "
-            "undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
-        ),
-        limits,
-    ]
-    if data.weighted is not None:
-        told.append(
-            f"Samples were weighted ({data.weighted.column}), and variances are those of weighted samples, from the "
-            "sums of squared weights."
+    text.tell(
+        f"Confusion matrices of {sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
+        f"{version}; undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
+    )
+    _limits(text, data, found)
+    _comparisons(text, data, found, manner)
+    if data.scores is not None:
+        _scores(text, data, scores[0], compares_areas=compares_areas)
+    if data.groups is not None:
+        text.tell(
+            f"Groups of {data.groups.column} are compared by the largest difference of a measure between two of them "
+            f"({text.cited('groups')}), which is significant if its interval, from the limits of both groups as "
+            f"independent samples ({text.cited('difference')}) at a level shared by all pairs (Bonferroni), excludes 0."
         )
+    return " ".join(text.sentences), [REFERENCES[key] for key in text.used]
+
+
+@dataclass
+class _Text:
+    """The sentences so far, and the references that they cite."""
+
+    level: str
+    sentences: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+
+    def tell(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+    def cited(self, *keys: str) -> str:
+        """The references in brackets of the text."""
+        self.used += [key for key in keys if key not in self.used]
+        return "; ".join(SHORT[key] for key in keys)
+
+    def intervals_of(self, names: Sequence[str], kind: str = "") -> str:
+        """The subject and the verb of a sentence."""
+        what = f"{self.level} {kind}interval"
+        return f"{capital(listed(names))} {f'has a {what}' if len(names) == 1 else f'have {what}s'}"
+
+
+def _limits(text: _Text, data: Data, found: Leaderboard) -> None:
+    """How the limits of measures of matrices were formed, by the method of each."""
+    clustered = repeats(data) > 1
+    by_method: dict[str, list[str]] = {}
+    for name in found.judged:
+        by_method.setdefault(found.verdicts[name].method, []).append(found.verdicts[name].title)
+    effective = ""
+    if clustered:
+        effective = ", for the number of independent samples that has the variance between clusters"
+    elif data.weighted is not None:
+        effective = ", for the number of samples that has the variance of the weighted ones"
+    student = (
+        ", with Student's quantile and a variance between clusters of at least that of independent predictions"
+        if clustered
+        else ""
+    )
+    for method in sorted(by_method, key=list(METHODS).index):
+        text.cited(*(key for key in SHORT if f"{{{key}}}" in METHODS[method]))
+        have = text.intervals_of(by_method[method], "Wilson score " if method == "proportion" else "")
+        further = ""
+        if method == "bounded" and not clustered:
+            further = (
+                "; where the score limits of the sum over the true classes that the measure is to first order are "
+                f"further away, these count ({text.cited('rows')})"
+            )
+        words = {"have": have, "effective": effective, "student": student, "further": further}
+        text.tell(METHODS[method].format(level=text.level, **words, **SHORT))
+    if "wilson" not in text.used:
+        text.tell(
+            f"The recall and the precision of a class have Wilson score intervals ({text.cited('wilson')}){effective}."
+        )
+    if clustered:
+        text.tell("All predictions of one sample form one cluster.")
+    if data.weighted is not None:
+        sums = "sums of the weights of each cluster" if clustered else "sums of squared weights"
+        drawn = ", and replicates draw samples with their weights" if "replicates" in by_method else ""
+        text.tell(
+            f"Samples were weighted ({data.weighted.column}), and variances are those of weighted samples, from the "
+            f"{sums}{drawn}."
+        )
+
+
+def _comparisons(text: _Text, data: Data, found: Leaderboard, manner: IntervalSettings) -> None:
+    """How models were compared."""
     if data.paired is not None and len(data.models) > 1:
-        used += ["bootstrap", "max"]
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
-        told.append(
-            f"Models were compared on the same samples by a paired bootstrap ({SHORT['bootstrap']}) of {units} with "
-            f"{found.num:,} replicates (seed {manner.seed}). A model counts as significantly worse than the best if "
-            "their difference is farther from 0, in standard errors, than the largest of all pairwise differences is "
-            f"from its estimate in {level} of the replicates ({SHORT['max']}), so that, with about that "
-            "probability, the truly best model is among those that are not significantly worse."
+        text.tell(
+            f"Models were compared on the same samples by a paired bootstrap ({text.cited('bootstrap')}) of "
+            f"{units} with {found.num:,} replicates (seed {manner.seed}). A model counts as significantly "
+            "worse than the best if their difference is farther from 0, in standard errors, than the largest of all "
+            f"pairwise differences is from its estimate in {text.level} of the replicates ({text.cited('max')}), times "
+            "a factor by Student's quantile for few samples, so that, with about that probability, the truly best "
+            "model is among those that are not significantly worse."
         )
     elif len(data.models) > 1:
-        told.append(
-            f"Models were compared with the best one as independent samples, by {level} intervals of differences whose "
-            "level is shared by all pairs (Bonferroni); models whose interval contains 0 count as not significantly "
-            "different."
+        text.tell(
+            "Models were compared with the best one as independent samples, by intervals of differences from the "
+            f"limits of both ({text.cited('difference')}), at {text.level} shared by all pairs (Bonferroni); models "
+            "whose interval contains 0 count as not significantly different."
         )
     if len(found.compared) < len(data.models):
-        told.append(
+        text.tell(
             f"Only the {len(found.compared)} models with the best {found.title} were compared, so that this holds "
             "of the best model among these."
         )
-    if data.scores is not None:
-        if len(data.scores.positives) == 1:
-            used.append("delong")
-            told.append(f"Areas under ROC curves have {level} DeLong intervals ({SHORT['delong']}) on the logit scale.")
+        if any(found.verdicts[name].method == "replicates" for name in found.judged):
+            text.tell("The limits of the others are Wilson's for proportions, and else by the delta method.")
+
+
+def _scores(text: _Text, data: Data, one: ModelScores, *, compares_areas: bool) -> None:
+    """How measures of scores were computed."""
+    assert data.scores is not None  # noqa: S101 (the caller has looked)
+    is_one, clustered = len(data.scores.positives) == 1, repeats(data) > 1
+    units = "samples (clusters)" if clustered else "samples of each class"
+    if not is_one:
+        text.tell("Areas under curves are means over classes, each against the rest.")
+    if one.methods["roc_auc"] == "score":
+        if is_one:
+            variance = "Obuchowski's variance of clusters" if clustered else "DeLong's variance"
+            cited = text.cited("obuchowski" if clustered else "delong")
         else:
-            told.append("Areas under curves are means over classes, each against the rest.")
-        if data.scores.are_probabilities:
-            key = "calibration of two" if len(data.scores.positives) == 1 else "calibration"
-            used.append(key)
-            told.append(f"The calibration error has 15 bins with equal numbers of samples ({SHORT[key]}).")
-    if data.groups is not None:
-        used.append("groups")
-        told.append(
-            f"Groups of {data.groups.column} are compared by the largest difference of a measure between two of them "
-            f"({SHORT['groups']})."
+            variance, cited = "the variance of the influences of samples", text.cited("delong")
+        text.tell(
+            f"Areas under ROC curves have {text.level} score limits: the areas t from which the estimate is not too "
+            f"far, with {variance} ({cited}) in proportion to t (1 - t), joined by that of two further {units} that "
+            f"vary as much as samples can ({text.cited('newcombe')}), and Student's quantile. Those of average "
+            "precision are alike, with the variance of the influences of samples."
         )
-    return " ".join(told), [REFERENCES[key] for key in used]
-
-
-def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]:
-    """Where intervals come from, and the references to cite."""
-    others = [name for name in found.judged if not is_proportion(found.metrics[name])]
-    proportions = [name for name in found.judged if name not in others]
-    told, used = [], []
-    if proportions:
-        used.append("wilson")
-        have = "has a" if len(proportions) == 1 else "have"
-        plural = "" if len(proportions) == 1 else "s"
-        told.append(
-            f"{capital(listed(found.titles(proportions)))} {have} {level} Wilson score interval{plural} "
-            f"({SHORT['wilson']})."
+    if compares_areas:
+        several = ", corrected for all pairs of models" if len(data.models) > 2 else ""
+        text.tell(f"Areas under ROC curves of the models were compared by {area_test(data)}{several}.")
+    if one.methods.get("log_loss") == "hall":
+        text.tell(
+            f"Log loss and Brier score have {text.level} intervals of a mean by Student's quantile, transformed for "
+            f"skewed losses ({text.cited('hall')})."
         )
-    if others:
-        used.append("delta")
-        have = "has a" if len(others) == 1 else "have"
-        plural = "" if len(others) == 1 else "s"
-        names = capital(listed(found.titles(others)))
-        told.append(
-            f"{names} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix with a "
-            "single sample spread over its cells, on a scale on which limits cannot leave the range of the measure, or "
-            "score limits of the sum over the true classes that it is to first order, where these are further away "
-            f"({SHORT['rows']})."
-        )
-        used.append("rows")
-    if "wilson" not in used:
-        used.insert(0, "wilson")
-        told.append(f"The recall and the precision of a class have Wilson score intervals ({SHORT['wilson']}).")
-    if repeats(data) > 1:
-        told.append("All predictions of one sample form one cluster.")
-    return " ".join(told), used
+    if data.scores.are_probabilities:
+        key = "calibration of two" if is_one else "calibration"
+        text.tell(f"The calibration error has {BINS} bins with equal numbers of samples ({text.cited(key)}).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from matrics.reporting.data import Data
 from matrics.reporting.facts import facts
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
-from matrics.reporting.pictures import Picture, on_page
+from matrics.reporting.pictures import Palette, Picture, on_page
 from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import amount, between, capital, number, percent, short
 
@@ -30,6 +31,10 @@ SECTIONS = {
     "methods": "Methods",
     "scores": "Curves and calibration",
 }
+# The measures for which a table has room on paper: the first table of models has further columns.
+FIRST_PRINTED, NEXT_PRINTED = 4, 6
+# Where a word may be broken: after so many letters without a blank.
+LONG_WORD = re.compile(r"(?<=\S{16})(?=\S)")
 
 
 class Cell(NamedTuple):
@@ -66,8 +71,9 @@ def rendered(
     title: str,
     call: str,
     changes: Changes | None,
+    printed: bool = False,
 ) -> str:
-    """The page."""
+    """The page; ``printed``, without what only a screen has: buttons, dark pictures, tables wider than paper."""
     jinja2 = importlib.import_module("jinja2")
     markup = importlib.import_module("markupsafe").Markup
     environment = jinja2.Environment(
@@ -82,19 +88,24 @@ def rendered(
         """A name that is broken after underscores where there is no room for it."""
         return markup("_<wbr>").join(short(text).split("_"))
 
+    def in_pieces(text: str) -> Any:
+        """A heading whose long words are broken where there is no room for them."""
+        return markup("<wbr>").join(LONG_WORD.split(text))
+
     environment.filters.update(
         {
             "number": number,
             "percent": percent,
             "short": short,
             "breakable": breakable,
+            "in_pieces": in_pieces,
             "capital": capital,
             "max_or": _largest,
         }
     )
     environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
     board = found.leaderboard
-    palette, rows = on_page(pictures), _rows(data, board)
+    palette, rows = Palette(pictures, "", "") if printed else on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
         data=data,
         found=found,
@@ -115,6 +126,10 @@ def rendered(
         has_sizes=len(set(data.predictions.tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
         pictures=palette.sections,
+        printed=printed,
+        first_printed=FIRST_PRINTED,
+        next_printed=NEXT_PRINTED,
+        column_groups=_printed_groups if printed else lambda columns, _: [range(columns)],
         palette=palette,
         markup=markup,
         level=f"{100 * manner.level:.10g} %",
@@ -128,6 +143,12 @@ def rendered(
 
 def _template(name: str) -> str:
     return files("matrics.reporting").joinpath("templates", name).read_text("utf-8")
+
+
+def _printed_groups(columns: int, first: int) -> list[range]:
+    """The columns of measures of each table where one is too wide for paper; ``first`` of them are in the first."""
+    starts = [0, *range(first, columns, NEXT_PRINTED)]
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], columns], strict=True)]
 
 
 def _rows(data: Data, board: Leaderboard) -> list[Row]:

@@ -36,6 +36,7 @@ NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as
 LARGEST = 1.45  # times its own size
 REFERENCE = re.compile(r'(\s(?:id="|(?:xlink:)?href="#|(?:clip-path|mask|filter)="url\(#))(?=[\w.-])')
 WIDE = 5.6  # inches, from which a picture has a row of its own
+PRINTED = {400: 31, 500: 48, 600: 64}  # pixels, up to which a picture takes this percentage of the width of paper
 FEW_MEASURES, FEW_MODELS = 3, 5
 NEARLY_ONE = 0.95  # a rank correlation from which on measures tell the same
 MOST_MEASURES = 45  # in the heat map of agreement
@@ -71,6 +72,11 @@ class Picture:
     def is_wide(self) -> bool:
         """Whether it has a row of its own."""
         return self.width > 96 * WIDE
+
+    @property
+    def printed_width(self) -> int:
+        """The percentage of the width of paper on which its text can be read."""
+        return next((part for most, part in PRINTED.items() if self.width <= most), 100)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.pdf import pdf_of
 from matrics.reporting.pictures import Picture, draw
-from matrics.reporting.wording import short
+from matrics.reporting.wording import number, short
 from matrics.tables.any_table import names_of_columns
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
@@ -95,8 +95,7 @@ class Report:
         """The pictures by the names that the page gives them, such as ``"roc"``: to save them in other formats."""
         return {one.name: one.display for found in self._drawn.values() for one in found}
 
-    @cached_property
-    def _page(self) -> str:
+    def _rendered(self, *, printed: bool) -> str:
         return rendered(
             self.data,
             self.findings,
@@ -106,7 +105,12 @@ class Report:
             title=self.title,
             call=self.call,
             changes=self.changes,
+            printed=printed,
         )
+
+    @cached_property
+    def _page(self) -> str:
+        return self._rendered(printed=False)
 
     def html(self) -> str:
         """The report as one page of HTML that needs no other file and no network."""
@@ -124,7 +128,7 @@ class Report:
         ImportError
             Neither of them is there.
         """
-        return pdf_of(self.html())
+        return pdf_of(self._rendered(printed=True))
 
     def save(self, path: str | Path) -> Path:
         """Write the report to a file, of the kind that its name ends with.
@@ -163,7 +167,7 @@ class Report:
         parts = ["\n".join(found.summary), "\n".join(found.read)]
         parts.append(
             "\n".join(
-                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {board.verdict.estimate[k]:.3f}"
+                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {number(float(board.verdict.estimate[k]))}"
                 + (" (not significantly different from the best)" if rank and k in board.tied else "")
                 for rank, k in enumerate(board.order)
             )
@@ -230,9 +234,9 @@ def report(
     positive : label, optional
         The positive class: a label, a class name, or the index of a class without a name. It is the class of the
         scores, of ``:binary`` and of the parities of groups, and of per-class measures without an average,
-        also among more than two. Without it they are means over the classes; scores are of class 1 of the labels 0 and
-        1 (or False and True); and what is of one class of two, such as sensitivity, is an error where the labels are
-        text, which have no default positive class.
+        also among more than two. Without it, all of these are of class 1 of two that are numbers or booleans, or have
+        no names. Two labels that are text have no default positive class: measures are means over the classes, as of
+        more than two classes, and sensitivity is an error.
     sample_weight : column name, optional
         The column of the weights of samples: limits and comparisons then account for the weights. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.

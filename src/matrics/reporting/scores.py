@@ -16,13 +16,6 @@ __all__ = ["THRESHOLD", "ReportScores", "predicted", "read_scores"]
 
 # From which on a probability predicts the positive class.
 THRESHOLD = 0.5
-# The default name of class 1 of two.
-POSITIVES: dict[tuple[str, ...], int] = {
-    ("0", "1"): 1,
-    ("false", "true"): 1,
-    ("False", "True"): 1,
-    ("negative", "positive"): 1,
-}
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,6 @@ def read_scores(
     columns: Mapping[Any, Any],
     known: Classes,
     true: NumPyArray,
-    classes: Sequence[str],
 ) -> ReportScores:
     """The scores of a table, whose columns are known by the label of their class, or None for the positive one.
 
@@ -72,15 +64,15 @@ def read_scores(
     if len(np.unique(true)) < 2:
         raise ValueError(f"y_score: expected true labels of at least two classes, got only {known.listed}")
     if None in columns:
-        place = known.positive if known.positive is not None else POSITIVES.get(tuple(classes))
+        place = known.default_positive
         if place is None:
             raise ValueError(
                 f"positive: expected the label of the class of the scores, one of {known.listed}, got none"
             )
         return ReportScores((place,), values)
-    if len(columns) not in (1, len(classes)):
+    if len(columns) not in (1, known.number):
         raise ValueError(
-            f"y_score: expected one column, or one for each of the {len(classes)} classes, got [{quoted_list(columns)}]"
+            f"y_score: expected one column, or one for each of the {known.number} classes, got [{quoted_list(columns)}]"
         )
     return ReportScores(tuple(known.index(label, "y_score") for label in columns), values)
 

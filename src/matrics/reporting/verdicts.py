@@ -14,8 +14,10 @@ from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.written import written
 from matrics.uncertainty.compare import compare
+from matrics.uncertainty.formulas import formula_of
 from matrics.uncertainty.interval import interval
-from matrics.uncertainty.models import compare_models
+from matrics.uncertainty.measure import Measure
+from matrics.uncertainty.models import compare_models, intervals_are_of_replicates
 
 __all__ = ["ModelVerdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
 
@@ -42,6 +44,8 @@ class ModelVerdict:
         Whether high values are good.
     status : array of int, shape (M,)
         Codes of :class:`matrics.IntervalStatus`.
+    method : str
+        How the limits of the compared models were formed: ``"replicates"``, or the formula; empty without limits.
     """
 
     label: str
@@ -56,6 +60,7 @@ class ModelVerdict:
     probability_best: Array | None
     higher_is_better: bool
     status: Array
+    method: str = ""
 
     @property
     def title(self) -> str:
@@ -148,6 +153,11 @@ def judged_together(
     for key, metric in metrics.items():
         one = compared[str(metric)]
         side = 1 if metric.higher_is_better else -1
+        scheme = "clusters" if repeated else "multinomial"
+        of_replicates = intervals_are_of_replicates(
+            weighted=options.get("sample_weight") is not None, clustered=repeated
+        )
+        method = "replicates" if of_replicates else formula_of(Measure.of(metric), "auto", scheme)
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])
             best = _best(estimate, side)
@@ -155,7 +165,9 @@ def judged_together(
             tied, chances = _of_class(one.tied, k), _of_class(one.probability_best, k)
             status = _of_class(one.intervals.status, k)
             verdicts.append(
-                ModelVerdict(label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status)
+                ModelVerdict(
+                    label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status, method
+                )
             )
     return verdicts
 
@@ -179,6 +191,7 @@ def judged_alone(
     verdicts = []
     for key, metric in metrics.items():
         one, side = intervals[str(metric)], 1 if metric.higher_is_better else -1
+        method = formula_of(Measure.of(metric), "auto", "multinomial")
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one[:3])
             best = _best(estimate, side)
@@ -191,7 +204,7 @@ def judged_alone(
             tied = ~(worst > 0) & ~np.isnan(estimate)
             status = _of_class(one.status, k)
             verdicts.append(
-                ModelVerdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status)
+                ModelVerdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status, method)
             )
     return verdicts
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from matrics.rounding import percentage, rounded
+
 __all__ = ["amount", "between", "capital", "count", "distinct", "joined", "listed", "number", "percent", "short"]
 
 LONGEST_NAME = 60
@@ -16,8 +18,7 @@ def number(value: float, digits: int = 3) -> str:
         return "undefined"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:,.4g}"
-    return (text[1:] if float(text.replace(",", "")) == 0 and text.startswith("-") else text).replace("-", "−")
+    return (rounded(value, digits) if abs(value) < 1000 else f"{value:,.4g}").replace("-", "−")
 
 
 def between(low: float, high: float) -> str:
@@ -31,11 +32,7 @@ def percent(share: float) -> str:
     """Format a share as a percentage; shares above 0 and below 1 are not rounded to 0 % or 100 %."""
     if math.isnan(share):
         return "undefined"
-    if 0 < share < 0.0005:
-        return "<0.1\u00a0%"
-    if 0.9995 <= share < 1:
-        return ">99.9\u00a0%"
-    return f"{100 * share:.1f}\u00a0%".replace(".0\u00a0%", "\u00a0%")
+    return f"{percentage(share)}\u00a0%".replace(".0\u00a0%", "\u00a0%")
 
 
 def amount(size: float) -> str:

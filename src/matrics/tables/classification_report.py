@@ -14,6 +14,7 @@ from matrics.arrays import Array, as_arrays
 from matrics.catalogue.naming import check_names
 from matrics.counting.codes import left_out
 from matrics.engine.results import to_dict
+from matrics.rounding import rounded
 from matrics.tables.found_labels import count_found
 from matrics.tables.table import PARTS, Library, imported
 from matrics.typing import ArrayLike, NumPyArray
@@ -118,8 +119,8 @@ class ClassificationReport:
             return ""
         found = getattr(self, measure)
         value, low, high = (float(part[row]) for part in (found.estimate, found.low, found.high))
-        limits = "" if math.isnan(low + high) else f"[{low:.2f}, {high:.2f}]"
-        return f"{'–' if math.isnan(value) else f'{value:.2f}':>4} {limits:<12}"
+        limits = "" if math.isnan(low + high) else f"[{rounded(low, 2)}, {rounded(high, 2)}]"
+        return f"{'–' if math.isnan(value) else rounded(value, 2):>4} {limits:<12}"
 
     def _notes(self) -> list[str]:
         """What brackets are, and why values or limits are missing or may miss the truth."""

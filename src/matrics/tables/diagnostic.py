@@ -15,6 +15,7 @@ from matrics.catalogue.classes import Classes
 from matrics.engine.evaluation import as_stack, raise_if_invalid
 from matrics.engine.results import to_dict
 from matrics.quoting import quoted
+from matrics.rounding import rounded
 from matrics.stacks.prevalence import PrevalenceEstimate
 from matrics.tables.table import Library, imported
 from matrics.typing import ArrayLike, NumPyArray
@@ -367,4 +368,4 @@ def _number(value: float) -> str:
     """Three decimals of shares, and as many digits of larger numbers."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    return "undefined" if math.isnan(value) else f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+    return "undefined" if math.isnan(value) else rounded(value) if abs(value) < 10 else f"{value:,.1f}"

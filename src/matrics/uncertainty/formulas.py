@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,10 @@ NUMBERS_AT_ONCE = 2**21
 
 # From this number of clusters with an error on, their variance is reliable.
 CLUSTERS_THAT_VARY = 10
+
+# How limits are formed: by the delta method alone, from the limits of the classes, of a proportion by its trials; or by
+# the delta method with a sample spread over the cells: corrected for bias, or of a measure without or with bounds.
+Formula = Literal["plain", "extreme", "proportion", "corrected", "unbounded", "bounded"]
 
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
 NOISE = {64: 1e-7, 32: 1e-5}
@@ -49,21 +53,33 @@ def limits_by_formula(task: Task) -> list[Limits]:
     return results
 
 
+def formula_of(measure: Measure, method: str, scheme: str) -> Formula:
+    """Which limits a measure has without replicates; ``"plain"`` and ``"proportion"`` are those of ``method``."""
+    if method in ("delta", *OF_RATIOS):
+        return "plain"
+    if measure.extreme:
+        return "extreme"
+    if measure.trials is not None and _are_independent(measure, scheme):
+        return "proportion"
+    if measure.biased:
+        return "corrected"
+    return "unbounded" if math.inf in (measure.range[1], -measure.range[0]) else "bounded"
+
+
 def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
     """Limits and standard errors: Wilson's for proportions, unless the method is another one."""
     plain, z = task.options.method in ("delta", *OF_RATIOS), quantile_of(task)[0]
     of_share = PROPORTIONS[task.options.method if task.options.method in PROPORTIONS else "wilson"]
     found: dict[int, tuple[Array, Array, Array]] = {}
-    shares = [k for k, m in enumerate(task.measures) if m.trials is not None and not plain]
-    shares = [k for k in shares if _are_independent(task.measures[k], task.options.scheme)]
+    formulas = [formula_of(measure, task.options.method, task.options.scheme) for measure in task.measures]
+    shares = [k for k, formula in enumerate(formulas) if formula == "proportion"]
     if shares:
         for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
             reach = beside(z, trials, task.backend.xp)
             found[k] = (*of_share(task.estimates[k], trials, reach, task.backend), error)
-    if not plain:
-        for k, measure in enumerate(task.measures):
-            if measure.extreme:
-                found[k] = _of_extreme(task, measure.extreme)
+    for k, measure in enumerate(task.measures):
+        if formulas[k] == "extreme" and measure.extreme:
+            found[k] = _of_extreme(task, measure.extreme)
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
@@ -185,7 +201,8 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
     """The delta method: plain, or with one sample added to the matrix and a correction for biased measures."""
     backend, xp = task.backend, task.backend.xp
     z, clusters = quantile_of(task)
-    corrected = [not plain and task.measures[k].biased for k in which]
+    options = task.options
+    corrected = [formula_of(task.measures[k], options.method, options.scheme) == "corrected" for k in which]
     whole = task.whole if plain else task.whole + 1 / task.size
     squares = task.squares if plain or task.squares is None else task.squares + 1 / task.size
     found = _slopes(task, whole, which, corrected)
@@ -233,7 +250,7 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
     classes, not sums: their limits, on the scale of a logarithm, are kept.
     """
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
-    if math.inf in (bounds[1], -bounds[0]):
+    if formula_of(task.measures[k], task.options.method, task.options.scheme) == "unbounded":
         return limits
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
     low, high = task.estimates[k] - down, task.estimates[k] + up

@@ -154,7 +154,7 @@ def compare_models(
     score = score_of(measures, float(zero_division))
     replicates = _replicates(draws, score, num, rng, workers)
     intervals: list[Interval] = []
-    if samples.weights is None or draws.of_clusters is not None:
+    if not intervals_are_of_replicates(weighted=samples.weights is not None, clustered=draws.of_clusters is not None):
         cells = samples.matrices() if draws.of_clusters is None else draws.of_clusters
         axis = None if draws.of_clusters is None else 0
         found = interval(cells, chosen.values(), level=level, cluster_axis=axis, zero_division=zero_division)
@@ -169,6 +169,11 @@ def compare_models(
                 one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
             )
     return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
+
+
+def intervals_are_of_replicates(*, weighted: bool, clustered: bool) -> bool:
+    """Whether the interval of each model is from its replicates, and not that of :func:`matrics.interval`."""
+    return weighted and not clustered
 
 
 def _by_replicates(

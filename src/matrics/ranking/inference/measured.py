@@ -206,6 +206,11 @@ def _of_calibration(samples: SampleScores, made: list[Array], manner: Manner, rn
     return Moments.of_draws(error, covariance, np.stack([low, high, deviation, np.zeros(error.shape)]), fewest)
 
 
+def formula_of(measure: Named, method: str) -> str:
+    """Which limits an area or a mean has without replicates: the method, or what "auto" is for the measure."""
+    return method if method != "auto" else "hall" if measure.kind == "mean" else "score"
+
+
 def _gathered(
     found: list[Moments], measure: Named, manner: Manner, spoiled: Array, bounds: tuple[float, float]
 ) -> Measured:
@@ -237,12 +242,13 @@ def _limits(
     every: Moments, error: Array, measure: Named, manner: Manner, bounds: tuple[float, float]
 ) -> tuple[Array, Array]:
     """The limits of all elements at once, (B, C, M)."""
-    if manner.method == "delong":
+    formula = formula_of(measure, manner.method)
+    if formula == "delong":
         return straight_limits(every.estimate, error, manner.level, bounds)
-    if manner.method == "logit":
+    if formula == "logit":
         return logit_limits(every.estimate, error, manner.level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if measure.kind == "mean":
+        if formula == "hall":
             units = every.units[:, 0, :, None]
             return mean_limits(every.estimate, error, every.skewness, units, manner.level, bounds)
         sides = [

@@ -1,0 +1,52 @@
+"""How numbers are rounded wherever people read them."""
+
+from __future__ import annotations
+
+__all__ = ["percentage", "rounded", "significant"]
+
+# What is nearer to 0 or to 1 than this differs from it by the rounding of sums.
+NOISE = 1e-9
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number with some digits after the point; only what is 0 or 1 is written as 0 or 1, but for rounding of sums.
+
+    What would be rounded to one of them is written by the nearest number with these digits that it is beyond, which
+    is as long as others are.
+
+    >>> rounded(0.9996), rounded(1.0), rounded(0.0004), rounded(0.5), rounded(-0.0004), rounded(0.996, 2)
+    ('>.999', '1.000', '<.001', '0.500', '>-.001', '>.99')
+    """
+    size, unit = abs(value), 10.0**-digits
+    text = f"{size:.{digits}f}"
+    sign = "-" if value < 0 else ""
+    more, less = (">", "<") if value > 0 else ("<", ">")
+    if NOISE < size < 1 and float(text) == 0:
+        return f"{less}{sign}{f'{unit:.{digits}f}'[1:]}"
+    if size < 1 - NOISE and float(text) == 1:
+        return f"{more}{sign}{f'{1 - unit:.{digits}f}'[1:]}"
+    return text if float(text) == 0 else sign + text
+
+
+def percentage(share: float) -> str:
+    """A share in per cent with a digit after the point, without the sign; only none is 0, and only all are 100.
+
+    >>> percentage(0.99996), percentage(0.0001), percentage(0.25), percentage(1.0)
+    ('>99.9', '<0.1', '25.0', '100.0')
+    """
+    if NOISE < share < 0.0005:
+        return "<0.1"
+    return ">99.9" if 0.9995 <= share < 1 - NOISE else f"{100 * share:.1f}"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with some digits in all, and more where these would be 1 and it is not.
+
+    >>> significant(0.99996), significant(0.12345), significant(1.0), significant(0.996, 2)
+    ('0.99996', '0.123', '1', '0.996')
+    """
+    text = f"{value:.{digits}g}"
+    while abs(float(text)) == 1 and abs(value) < 1 - NOISE:
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return text

@@ -1,0 +1,85 @@
+"""Numbers below 1 are nowhere written as 1, nor numbers above 0 as 0, where people read them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics.rounding import percentage, rounded, significant
+
+# Of 20,000 samples one is wrong: 0.99995, which three digits make 1.
+ALMOST = np.array([[9999, 1], [0, 10000]])
+WHOLE = re.compile(r"(?<![\d.])1\.0+(?!\d)|(?<![\d.])0\.0+(?!\d)|100(\.0)?\s?%")
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 4])
+def test_what_is_written_is_true(digits: int) -> None:
+    """As exact decimal numbers: within half a unit, or beyond what is written."""
+    half = Decimal(10) ** -digits / 2
+    for value in (0.0, 1.0, -1.0, 0.5, 0.04, 0.96, 0.996, 0.9996, 0.99996, 0.004, 0.0004, 0.00004, 1e-8, 2.5, 1e-15):
+        for x in (value, -value):
+            text, exact = rounded(x, digits), Decimal(x)
+            shown = Decimal(text.lstrip("<>"))
+            if text.startswith(">"):
+                assert exact > shown
+            elif text.startswith("<"):
+                assert exact < shown
+            else:
+                assert abs(exact - shown) <= half
+                assert shown not in (0, 1, -1) or abs(exact - shown) < Decimal("1e-9")
+            assert len(text) <= 3 + digits
+
+
+def test_other_kinds_of_numbers() -> None:
+    assert [percentage(x) for x in (0.0, 0.0004, 0.5, 0.9996, 1.0)] == ["0.0", "<0.1", "50.0", ">99.9", "100.0"]
+    assert [significant(x, 3) for x in (0.0, 0.0004, 0.9996, -0.9996, 1.0)] == ["0", "0.0004", "0.9996", "-0.9996", "1"]
+    assert rounded(1 - 2**-53) == "1.000"  # which only differs by rounding
+
+
+def texts() -> dict[str, Any]:
+    """What is printed of a matrix that is right in all but one of 20,000 samples."""
+    from matrics import plot
+
+    true = np.repeat([0, 1], 10000)
+    pred = np.concatenate([[1], true[1:]])
+    return {
+        "interval": lambda: repr(matrics.interval(ALMOST, "accuracy", method="delta")["accuracy"].estimate.item()),
+        "gate": lambda: str(matrics.gate(ALMOST, "accuracy >= 0.9")),
+        "diagnostic": lambda: str(matrics.diagnostic_table(ALMOST)).partition("likelihood")[0],
+        "classification report": lambda: str(matrics.classification_report(true, pred)),
+        "models": lambda: plot.models(matrics.interval([ALMOST, ALMOST], "accuracy")).describe(),
+        "confusion": lambda: plot.confusion_matrix(ALMOST).describe(),
+        "report": lambda: matrics.report({"model": ALMOST}, metrics="accuracy").describe().partition("Note")[0],
+    }
+
+
+@pytest.mark.parametrize("place", list(texts()))
+def test_places(place: str) -> None:
+    """Accuracy, recall, precision and their limits are all below 1, so that no 1.000 is right, but for one class."""
+    for package in ("matplotlib", "scipy", "jinja2"):
+        pytest.importorskip(package)
+    text = texts()[place]()
+    right = {  # class 1 has the recall 1, and class 0 the precision 1; their limits and error rates are 1 and 0
+        "diagnostic": ("sensitivity", "negative predictive value"),
+        "classification report": ("0 ", "1 "),
+    }
+    lines = [line for line in text.splitlines() if not line.strip().startswith(right.get(place, "\0"))]
+    wrong = [line for line in lines if WHOLE.search(line)]
+    assert not wrong
+    assert re.search(r">\.99|>99\.9|0\.9999", text)
+
+
+def test_cells_of_pictures() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    correlation = np.array([[1.0, 0.996, -0.997], [0.996, 1.0, 0.004], [-0.997, 0.004, 1.0]])
+    random = np.random.default_rng(0)
+    found = matrics.study.agreement(random.integers(1, 50, (40, 2, 2)), ["mcc", "accuracy", "f1"])
+    display = matrics.plot.agreement(found)
+    display.correlation = correlation
+    assert display._texts() == [["1", ">.99", "<−.99"], [">.99", "1", "<.01"], ["<−.99", "<.01", "1"]]
