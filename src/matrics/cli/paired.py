@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics.cli.printing import counted
 from matrics.files.label_rows import Labelled, read_labels
+from matrics.files.labels import TRUTHS, joined_order
 from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.quoting import cut, quoted
@@ -38,7 +39,7 @@ class TwoFiles:
     @classmethod
     def read(cls, paths: Sequence[Path], names: Names) -> TwoFiles:
         """Read both files."""
-        a, b = (read_labels(path, names) for path in paths)
+        a, b = (read_labels(path, names, warns=False) for path in paths)
         files = name_of(paths[0]), name_of(paths[1])
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
@@ -80,8 +81,14 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     if a.classes == b.classes:
         return a.classes, ordered
     both = {*a.classes, *b.classes}
+    order = joined_order(a.classes, b.classes) if ordered else ()
+    if order:
+        return order, True
     are_numbers = ordered and all(label.removeprefix("-").isdecimal() for label in both)
-    return tuple(sorted(both, key=int) if are_numbers else sorted(both)), ordered
+    if are_numbers:
+        return tuple(sorted(both, key=int)), True
+    classes = tuple(sorted(both))
+    return classes, any(set(classes) <= set(pair) for pair in TRUTHS)
 
 
 def join(found: TwoFiles, column: str) -> Paired:
