@@ -260,6 +260,16 @@ def test_an_ordered_categorical_keeps_its_order_at_every_command(command: Any) -
     assert compared["classes"] == list(LEVELS)
 
 
+def test_one_of_two_files_gives_the_order(command: Any, write: Any) -> None:
+    pq.write_table(ordered(RATED).append_column("id", pa.array(range(60))), "x.parquet")
+    path = write(RATED, "csv", "y", id=list(range(60)))
+    arguments = ("--paired-on", "id", "--metrics", LINEAR, "--num", 20, "--format", "json")
+    for files in (("x.parquet", path), (path, "x.parquet")):
+        found = json.loads(done(command, "compare", *files, *arguments))
+        assert found["classes"] == list(LEVELS)
+        assert [row["estimate"] for row in found["rows"]] == pytest.approx([kappa()] * 2, abs=1e-12)
+
+
 def test_an_order_that_the_file_does_not_hold_is_none(command: Any) -> None:
     """Without a dictionary page the categories are read in the order of the rows."""
     pq.write_table(ordered([("mid", "high"), ("high", "low"), ("low", "mid")]), "x.parquet", use_dictionary=False)

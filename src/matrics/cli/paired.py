@@ -79,8 +79,11 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     """The classes of both in order, and whether that has a meaning."""
     ordered = a.ordered and b.ordered
     if a.classes == b.classes:
-        return a.classes, ordered
+        return a.classes, a.ordered or b.ordered
     both = {*a.classes, *b.classes}
+    for one in (a, b):  # of which one may be an ordered categorical column, and the other text
+        if one.ordered and not ordered and both == set(one.classes):
+            return one.classes, True
     order = joined_order(a.classes, b.classes) if ordered else ()
     if order:
         return order, True
