@@ -291,6 +291,8 @@ def test_labels_gives_the_order(command: Any, write: Any, ending: str) -> None:
     assert values(command, "score", path, "--metrics", LINEAR, *options)[LINEAR] == pytest.approx(kappa(), abs=1e-12)
     found = json.loads(done(command, "count", path, "--labels", "none,low,mid,high", "--format", "json"))
     assert found["classes"] == ["none", *LEVELS]
+    assert command("score", write([("a", "b")], ending, "one"), "--labels", "b,a")[2] == ""
+    path = write(RATED, ending)
     said = refused(command, "score", path, "--labels", "low,mid")
     assert said == f"{path}: --labels: expected all labels of the file in their order, got none for 'high'"
     assert refused(command, "score", path, "--labels", "low,mid,low").startswith("--labels: expected each label once")

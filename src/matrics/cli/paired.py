@@ -35,6 +35,7 @@ class TwoFiles:
     classes: tuple[str, ...]
     ordered: bool
     places: tuple[Array, Array] = field(repr=False)  # of the classes of each file among all
+    are_named: bool = False  # whether --labels has named the classes
 
     @classmethod
     def read(cls, paths: Sequence[Path], names: Names) -> TwoFiles:
@@ -43,10 +44,12 @@ class TwoFiles:
         files = name_of(paths[0]), name_of(paths[1])
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
-        return cls(files, (a, b), classes, ordered, (places[0], places[1]))
+        return cls(files, (a, b), classes, ordered, (places[0], places[1]), names.order is not None)
 
     def warn(self) -> None:
-        """Print warnings of labels that are probably mistakes."""
+        """Print warnings of labels that are probably mistakes, unless all labels were named."""
+        if self.are_named:
+            return
         for file, one in zip(self.files, self.rows, strict=True):
             sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
             warn_of_odd_labels(file, *sides)

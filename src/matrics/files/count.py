@@ -97,6 +97,6 @@ def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
         made = counts.counted()
     if counts.left_out:
         say(f"{given.file}: {said(counts.left_out, given.names)}")
-    if not given.is_log:
+    if not given.is_log and given.names.order is None:  # with --labels, these are meant
         warn_of_odd_labels(given.file, *made.sides)
     return made

@@ -204,7 +204,8 @@ def read_rows(
                 table = table.set_column(table.column_names.index(name), name, typed(table[name]))
         table = labelled(table, names, order)
         result = made(table, names)
-    if warns and names.labels and not (isinstance(rows, TableRows) and rows.is_log):
+    warns = warns and bool(names.labels) and names.order is None  # with --labels, these are meant
+    if warns and not (isinstance(rows, TableRows) and rows.is_log):
         warn_of_odd_labels(file, *sides(table, names))
     return file, result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -186,7 +187,9 @@ def _called(kind: Any) -> str:
 
 
 def _first(labels: Column) -> str:
-    return quoted(labels[0].as_py())
+    """The first label, of text the first that is no number."""
+    listed = labels.to_pylist()
+    return quoted(next((one for one in listed if isinstance(one, str) and not re.fullmatch(WHOLE, one)), listed[0]))
 
 
 def _classes(columns: list[Column], names: Names, order: Order | None, *, has_missing: bool) -> FoundLabels:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from matrics.files import rows as batches
 from matrics.files.names import check_columns
-from matrics.files.rows import Batch
+from matrics.files.rows import Batch, named
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class TableRows:
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` on, each batch with the number of rows up to its end."""
-        whole = self._wanted()
+        with named(self.file):
+            whole = self._wanted()
         for first in range(start, len(whole), batches.BATCH_ROWS):
             part = whole.slice(first, batches.BATCH_ROWS).combine_chunks()
             table = pa.record_batch([part[name].combine_chunks() for name in part.column_names], part.column_names)
