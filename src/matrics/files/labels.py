@@ -169,7 +169,7 @@ def _read(name: str, labels: Column, wrong: list[str]) -> Column:
             )
         return whole
     if points and all_match(labels, DECIMAL):
-        odd = next((text for text in points if not _is_whole(text)), points[0])
+        odd = next((text for text in labels.to_pylist() if not _is_whole(text)), points[0])
         wrong.append(
             f"column {quoted(name)}: expected labels, whole numbers or text, got decimal numbers such as "
             f"{quoted(odd)}: {AS_THEY_STAND}"
