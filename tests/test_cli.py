@@ -535,14 +535,14 @@ WRONG = {
         "line 3: expected a value in column 'y_pred'",
     ),
     "null group": (labels(y_true=[1], y_pred=[1], g=pa.array([None], pa.int8())), ["x.parquet", "--by", "g"], "'g'"),
-    "float labels": (labels(y_true=[1.0], y_pred=[1.0]), ["x.parquet"], "integers or text, got double"),
+    "float labels": (labels(y_true=[1.0], y_pred=[0.5]), ["x.parquet"], "whole numbers or text, got 0.5"),
     "float labels in csv": (
         text("x.csv", "y_true,y_pred\n1.0,0.5\n"),
         ["x.csv"],
-        "x.csv: expected labels, integers or text, got decimal numbers such as '1.0'",
+        "x.csv: column 'y_pred': expected labels, whole numbers or text, got decimal numbers such as '0.5'",
     ),
-    "some float labels in csv": (text("x.csv", "y_true,y_pred\n1,1.0\n0,1e-05\n"), ["x.csv"], "such as '1.0'"),
-    "labels of two types": (labels(y_true=[1], y_pred=["1"]), ["x.parquet"], "of one type"),
+    "some float labels in csv": (text("x.csv", "y_true,y_pred\n1,1.0\n0,1e-05\n"), ["x.csv"], "such as '1e-05'"),
+    "labels of two types": (labels(y_true=[1], y_pred=["x"]), ["x.parquet"], "of one type"),
     "no rows": (
         labels(y_true=pa.array([], pa.int8()), y_pred=pa.array([], pa.int8())),
         ["x.parquet"],

@@ -225,7 +225,7 @@ def test_counts_that_do_not_fit_together(command):
         done(command, "count", "x.parquet", *(["--by", by] if by else []), "--output", name)
 
     write("a.parquet", y_true=[0], y_pred=[0], g=["m"])
-    write("text.parquet", y_true=["0"], y_pred=["0"], g=["m"])
+    write("text.parquet", y_true=["x"], y_pred=["x"], g=["m"])
     write("number.parquet", y_true=[0], y_pred=[0], g=[1])
     write("other.parquet", y_true=[0], y_pred=[0], h=["m"])
     write("none.parquet", y_true=[0], y_pred=[0])

@@ -222,7 +222,10 @@ def test_missing_labels(command: Any, kind: str) -> None:
     assert (code, out) == (2, "")
     code, out, err = command("count", path, "--by", "model", "--missing", "drop", "--format", "csv")
     assert (code, out) == (0, "model,y_true,y_pred,count\nx,0,0,1\nx,10,1,1\ny,0,1,1\ny,1,1,1\n")
-    assert err == f"matrics: {path}: left out 3 rows without a value in y_true, y_pred, model\n"
+    assert err.splitlines() == [
+        f"matrics: {path}: left out 3 rows without a value in y_true, y_pred, model",
+        f"matrics: warning: {path}: only among the true labels: '10'",
+    ]
     code, out, err = command("count", path, "--missing", "class", "--format", "csv")
     assert code == 0
     assert sorted(out.splitlines()[1:]) == sorted(
@@ -264,7 +267,7 @@ def test_an_output_goes_on_with_the_rows_that_were_left_out(command: Any) -> Non
     assert code == 0, err
     assert "2,000 samples" in out
     assert "left out 1,000 rows" in err
-    assert rows(command, "count", "c.parquet") == [
+    assert rows(command, "count", "c.parquet", said="matrics: warning: c.parquet: only among the true labels") == [
         {"y_true": "a", "y_pred": "a", "count": 1000},
         {"y_true": "b", "y_pred": "a", "count": 1000},
     ]

@@ -147,7 +147,10 @@ class Classes:
             return equal
         # Specs and the command line have only texts, and class names are texts if labels are numbers.
         text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
-        return [k for k, label in enumerate(labels) if str(label) == text or _spells(value, label)]
+        found = [k for k, label in enumerate(labels) if str(label) == text or _spells(value, label)]
+        if not found and text.lower() in TRUTHS[1]:  # true and TRUE are the class that Python calls True
+            found = [k for k, label in enumerate(labels) if str(label).lower() == text.lower()]
+        return found
 
     def _as_index(self, value: Any, name: str) -> int:
         is_text = isinstance(value, str)

@@ -15,6 +15,7 @@ from matrics.cli.options import (
     Average,
     By,
     Cells,
+    ClassOrder,
     Counts,
     Encoding,
     FileOutput,
@@ -24,6 +25,7 @@ from matrics.cli.options import (
     Level,
     Metrics,
     Missing,
+    MissingTexts,
     Num,
     OnInvalid,
     Output,
@@ -38,6 +40,7 @@ from matrics.cli.options import (
     Seed,
     Separator,
     ShowProgress,
+    TextLabels,
     Threshold,
     TrueColumn,
     Weight,
@@ -103,6 +106,9 @@ def score(
     cells: Cells = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
     disparity: Annotated[
@@ -139,7 +145,7 @@ def score(
         counts=counts,
         weight=weight,
         cells=cells,
-        reading=Reading.read(missing, encoding),
+        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN with it, the groups to compare")
@@ -175,6 +181,9 @@ def interval(
     cells: Cells = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     clusters: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
@@ -232,7 +241,7 @@ def interval(
         counts=counts,
         weight=weight,
         cells=cells,
-        reading=Reading.read(missing, encoding),
+        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(context, path, output if delivery is None else None, resume=resume) as work:
@@ -274,6 +283,9 @@ def compare(
     weight: Weight = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     level: Level = "0.95",
     num: Num = None,
     seed: Seed = None,
@@ -314,7 +326,14 @@ def compare(
         raise ValueError(
             f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    names = Names(true, pred, columns, paired_on, weight=weight, **Reading.read(missing, encoding).names)
+    names = Names(
+        true,
+        pred,
+        columns,
+        paired_on,
+        weight=weight,
+        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
+    )
     asked = Asked(
         metrics or ["accuracy,mcc"],
         positive,

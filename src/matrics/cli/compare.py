@@ -13,7 +13,6 @@ from matrics.cli.measures import measures
 from matrics.cli.paired import TwoFiles, join
 from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
-from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
@@ -86,8 +85,6 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
-    there = ([labelled.classes[k] for k in np.unique(side).tolist()] for side in (labelled.true, labelled.pred))
-    warn_of_odd_labels(str(path), *there)
     classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered)
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"

@@ -9,14 +9,17 @@ import typer
 
 from matrics.cli.options import (
     By,
+    ClassOrder,
     Counts,
     Encoding,
     Format,
     Missing,
+    MissingTexts,
     PredColumn,
     Reading,
     Resume,
     ShowProgress,
+    TextLabels,
     TrueColumn,
     Weight,
     column_names,
@@ -58,6 +61,9 @@ def count(
     weight: Weight = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     format_: Format = None,
     output: AnyOutput = None,
     resume: Resume = False,
@@ -73,7 +79,12 @@ def count(
     if destination is None and resume:
         raise ValueError("--resume: expected --output FILE.parquet with it, got none")
     names = Names(
-        true, pred, column_names(by or []), counts=counts, weight=weight, **Reading.read(missing, encoding).names
+        true,
+        pred,
+        column_names(by or []),
+        counts=counts,
+        weight=weight,
+        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
     )
     names.check()
     given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)

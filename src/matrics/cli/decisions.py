@@ -10,17 +10,20 @@ import typer
 
 from matrics.cli.options import (
     By,
+    ClassOrder,
     Encoding,
     Format,
     Level,
     Metrics,
     Missing,
+    MissingTexts,
     Output,
     Plugin,
     Positive,
     Reading,
     Scores,
     Seed,
+    TextLabels,
     TrueColumn,
     ZeroDivision,
     column_names,
@@ -74,6 +77,9 @@ def curve(
     prevalence: Prevalence = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     thresholds: Annotated[
         str | None,
         typer.Option(metavar="NUMBERS|all", help="0.1,0.5: these; all: each of them on the screen, too."),
@@ -112,7 +118,13 @@ def curve(
     if paired_on is not None and delivery is None:
         raise ValueError("--output: expected a name that ends in .json, .md or .txt, or --format, with --paired-on")
     refuse_paired(paired_on, names.by, {true, *names.scores})
-    source = _read(path, replace(names, clusters=paired_on, **Reading.read(missing, encoding).names), target)
+    source = _read(
+        path,
+        replace(
+            names, clusters=paired_on, **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names
+        ),
+        target,
+    )
     there = _target(prevalence, source)
     if paired_on is not None:
         refuse(prevalence, "with --paired-on, where measures are those of the samples as they are")
@@ -183,6 +195,9 @@ def threshold(
     prevalence: Prevalence = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     level: Level = "0.95",
     num: Annotated[
         str | None,
@@ -213,7 +228,9 @@ def threshold(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
-    source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
+    source = _read(
+        path, replace(names, **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names), target
+    )
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     there = _target(prevalence, source)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero, there)

@@ -9,6 +9,7 @@ import typer
 
 from matrics.cli.options import (
     Cells,
+    ClassOrder,
     Counts,
     Encoding,
     FileOutput,
@@ -16,10 +17,12 @@ from matrics.cli.options import (
     Format,
     Level,
     Missing,
+    MissingTexts,
     PositiveClass,
     PredColumn,
     Reading,
     Rows,
+    TextLabels,
     TrueColumn,
     number,
 )
@@ -51,6 +54,9 @@ def diagnostic(
     cells: Cells = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     level: Level = "0.95",
     method: Annotated[
         str,
@@ -70,7 +76,13 @@ def diagnostic(
     delivery = read_delivery(format_, output, [path])
     share, confidence = None if prevalence is None else number("prevalence", prevalence), number("level", level)
     asked = ScoreRequest(
-        true=true, pred=pred, by=(), rows=rows, counts=counts, cells=cells, reading=Reading.read(missing, encoding)
+        true=true,
+        pred=pred,
+        by=(),
+        rows=rows,
+        counts=counts,
+        cells=cells,
+        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
     source = open_matrices(logs.opened(path), asked, COUNT_ALONE)
     number_of_matrices = math.prod(source.batch)

@@ -13,16 +13,19 @@ import typer
 from matrics.cli.measures import in_options
 from matrics.cli.options import (
     Cells,
+    ClassOrder,
     Counts,
     Encoding,
     FilePath,
     Level,
     Missing,
+    MissingTexts,
     Plugin,
     PositiveClass,
     PredColumn,
     Reading,
     Rows,
+    TextLabels,
     TrueColumn,
     Weight,
     ZeroDivision,
@@ -77,6 +80,9 @@ def gate(
     ] = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     judge: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
@@ -131,7 +137,7 @@ def gate(
             counts=counts,
             weight=weight,
             cells=cells,
-            reading=Reading.read(missing, encoding),
+            reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
         )
         beside = Beside(baseline, paired_on, clusters, judge)
         files = read_files(path, asked, beside, positive)

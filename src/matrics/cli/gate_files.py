@@ -14,8 +14,9 @@ from matrics.cli.open_run import ScoreRequest, open_matrices
 from matrics.cli.paired import TwoFiles, join, named, united
 from matrics.cli.printing import counted
 from matrics.files.count import COUNT_ALONE
-from matrics.files.label_rows import read_labels
-from matrics.files.missing import MISSING_CLASS
+from matrics.files.crosstab import has_order
+from matrics.files.inputs import read_rows
+from matrics.files.labels import MISSING_CLASS, coded
 from matrics.files.names import Names
 from matrics.files.rows import name_of
 from matrics.files.text import STDIN
@@ -39,6 +40,18 @@ class GateFiles:
     classes: Classes
     titles: list[str]
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgedNames(Names):
+    """The columns of labels, and that of the labels of a judge."""
+
+    judge: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The three columns of labels."""
+        return self.true, self.pred, self.judge
 
 
 @dataclass(frozen=True)
@@ -95,19 +108,19 @@ def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
 
 def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
     """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
-    rows = read_labels(path, Names(asked.true, asked.pred, (), judge, missing="class", encoding=asked.reading.encoding))
-    known = [label for label in rows.classes if label != MISSING_CLASS]
-    both = {*known, *rows.sample_names}
-    are_numbers = all(label.removeprefix("-").isdecimal() for label in both)
-    classes = tuple(sorted(both, key=int) if are_numbers else sorted(both))
-    n, place = len(classes), {label: k for k, label in enumerate(classes)} | {MISSING_CLASS: -1}
-    of_class = np.asarray([place[label] for label in rows.classes])
-    true, pred = of_class[rows.true], of_class[rows.pred]
-    if (pred < 0).any():
-        raise ValueError(
-            f"{name_of(path)}: expected a label in each row of {asked.pred}, got {(pred < 0).sum():,} without"
-        )
-    by_judge = np.asarray([place[label] for label in rows.sample_names])[rows.samples]
+    names = JudgedNames(asked.true, asked.pred, **asked.reading._replace(missing="class").names, judge=judge)
+    names.check()
+    if judge in {asked.true, asked.pred}:
+        raise ValueError(f"--judge: expected a column other than the true and predicted labels, got {quoted(judge)}")
+    _, (columns, listed, is_ordered) = read_rows(path, names, _coded)
+    classes = tuple(label for label in listed if label != MISSING_CLASS)
+    n = len(classes)
+    true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
+    for column, name in ((pred, asked.pred), (by_judge, judge)):
+        if (column < 0).any():
+            raise ValueError(
+                f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
+            )
     counts = matrics.judged_counts(true, by_judge, pred, num_classes=n)
     labelled = int(counts.labelled.sum())
     if not labelled:
@@ -118,7 +131,16 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, classes, positive, ordered=are_numbers), [title], facts)
+    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, classes, positive, ordered=is_ordered), [title], facts)
+
+
+def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
+    if not table.num_rows:
+        raise ValueError("expected at least one row of labels, got none")
+    columns, (classes, *_), _ = zip(*(coded(table, name) for name in names.labels), strict=True)
+    listed = tuple(map(str, classes.to_pylist()))
+    known = [label for label in listed if label != MISSING_CLASS]
+    return list(columns), listed, names.order is not None or has_order(known)
 
 
 def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:

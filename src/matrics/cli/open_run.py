@@ -68,8 +68,7 @@ def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clust
         )
         return read(path, names, asked.rows, during)
     asked.refuse("no such option with --cells", "pred", "counts", "weight")
-    if asked.reading.missing != Reading().missing:
-        raise ValueError(f"--missing: expected no such option with --cells, got {quoted(asked.reading.missing)}")
+    asked.reading.refuse("--cells")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
         raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
@@ -144,6 +143,7 @@ def _run_of_sets(
         "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
     )
     refuse(asked.prevalence, "with --separator")
+    asked.reading.refuse("--separator", missing=False)
     names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator, **asked.reading.names)
     average = asked.average or "macro"
     multilabel.check(chosen, average)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from matrics.cli.in_order import cores
-from matrics.quoting import quoted
+from matrics.quoting import first_twice, quoted, split_outside, unquote
 
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
 # same one-line form as all others.
@@ -166,15 +166,43 @@ Encoding = Annotated[
     str, typer.Option("--encoding", metavar="NAME", help="The encoding of text files: latin-1, utf-16, cp1252.")
 ]
 
+MissingTexts = Annotated[
+    list[str] | None,
+    typer.Option("--na", metavar="TEXT[,TEXT]", help="Texts that are missing values, such as NA; repeatable."),
+]
+TextLabels = Annotated[
+    bool, typer.Option("--text-labels", help="Labels are text as it stands, also those that look like numbers: 1.10.")
+]
+ClassOrder = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="LABEL[,LABEL]",
+        help="All labels in their order: low,mid,high; repeatable.",
+        show_default="as in an ordered categorical column, or sorted",
+    ),
+]
+
 
 class Reading(NamedTuple):
     """How rows are read."""
 
     missing: str = "error"
     encoding: str = "utf-8"
+    na: tuple[str, ...] = ()
+    text_labels: bool = False
+    order: tuple[str, ...] | None = None
 
     @classmethod
-    def read(cls, missing: str, encoding: str) -> Reading:
+    def read(
+        cls,
+        missing: str,
+        encoding: str,
+        na: list[str] | None = None,
+        labels: list[str] | None = None,
+        *,
+        text_labels: bool = False,
+    ) -> Reading:
         """Check the options."""
         if missing not in ("error", "drop", "class"):
             raise ValueError(f"--missing: expected error, drop or class, got {quoted(missing)}")
@@ -185,12 +213,36 @@ class Reading(NamedTuple):
             raise ValueError(
                 f"--encoding: expected an encoding of Python, such as latin-1, got {quoted(encoding)}"
             ) from error
-        return cls(missing, name)
+        order = _several("labels", labels)
+        twice = first_twice(order)
+        if twice is not None:
+            raise ValueError(f"--labels: expected each label once, got {quoted(twice)} twice")
+        return cls(missing, name, _several("na", na), text_labels, order or None)
 
     @property
     def names(self) -> dict[str, Any]:
         """The same for the names of columns."""
         return self._asdict()
+
+    def refuse(self, beside: str, *, missing: bool = True) -> None:
+        """Raise if an option for labels is given where there are none."""
+        given = {
+            "missing": self.missing if missing and self.missing != "error" else None,
+            "na": ",".join(self.na) or None,
+            "text-labels": self.text_labels or None,
+            "labels": None if self.order is None else ",".join(self.order),
+        }
+        for option, value in given.items():
+            if value is not None:
+                raise ValueError(f"--{option}: expected no such option with {beside}, got {quoted(value)}")
+
+
+def _several(option: str, given: list[str] | None) -> tuple[str, ...]:
+    """Texts between commas, in quotes if they contain some."""
+    found = tuple(unquote(part) for text in given or [] for part in split_outside(text, quoted=True))
+    if "" in found:
+        raise ValueError(f"--{option}: expected texts with commas between them, got {quoted(','.join(given or []))}")
+    return found
 
 
 class RunOptions(NamedTuple):

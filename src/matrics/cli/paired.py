@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics.cli.printing import counted
 from matrics.files.label_rows import Labelled, read_labels
+from matrics.files.labels import TRUTHS, joined_order
 from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.quoting import cut, quoted
@@ -34,18 +35,21 @@ class TwoFiles:
     classes: tuple[str, ...]
     ordered: bool
     places: tuple[Array, Array] = field(repr=False)  # of the classes of each file among all
+    are_named: bool = False  # whether --labels has named the classes
 
     @classmethod
     def read(cls, paths: Sequence[Path], names: Names) -> TwoFiles:
         """Read both files."""
-        a, b = (read_labels(path, names) for path in paths)
+        a, b = (read_labels(path, names, warns=False) for path in paths)
         files = name_of(paths[0]), name_of(paths[1])
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
-        return cls(files, (a, b), classes, ordered, (places[0], places[1]))
+        return cls(files, (a, b), classes, ordered, (places[0], places[1]), names.order is not None)
 
     def warn(self) -> None:
-        """Print warnings of labels that are probably mistakes."""
+        """Print warnings of labels that are probably mistakes, unless all labels were named."""
+        if self.are_named:
+            return
         for file, one in zip(self.files, self.rows, strict=True):
             sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
             warn_of_odd_labels(file, *sides)
@@ -78,10 +82,19 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     """The classes of both in order, and whether that has a meaning."""
     ordered = a.ordered and b.ordered
     if a.classes == b.classes:
-        return a.classes, ordered
+        return a.classes, a.ordered or b.ordered
     both = {*a.classes, *b.classes}
+    for one in (a, b):  # of which one may be an ordered categorical column, and the other text
+        if one.ordered and not ordered and both == set(one.classes):
+            return one.classes, True
+    order = joined_order(a.classes, b.classes) if ordered else ()
+    if order:
+        return order, True
     are_numbers = ordered and all(label.removeprefix("-").isdecimal() for label in both)
-    return tuple(sorted(both, key=int) if are_numbers else sorted(both)), ordered
+    if are_numbers:
+        return tuple(sorted(both, key=int)), True
+    classes = tuple(sorted(both))
+    return classes, any(set(classes) <= set(pair) for pair in TRUTHS)
 
 
 def join(found: TwoFiles, column: str) -> Paired:

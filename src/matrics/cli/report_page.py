@@ -11,11 +11,17 @@ from typing import Annotated
 import typer
 
 from matrics.cli.options import (
+    ClassOrder,
+    Encoding,
     Level,
+    Missing,
+    MissingTexts,
     Num,
     Plugin,
     Positive,
     PredColumn,
+    Reading,
+    TextLabels,
     TrueColumn,
     Weight,
     column_names,
@@ -80,6 +86,11 @@ def report(
     ] = None,
     positive: Positive = None,
     weight: Weight = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -124,14 +135,15 @@ def report(
     plug_in(plugin)
     columns = column_names(by or [])
     names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
-    labels = () if names is None else names.classes or (None,)
+    scored = () if names is None else names.classes or (None,)
+    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
     wanted = ReportColumns(
         by=columns,
         y_true=true,
         y_pred=pred,
         paired_on=paired_on,
         groups=group,
-        y_score={} if names is None else dict(zip(labels, names.scores, strict=True)),
+        y_score={} if names is None else dict(zip(scored, names.scores, strict=True)),
         positive=positive,
         sample_weight=weight,
     )
@@ -147,6 +159,11 @@ def report(
             "scores": ",".join(scores) if scores else None,
             "positive": positive,
             "weight": weight,
+            "missing": None if missing == "error" else missing,
+            "encoding": None if encoding == "utf-8" else encoding,
+            "na": na,
+            "text-labels": text_labels,
+            "labels": labels,
             "metrics": chosen,
             "plugin": plugin,
             "level": None if level == "0.95" else level,
@@ -161,7 +178,7 @@ def report(
     with _options_as_written(path):
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
-        data, origin, class_names = read_file(path, wanted, command=command)
+        data, origin, class_names = read_file(path, wanted, command=command, reading=reading.names)
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )

@@ -9,27 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics.quoting import cut, quoted
+from matrics.quoting import quoted
 
 Column = Any
-
-# Texts of booleans, and of 0 and 1: as in Parquet, and as Python writes them. The last one is true.
-BOOLEANS = (("0", "1"), ("false", "true"), ("False", "True"))
-
-
-def as_numbers(columns: list[Column]) -> list[Column]:
-    """Convert text to integers if every value is str(int) of a number; 01 and 0x10 are names, and stay text."""
-    both = pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.large_string()))
-    if all_match(both, "0|-?[1-9][0-9]*"):
-        try:
-            return [pc.cast(column, pa.int64()) for column in columns]
-        except pa.ArrowInvalid:  # longer than 64 bits: treat as names
-            return columns
-    points = pc.match_substring(both, ".")
-    if pc.any(points).as_py() and all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
-        decimal = both.filter(points)[0].as_py()
-        raise ValueError(f"expected labels, integers or text, got decimal numbers such as {quoted(decimal)}")
-    return columns
 
 
 def typed(column: Column) -> Column:
@@ -66,7 +48,7 @@ def counts_of(name: str, column: Column, row: int = 0, where: str = "the data") 
         kind = pa.int64() if pa.types.is_integer(column.type) else pa.float64()
         counts = pc.cast(column, kind, safe=kind == pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"column {quoted(name)}: expected counts, which are numbers: {cut(error)}") from error
+        raise ValueError(f"column {quoted(name)}: expected counts, which are numbers, got {_odd(column)}") from error
     return _not_negative(name, counts, "counts", row, where)
 
 
@@ -76,8 +58,25 @@ def weights_of(name: str, column: Column, row: int = 0, where: str = "the data")
     try:
         weights = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(f"column {quoted(name)}: expected weights, which are numbers, got {column.type}") from error
+        raise ValueError(f"column {quoted(name)}: expected weights, which are numbers, got {_odd(column)}") from error
     return _not_negative(name, weights, "weights", row, where)
+
+
+def _odd(column: Column) -> str:
+    """The first text that is no number, or the type of a column that is no text."""
+    if not is_text(column.type):
+        return str(column.type)
+    texts = pc.unique(column)
+    return quoted(next((text for text in texts.to_pylist() if text is not None and not is_number(text)), None))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number for pyarrow, which accepts less than Python: neither blanks nor 1_0."""
+    try:
+        pc.cast(pa.scalar(text), pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _not_negative(name: str, numbers: Any, what: str, row: int, where: str) -> Any:
@@ -105,20 +104,13 @@ def refuse_missing(name: str, column: Column) -> None:
         )
 
 
-def is_missing(column: Column) -> Any:
-    """Whether each row has no value; empty text is missing as an empty cell of a text file is."""
-    empty = pc.fill_null(pc.equal(column, ""), fill_value=True) if is_text(column.type) else pc.is_null(column)
+def is_missing(column: Column, *, nan: bool = False) -> Any:
+    """Whether each row has no value; empty text is missing as in a text file, and NaN if that is wanted."""
+    if is_text(column.type):
+        empty = pc.fill_null(pc.equal(column, ""), fill_value=True)
+    else:
+        empty = pc.is_null(column, nan_is_null=nan and pa.types.is_floating(column.type))
     return empty.to_numpy(zero_copy_only=False)
-
-
-def as_labels(name: str, column: Column) -> Column:
-    """Labels as 64-bit integers or text."""
-    column = decoded(column)
-    if pa.types.is_integer(column.type):
-        return as_int64(name, column)
-    if is_text(column.type) or pa.types.is_boolean(column.type):
-        return pc.cast(column, pa.large_string())
-    raise ValueError(f"column {quoted(name)}: expected labels, integers or text, got {column.type}")
 
 
 def as_int64(name: str, column: Column) -> Column:
@@ -127,11 +119,6 @@ def as_int64(name: str, column: Column) -> Column:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid as error:
         raise ValueError(f"column {quoted(name)}: expected integers below 2**63, got one of at least that") from error
-
-
-def is_ordered(classes: Column) -> bool:
-    """Whether the order of sorted labels has a meaning: numbers and booleans. Texts are in alphabetical order."""
-    return not is_text(classes.type) or any(set(classes.to_pylist()) <= set(pair) for pair in BOOLEANS)
 
 
 def is_text(kind: Any) -> bool:

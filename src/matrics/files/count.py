@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from matrics.files.counts import Counts
 from matrics.files.missing import said
-from matrics.files.notices import say
+from matrics.files.notices import say, warn_of_odd_labels
 from matrics.files.rows import RowReader, ahead, named
 
 if TYPE_CHECKING:
@@ -97,4 +97,6 @@ def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
         made = counts.counted()
     if counts.left_out:
         say(f"{given.file}: {said(counts.left_out, given.names)}")
+    if not given.is_log and given.names.order is None:  # with --labels, these are meant
+        warn_of_odd_labels(given.file, *made.sides)
     return made

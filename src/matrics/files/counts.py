@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from matrics.arrays.sizes import MOST_CELLS
-from matrics.files import columns
+from matrics.files import columns, crosstab
+from matrics.files.labels import MISSING_CLASS, Order, as_labels, found_labels, joined_order, order_of
 from matrics.files.missing import said, settled_batch
 from matrics.files.names import Names, wanted_columns
 from matrics.quoting import quoted
@@ -91,13 +92,14 @@ class Values:
 
 
 class Counts:
-    """Adds up batches of rows; ``texts`` are columns of text that may be numbers or times, which all of it decides."""
+    """Adds up batches of rows; ``texts`` are groups of text that may be numbers or times, which all of it decides."""
 
     def __init__(self, names: Names, texts: frozenset[str] = frozenset()) -> None:
         self.names, self.texts = names, texts
         self.rows = self.left_out = 0
         self.missing: dict[str, tuple[int, str]] = {}  # the number of missing values, and the row of the first
-        self._classes = Values(columns.as_labels)
+        self.order: Order | None = None  # of ordered categories
+        self._labels = {name: Values(as_labels) for name in names.labels}
         self._cells = {name: Values(_as_groups) for name in names.cells}
         self._bins: dict[str, Array] | None = {}  # sums in a bin for each combination, as long as those are few
         self._parts: list[Any] = []  # else tables of the numbers of values, and of sums
@@ -106,14 +108,17 @@ class Counts:
 
     @property
     def _keys(self) -> list[tuple[str, Values]]:
-        return [*self._cells.items(), *((name, self._classes) for name in self.names.labels)]
+        return [*self._cells.items(), *self._labels.items()]
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
         rows = len(batch.table)
+        for name in self.names.labels:
+            self.order = joined_order(self.order, order_of(batch.table[name]))
         batch, left_out = settled_batch(batch, self.names)
         self.left_out += left_out
-        self._check_types(batch.table.schema)
+        for name, known in self._labels.items():
+            known.check(name, _plain(batch.table.schema.field(name).type))
         if not self.missing and len(batch.table):
             try:
                 self._count(batch)
@@ -125,16 +130,8 @@ class Counts:
 
     def learn_classes(self, classes: Column) -> None:
         """Classes that are there whether a row has them or not."""
-        self._classes.numbers(self.names.true, classes)
-
-    def _check_types(self, schema: Any) -> None:
-        names = self.names
-        plain = [pa.array([], _plain(schema.field(name).type)) for name in names.labels]
-        kinds = [columns.as_labels(name, empty).type for name, empty in zip(names.labels, plain, strict=True)]
-        if kinds[0] != kinds[1]:
-            raise ValueError(
-                f"expected {names.true} and {names.pred} to have labels of one type, got {kinds[0]} and {kinds[1]}"
-            )
+        for name, known in self._labels.items():
+            known.numbers(name, classes)
 
     def _count(self, batch: Batch) -> None:
         codes, tables = zip(
@@ -236,7 +233,7 @@ class Counts:
 
     def _note_missing(self, batch: Batch) -> None:
         for name in wanted_columns(self.names):
-            missing = columns.is_missing(columns.decoded(batch.table[name]))
+            missing = columns.is_missing(columns.decoded(batch.table[name]), nan=name in self._labels)
             if missing.any():
                 number, first = self.missing.get(name, (0, f"row {batch.row + missing.argmax() + 1} of {batch.where}"))
                 self.missing[name] = number + int(missing.sum()), first
@@ -255,19 +252,20 @@ class Counts:
         if self._bins is None:
             self._merge()
         (table,) = self._as_parts()
-        classes = self._classes.known
-        if self.texts.issuperset(self.names.labels):
-            classes = columns.as_numbers([pa.chunked_array([classes])])[0].combine_chunks()
+        labels = found_labels([(name, known.known) for name, known in self._labels.items()], self.names, self.order)
         cells = [
             columns.typed(pa.chunked_array([of.known])).combine_chunks() if name in self.texts else of.known
             for name, of in self._cells.items()
         ]
         ranks = []
-        for place, values in enumerate([*cells, classes, classes]):
+        for place, values in enumerate(cells):
             rank = np.empty(len(values), np.int32)
             rank[pc.sort_indices(values).to_numpy()] = np.arange(len(values), dtype=np.int32)
             ranks.append(rank[table[str(place)].to_numpy()])
-        order = _order(ranks, [*map(len, cells), len(classes), len(classes)])
+        for place, codes in enumerate(labels.codes, len(cells)):
+            ranks.append(codes.astype(np.int32)[table[str(place)].to_numpy()])
+        n = len(labels.classes)
+        order = _order(ranks, [*map(len, cells), n, n])
         ranks = [rank[order] for rank in ranks]
         places = [pc.sort_indices(values).to_numpy() for values in cells]
         by = len(self.names.by)
@@ -283,9 +281,10 @@ class Counts:
             raise ValueError(f"expected {what} with a finite sum, got some whose sum is infinite")
         parts = None if self.names.clusters is None else _starts(ranks[: by + 1], len(table))
         found = SortedCounts(
-            groups, classes.take(pc.sort_indices(classes)), starts, ranks[-2], ranks[-1], parts=parts, **sums
+            groups, labels.classes, starts, ranks[-2], ranks[-1], parts=parts, ordered=labels.ordered, **sums
         )
-        n = len(found.classes)
+        if self.names.counts is not None and self.names.weight is None:
+            crosstab.refuse_totals(found.true, found.pred, found.count, found.classes.to_pylist())
         if n * n > most_cells():
             raise ValueError(f"expected labels of few classes, got {n:,} classes: too many to lay out a matrix")
         return found
@@ -302,7 +301,7 @@ class Counts:
             made.update({name: part[name] for name in part.column_names if not name.isdigit()})
             tables.append(pa.table(made))
         about = {"rows": self.rows, "total": self._total, "missing": self.missing, "bins": self._bins is not None}
-        about["left_out"] = self.left_out
+        about |= {"left_out": self.left_out, "order": self.order}
         whole = pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({"part": pa.array([])})
         metadata = {KEY: json.dumps(about).encode()}
         pq.write_table(whole.replace_schema_metadata(metadata), file, compression="lz4", write_page_checksum=True)
@@ -312,6 +311,7 @@ class Counts:
         whole = pq.read_table(file, page_checksum_verification=True)
         about = json.loads(whole.schema.metadata[KEY])
         self.rows, self._total, self.left_out = about["rows"], about["total"], about["left_out"]
+        self.order = None if about["order"] is None else tuple(about["order"])
         self.missing = {name: (number, first) for name, (number, first) in about["missing"].items()}
         of_part = whole["part"].to_numpy()
         for number in range(int(of_part[-1]) + 1 if len(of_part) else 0):
@@ -348,6 +348,7 @@ class SortedCounts:
     weight: Array = None  # sums of weights, if samples have any
     squares: Array = None
     parts: Array = None  # the first row of each cluster
+    ordered: bool = False  # whether the order of the classes has a meaning
 
     @property
     def n(self) -> int:
@@ -369,7 +370,8 @@ class SortedCounts:
         """The classes that occur among the true, and those among the predicted labels."""
         text = list(map(str, self.classes.to_pylist()))
         wanted = self.cells != 0
-        true, pred = ([text[k] for k in np.unique(side[wanted]).tolist()] for side in (self.true, self.pred))
+        there = [np.unique(side[wanted]).tolist() for side in (self.true, self.pred)]
+        true, pred = ([text[k] for k in side if text[k] != MISSING_CLASS] for side in there)
         return true, pred
 
     def stack(self, cells: Array) -> CountedStack:

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from matrics.files import columns
 from matrics.files.counts import SortedCounts
 from matrics.files.fragments import Fragment
+from matrics.files.labels import is_ordered
 from matrics.files.names import Names, check_columns, wanted_columns
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import Batch, named, total_size
@@ -43,14 +44,19 @@ class About:
 
     names: Names
     classes: Column
+    is_ordered: bool = False  # whether the order of the classes is that of a file or of an option
 
     @classmethod
     def of(cls, counted: SortedCounts, names: Names) -> About:
         """Of counts that are to be written; their columns get names that are not taken."""
         taken = {*names.by, *names.labels}
         free = {name: _free(name, taken) for name in ("count", "weight", "squared_weight")}
-        sums = {} if counted.weight is None else {"weight": free["weight"], "squares": free["squared_weight"]}
-        return cls(Names(names.true, names.pred, names.by, counts=free["count"], **sums), counted.classes)
+        sums: dict[str, Any] = (
+            {} if counted.weight is None else {"weight": free["weight"], "squares": free["squared_weight"]}
+        )
+        return cls(
+            Names(names.true, names.pred, names.by, counts=free["count"], **sums), counted.classes, counted.ordered
+        )
 
     @property
     def text(self) -> str:
@@ -58,7 +64,15 @@ class About:
         names = self.names
         about = {"matrics": "counts", "version": VERSION, "true": names.true, "pred": names.pred, "by": names.by}
         sums = {"count": names.counts, "weight": names.weight, "squares": names.squares}
-        return json.dumps({**about, **sums, "classes": self.classes.to_pylist()})
+        in_order = columns.sorted_values(self.classes)
+        is_by_type = is_ordered(in_order) and in_order.equals(self.classes)
+        order = {"ordered": True} if self.is_ordered and not is_by_type else {}
+        return json.dumps({**about, **sums, "classes": self.classes.to_pylist(), **order})
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The order of the classes, if it has a meaning."""
+        return tuple(map(str, self.classes.to_pylist())) if self.is_ordered else None
 
     @classmethod
     def parse(cls, text: bytes) -> About:
@@ -68,7 +82,7 @@ class About:
             sums = {"counts": about["count"], "weight": about["weight"], "squares": about["squares"]}
             names = Names(about["true"], about["pred"], tuple(about["by"]), **sums)
             kind = pa.large_string() if isinstance(about["classes"][0], str) else pa.int64()
-            found = cls(names, pa.array(about["classes"], kind))
+            found = cls(names, pa.array(about["classes"], kind), bool(about.get("ordered", False)))
             version = int(about["version"])
         except (ValueError, KeyError, IndexError, TypeError, RecursionError, pa.ArrowException) as error:
             raise ValueError(DAMAGED) from error

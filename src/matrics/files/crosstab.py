@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.catalogue.classes import Sorted
 from matrics.quoting import cut, first_twice, quoted
 
 if TYPE_CHECKING:
@@ -61,10 +62,36 @@ def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tu
             f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
         )
     counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
-    if true[-1] == pred[-1] == "All" and _is_margin(counts) and _is_margin(counts.T):
-        raise ValueError("expected only counts, got a row and a column 'All' with the sums of the others")
+    there = np.nonzero(counts)
+    refuse_totals(there[0], there[1], counts[there], true)
     return counts, tuple(true)
 
 
-def _is_margin(counts: Array) -> bool:
-    return bool(np.allclose(counts[-1], counts[:-1].sum(axis=0)))
+def refuse_totals(true: Array, pred: Array, counts: Array, labels: Sequence[Any]) -> None:
+    """Raise if a class has the sums of all others, as the totals of a table do, whatever they are called.
+
+    ``true`` and ``pred`` are the classes of the cells that are not 0, and ``counts`` their counts.
+    """
+    n, whole = len(labels), counts.sum(dtype=np.float64)
+    if n < 3 or not np.isfinite(whole):
+        return
+    rows, columns = (np.bincount(side, counts, n) for side in (true, pred))
+    for k in np.flatnonzero(np.isclose(2 * rows, whole) & np.isclose(2 * columns, whole)).tolist():
+        inner = (true != k) & (pred != k)
+        for side, other in ((true, pred), (pred, true)):
+            sums = np.bincount(other[inner], counts[inner], n)
+            sums[k] = counts[inner].sum()
+            if not sums[k] or not np.allclose(np.bincount(other[side == k], counts[side == k], n), sums):
+                break
+        else:
+            raise ValueError(
+                f"expected only counts, got a row and a column {quoted(labels[k])} with the sums of the others: leave "
+                "these totals out"
+            )
+
+
+def has_order(labels: Sequence[str]) -> bool:
+    """Whether the order of the rows has a meaning: the alphabetical order of texts, as by pandas.crosstab, has none."""
+    if all(re.fullmatch("-?[0-9]+", label) for label in labels):
+        return True
+    return not isinstance(Sorted.of(labels), Sorted) or tuple(labels) != tuple(sorted(labels))

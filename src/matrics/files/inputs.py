@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from matrics.files.arrow import spare_pandas
+from matrics.files.columns import typed
 from matrics.files.compression import suffix_of
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
 from matrics.files.foreign import LOGS, READERS, ForeignTable
 from matrics.files.fragments import Fragment, find, is_pattern, texts
+from matrics.files.labels import joined_order, labelled, order_of, sides
 from matrics.files.missing import said, settled
 from matrics.files.names import Names
-from matrics.files.notices import say
+from matrics.files.notices import say, warn_of_odd_labels
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import RowReader, TextRows, name_of, named
 from matrics.files.table_rows import TableRows
@@ -39,17 +42,24 @@ class LabelRows:
     file: str  # for messages
     rows: RowReader
     names: Names
-    texts: frozenset[str] = frozenset()  # columns of text that may be numbers or times
+    texts: frozenset[str] = frozenset()  # columns of groups that are text, and may be numbers or times
     classes: tuple[Any, ...] = ()  # that are there whether a row has them or not
+    order: tuple[str, ...] | None = None  # of these classes, if it has a meaning
 
     @property
     def are_counts(self) -> bool:
         """Whether the rows are those of files of counts."""
         return isinstance(self.rows, CountsRows)
 
+    @property
+    def is_log(self) -> bool:
+        """Whether the labels are grades that a program has written: pass and fail, not all of them on both sides."""
+        return isinstance(self.rows, TableRows) and self.rows.is_log
+
     def counts(self) -> Counts:
         """Empty counts for these rows."""
         counts = Counts(self.names, self.texts)
+        counts.order = self.order
         for classes in self.classes:
             with named(self.file):
                 counts.learn_classes(classes)
@@ -123,9 +133,7 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
         if len(inputs) > 1:
             raise ValueError(f"{file}: expected one file of this kind, or a pattern of them, got several inputs")
         with named(file):
-            table = inputs[0].rows_of_table(names)
-            texts = table.texts if names.missing != "class" else table.texts | {*names.labels}
-            return LabelRows(file, table, names, texts)
+            return LabelRows(file, inputs[0].rows_of_table(names), names)
     if "arrays" in kinds or ("text" in kinds and len(kinds) > 1):
         kind = "arrays" if "arrays" in kinds else "text"
         wrong = next(one for one in inputs if one.kind == kind)
@@ -137,12 +145,10 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
         if paths.count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
-        untyped = frozenset({*names.labels, *names.cells})
-        return LabelRows(file, TextRows(paths, suffixes, names, text), names, untyped)
+        return LabelRows(file, TextRows(paths, suffixes, names, text), names, frozenset(names.cells))
     if kinds == {"rows"}:
         rows = _parquet_rows(fragments, names)
-        # Labels of which one is missing are text, which may be numbers.
-        return LabelRows(file, rows, names, rows.folders | ({*names.labels} if names.missing == "class" else set()))
+        return LabelRows(file, rows, names, rows.folders)
     _refuse_mixed(inputs)
     for option, given in (("clusters", names.clusters), ("weight", names.weight)):
         if given is not None:
@@ -163,8 +169,14 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
     return open_labels(inputs, names)
 
 
-def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
-    """Return the name of a file of rows and the result of ``made``; errors have the name of the file."""
+def read_rows(
+    found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made], *, warns: bool = True
+) -> tuple[str, Made]:
+    """Return the name of a file of rows and the result of ``made``; errors have the name of the file.
+
+    ``made`` takes a table whose labels are codes of classes, see :func:`matrics.files.labels.labelled`. With ``warns``,
+    labels that are probably mistakes are named on stderr.
+    """
     found = found if isinstance(found, Input) else open_input(found)
     file = name_of(found.path)
     if found.kind == "counts":
@@ -182,10 +194,20 @@ def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyName
         else:
             paths = tuple(found.paths) or (STDIN,)
             rows = TextRows(paths, tuple(".csv" if path == STDIN else suffix_of(path) for path in paths), names)
-        table, left_out = settled(rows.table(), names)
+        whole = rows.table()
+        order = functools.reduce(joined_order, [order_of(whole[name]) for name in names.labels], None)
+        table, left_out = settled(whole, names)
         if left_out:
             say(f"{file}: {said(left_out, names)}")
-        return file, made(table, names)
+        for name in names.cells if found.kind == "text" else ():
+            if name not in names.labels:
+                table = table.set_column(table.column_names.index(name), name, typed(table[name]))
+        table = labelled(table, names, order)
+        result = made(table, names)
+    warns = warns and bool(names.labels) and names.order is None  # with --labels, these are meant
+    if warns and not (isinstance(rows, TableRows) and rows.is_log):
+        warn_of_odd_labels(file, *sides(table, names))
+    return file, result
 
 
 def _refuse_encoding(found: Input, names: Names) -> None:
@@ -204,7 +226,10 @@ def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
         raise ValueError(f"{file}: expected --true and --pred to name {there}, got {' and '.join(names.labels)}")
     with named(str(files[0].path)):
         chosen = rows.chosen(names.by)
-    return LabelRows(file, rows, chosen, classes=tuple(one.about.classes for one in files))
+    chosen = replace(chosen, text_labels=True, order=names.order)  # labels that have been read before
+    abouts = [one.about for one in files]
+    order = functools.reduce(joined_order, [about.order for about in abouts], None)
+    return LabelRows(file, rows, chosen, classes=tuple(about.classes for about in abouts), order=order)
 
 
 def _refuse_twice(files: Sequence[Path]) -> None:

@@ -5,26 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from matrics.files.columns import (
-    as_labels,
-    codes,
-    decoded,
-    group_rows,
-    is_ordered,
-    refuse_missing,
-    sorted_values,
-    weights_of,
-)
+from matrics.files.columns import decoded, group_rows, refuse_missing, weights_of
 from matrics.files.inputs import read_rows
 from matrics.files.keys import text_of
+from matrics.files.labels import coded
 from matrics.files.names import Names
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-Column = Any
 
 
 @dataclass(frozen=True)
@@ -42,15 +30,19 @@ class Labelled:
     weights: Any = None  # of each row, or none
 
 
-def read_labels(path: Path, names: Names) -> Labelled:
+def read_labels(path: Path, names: Names, *, warns: bool = True) -> Labelled:
     """The labels of a file, row by row."""
     names.check()
-    return read_rows(path, names, numbered)[1]
+    return read_rows(path, names, numbered, warns=warns)[1]
 
 
 def numbered(table: Any, names: Names) -> Labelled:
     """The rows of a table as numbers."""
-    true, pred, classes = _coded(table, names)
+    if not table.num_rows:
+        raise ValueError("expected at least one row of labels, got none")
+    for name in table.column_names:
+        refuse_missing(name, decoded(table[name]))
+    (true, classes, ordered), (pred, _, _) = (coded(table, name) for name in names.labels)
     groups, values = group_rows(table, names.by)
     number = int(groups.max()) + 1
     titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(number)]
@@ -58,19 +50,4 @@ def numbered(table: Any, names: Names) -> Labelled:
     sample_names = [text_of(value) for column in known.values() for value in column]
     text = tuple(map(str, classes.to_pylist()))
     weights = None if names.weight is None else weights_of(names.weight, table[names.weight])
-    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names, weights)
-
-
-def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
-    """True and predicted labels as numbers of classes, and the classes."""
-    if not table.num_rows:
-        raise ValueError("expected at least one row of labels, got none")
-    for name in table.column_names:
-        refuse_missing(name, decoded(table[name]))
-    true, pred = (as_labels(name, table[name]) for name in names.labels)
-    if true.type != pred.type:
-        raise ValueError(
-            f"expected {names.true} and {names.pred} to have labels of one type, got {true.type} and {pred.type}"
-        )
-    classes = sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
-    return codes(true, classes), codes(pred, classes), classes
+    return Labelled(true, pred, groups, samples, text, ordered, titles, sample_names, weights)

@@ -9,14 +9,13 @@ import pyarrow as pa
 
 from matrics.arrays import NUMPY
 from matrics.engine.evaluation import as_stack
-from matrics.files.columns import is_ordered
 from matrics.files.compression import suffix_of
 from matrics.files.count import COUNT_ALONE, During, count
 from matrics.files.fragments import is_pattern
 from matrics.files.inputs import Input, open_input, open_labels
 from matrics.files.keys import Key
+from matrics.files.labels import given_order
 from matrics.files.names import Names
-from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
 from matrics.files.text import STDIN, open_text
@@ -74,7 +73,19 @@ def _read_text(given: Input, names: Names, rows: str | None, during: During) -> 
         found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
         if found is None:
             return _count(given, names, rows, during, text)
-    return _matrices(file, found[0], names, rows, classes=found[1])
+        counts, labels = found
+        if names.order is not None and labels is not None:
+            counts, labels = _in_order(counts, labels, names.order)
+    return _matrices(file, counts, names, rows, classes=labels)
+
+
+def _in_order(counts: Array, labels: tuple[str, ...], order: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """A crosstab with its classes in the order of ``--labels``."""
+    classes = given_order(labels, order)
+    wide = np.zeros((len(classes), len(classes)), counts.dtype)
+    places = [classes.index(label) for label in labels]
+    wide[np.ix_(places, places)] = counts
+    return wide, classes
 
 
 def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
@@ -95,8 +106,6 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
     counted = count(open_labels([given], names, text), during)
-    if given.kind != "table":  # whose labels were written by a program
-        warn_of_odd_labels(file, *counted.sides)
     return counted_source(file, counted)
 
 
@@ -118,7 +127,7 @@ def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
         cells,
         tuple(Key(name, 0, values) for name, values in counted.groups.items()),
         tuple(map(str, counted.classes.to_pylist())),
-        ordered=is_ordered(counted.classes),
+        ordered=counted.ordered,
         squares=squares,
         effective_samples=effective,
         clusters=clusters,
@@ -137,7 +146,8 @@ def _matrices(
 ) -> MatrixSource:
     rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
     renamed = tuple((one, getattr(names, one) != getattr(Names, one)) for one in ("true", "pred", "missing"))
-    for option, given in (("by", names.by), *rest, *renamed):
+    read = (("na", names.na), ("text-labels", names.text_labels), ("labels", classes is None and names.order))
+    for option, given in (("by", names.by), *rest, *renamed, *read):
         if given:
             columns = " and ".join(names.labels)
             raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
@@ -149,4 +159,10 @@ def _matrices(
     indexed = range(len(of_arrays), len(stack.shape) - 2)
     keys = (*of_arrays, *(Key(f"index_{axis - len(of_arrays)}", axis) for axis in indexed))
     names_of_classes = classes or tuple(map(str, range(stack.shape[-1])))
-    return MatrixSource(file, stack, keys, names_of_classes, rows or "true", named=classes is not None)
+    ordered = True
+    if classes is not None and names.order is None:
+        from matrics.files.crosstab import has_order
+
+        ordered = has_order(classes)
+    named_classes = classes is not None
+    return MatrixSource(file, stack, keys, names_of_classes, rows or "true", named=named_classes, ordered=ordered)

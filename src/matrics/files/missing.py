@@ -9,33 +9,48 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics.files.columns import decoded, is_missing
+from matrics.files.columns import decoded, is_missing, is_text
+from matrics.files.labels import FALSE, MISSING_CLASS, TRUE, as_labels
 from matrics.files.names import wanted_columns
 
 if TYPE_CHECKING:
     from matrics.files.names import Names
     from matrics.files.rows import Batch
 
-MISSING_CLASS = "(missing)"  # what the class of labels without a value is called
-
 
 def settled(table: Any, names: Names) -> tuple[Any, int]:
     """A table, or a batch, without the rows that are left out, and their number."""
+    if names.na:
+        for name in wanted_columns(names):
+            column = table[name]
+            if is_text(getattr(column.type, "value_type", column.type)):
+                table = table.set_column(table.schema.names.index(name), name, _without(column, names.na))
     if names.missing == "drop":
         expected = [name for name in wanted_columns(names) if name not in names.texts]
-        holes = [is_missing(decoded(table[name])) for name in expected]
+        holes = [is_missing(decoded(table[name]), nan=True) for name in expected]
         wrong = np.logical_or.reduce(holes) if holes else np.zeros(len(table), bool)
         return (table.filter(pa.array(~wrong)), int(wrong.sum())) if wrong.any() else (table, 0)
     if names.missing == "class":
         for name in names.labels:
             place = table.schema.names.index(name)
-            table = table.set_column(place, name, _filled(table[name]))
+            table = table.set_column(place, name, _filled(name, table[name]))
     return table, 0
 
 
-def _filled(column: Any) -> Any:
+def _without(column: Any, na: tuple[str, ...]) -> Any:
+    """A column of text without those that are missing values."""
+    if isinstance(column, pa.DictionaryArray):  # whose values are few
+        return pa.DictionaryArray.from_arrays(column.indices, _without(column.dictionary, na))
+    column = decoded(column)
+    missing = pc.is_in(column, value_set=pa.array(na, column.type))
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def _filled(name: str, column: Any) -> Any:
     """Labels as text, which all batches must have alike."""
-    text = pc.cast(decoded(column), pa.large_string())
+    labels = as_labels(name, column)
+    text = pc.if_else(labels, TRUE, FALSE) if pa.types.is_boolean(labels.type) else labels
+    text = pc.cast(text, pa.large_string())
     return pc.if_else(pc.equal(pc.fill_null(text, ""), ""), pa.scalar(MISSING_CLASS, pa.large_string()), text)
 
 

@@ -38,11 +38,12 @@ def say(message: str) -> None:
 
 def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
     """Print a warning of one line about labels that are probably mistakes."""
-    from matrics.tables.odd_labels import odd_labels  # here, as most lines need none of it
+    from matrics.tables.odd_labels import A_CLASS, odd_labels  # here, as most lines need none of it
 
     odd = odd_labels(true, pred)
     if odd is not None:
-        say(f"warning: {file}: {odd}")
+        hint = ", unless --na names it" if odd.endswith(A_CLASS) else ""
+        say(f"warning: {file}: {odd}{hint}")
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from matrics.files import columns as of_columns
 from matrics.files import rows as batches
+from matrics.files.labels import in_order, joined_order, order_of
 from matrics.files.names import check_columns, wanted_columns
 from matrics.files.rows import Batch, named
 from matrics.quoting import quoted
@@ -65,8 +67,12 @@ class ParquetRows:
                 if position <= start:
                     continue
                 where = str(fragment.path) if len(self.fragments) > 1 else "the data"
+                unknown = _without_order(file, columns)
                 for row, batch in _batches(file, columns, max(0, start - first)):
                     table = self._with_folders(batch, fragment)
+                    for name in unknown:
+                        place = table.schema.names.index(name)
+                        table = table.set_column(place, name, of_columns.decoded(table[name]))
                     end = first + row + len(table)
                     read = before - size * (position - end) / (position - first)
                     yield end, Batch(table, str(fragment.path), row, where, read)
@@ -82,6 +88,10 @@ class ParquetRows:
         typed = {
             name: of_columns.typed(whole[name]) if name in self.folders else whole[name] for name in whole.column_names
         }
+        for name in self.names.labels:
+            typed[name] = in_order(
+                typed[name], functools.reduce(joined_order, (order_of(part[name]) for part in parts))
+            )
         return pa.table(typed)
 
     def _texts(self, schema: Any) -> list[str]:
@@ -146,6 +156,14 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
             yield row - len(new), new
     if row != file.metadata.num_rows:
         raise ValueError(f"expected {file.metadata.num_rows:,} rows, got {row:,}: the file is damaged")
+
+
+def _without_order(file: Any, columns: list[str]) -> list[str]:
+    """The ordered categorical columns whose categories are not in the file: those that occur are read in any order."""
+    names = [name for name in columns if getattr(file.schema_arrow.field(name).type, "ordered", False)]
+    groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)] if names else []
+    places = {group.column(k).path_in_schema: k for group in groups[:1] for k in range(group.num_columns)}
+    return [name for name in names if not all(group.column(places[name]).has_dictionary_page for group in groups)]
 
 
 def _row_groups(sizes: list[int], first: int) -> Iterator[range]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics.files.columns import as_numbers, decoded, typed
+from matrics.files.columns import decoded
 from matrics.files.names import wanted_columns
 from matrics.files.text import STDIN, TextFile, open_text
 
@@ -93,7 +93,7 @@ class TextRows:
                 before += text.read_bytes
 
     def table(self) -> Any:
-        """All rows at once, with typed columns: text is numbers or times if every value is such."""
+        """All rows at once: columns of text, and of numbers where only those fit."""
         names, parts = self.names, [pa.Table.from_batches([batch.table]) for _, batch in self.batches()]
         wanted = wanted_columns(names)
         if not parts:
@@ -106,10 +106,6 @@ class TextRows:
                 for part in parts
             ]
             columns[name] = pa.chunked_array([one for chunk in chunks for one in chunk.chunks])
-        others = [name for name in names.cells if name not in names.labels]
-        columns.update({name: typed(columns[name]) for name in others})
-        if names.labels:
-            columns.update(zip(names.labels, as_numbers([columns[name] for name in names.labels]), strict=True))
         return pa.table(columns)
 
 

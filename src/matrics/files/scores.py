@@ -13,8 +13,9 @@ from matrics.catalogue.classes import Classes
 from matrics.files import columns as of_columns
 from matrics.files.inputs import read_rows
 from matrics.files.keys import Key, Keyed
+from matrics.files.labels import TRUTHS, spelled
+from matrics.files.labels import coded as labels_of_rows
 from matrics.files.names import Names
-from matrics.files.notices import warn_of_odd_labels
 from matrics.files.source import MatrixSource
 from matrics.quoting import first_twice, quoted
 
@@ -146,7 +147,6 @@ class Scored(Keyed):
 def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
     file, (groups, values, classes, ordered, positives, (samples, known)) = read_rows(path, names, _samples)
-    warn_of_odd_labels(file, classes, classes)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
         raise ValueError(f"--scores: expected a column of every label, got none of {quoted(classes[missing[0]])}")
@@ -161,12 +161,10 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
         raise ValueError("expected at least one row of scores, got none")
     for name in table.column_names:
         of_columns.refuse_missing(name, of_columns.decoded(table[name]))
-    true = of_columns.as_labels(names.true, table[names.true])
-    known = of_columns.sorted_values(true)
-    there = tuple(map(str, known.to_pylist()))
-    ordered = of_columns.is_ordered(known)
+    true, labels, ordered = labels_of_rows(table, names.true)
+    there = tuple(map(str, labels.to_pylist()))
     classes, positives = _positives(there, names, ordered=ordered)
-    coded = np.asarray([classes.index(label) for label in there])[of_columns.codes(true, known)]
+    coded = np.asarray([classes.index(label) for label in there])[true]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
     of_row, values = of_columns.group_rows(table, names.by)
     order = np.argsort(of_row, stable=True)
@@ -184,14 +182,15 @@ def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> t
     if names.classes:
         wanted, option = names.classes, "--scores"
     else:
-        pair = next((pair for pair in of_columns.BOOLEANS if set(known) <= set(pair)), None)
+        pair = next((pair for pair in TRUTHS if set(known) <= set(pair)), None) if names.order is None else None
         if pair is None and ordered and len(known) == 2:
             pair = (known[0], known[1])
         if names.positive is None and pair is None:
             raise ValueError(f"--positive: expected the label of the class of the scores, {_one_of(known)}, got none")
-        if len(known) == 1 and pair is not None and names.positive in (None, *pair):
+        if len(known) == 1 and pair is not None and (names.positive is None or spelled(names.positive, pair) in pair):
             known = pair  # which one class is missing is known
         wanted, option = (names.positive or (pair or known)[-1],), "--positive"
+    wanted = tuple(spelled(label, known) for label in wanted)
     wrong = next((label for label in wanted if label not in known), None)
     if wrong is not None:
         raise ValueError(f"{option}: expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")

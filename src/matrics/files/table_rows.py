@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from matrics.files import rows as batches
-from matrics.files.columns import as_numbers, is_text
 from matrics.files.names import check_columns
-from matrics.files.rows import Batch
+from matrics.files.rows import Batch, named
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -39,14 +38,14 @@ class TableRows:
         return 0
 
     @property
-    def texts(self) -> frozenset[str]:
-        """The columns of labels that are text, which may be numbers."""
-        whole = self._wanted()
-        return frozenset(name for name in self.names.labels if is_text(whole[name].type))
+    def is_log(self) -> bool:
+        """Whether this is an evaluation log."""
+        return bool(self.found.scorers)
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` on, each batch with the number of rows up to its end."""
-        whole = self._wanted()
+        with named(self.file):
+            whole = self._wanted()
         for first in range(start, len(whole), batches.BATCH_ROWS):
             part = whole.slice(first, batches.BATCH_ROWS).combine_chunks()
             table = pa.record_batch([part[name].combine_chunks() for name in part.column_names], part.column_names)
@@ -54,12 +53,7 @@ class TableRows:
 
     def table(self) -> Any:
         """All rows at once."""
-        whole = self._wanted()
-        labels = [name for name in self.names.labels if is_text(whole[name].type)]
-        if labels and len(labels) == len(self.names.labels):
-            for name, column in zip(labels, as_numbers([whole[name] for name in labels]), strict=True):
-                whole = whole.set_column(whole.column_names.index(name), name, column)
-        return whole
+        return self._wanted()
 
     def _wanted(self) -> Any:
         scorers = self.found.scorers

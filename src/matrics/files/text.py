@@ -22,9 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from matrics.files.columns import is_number
 from matrics.files.compression import decompressed, without_compression
 from matrics.files.names import Names, check_columns
 from matrics.quoting import quoted
+from matrics.tables.odd_labels import stands_for_missing
 
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
@@ -37,6 +39,7 @@ CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the me
 MOST_LINES_BACK = 1000
 QUOTE = ord('"')
 FIRST_ROWS = 1000  # rows to recognise the content of a text file by
+OTHER_ENCODING = "--encoding names another, such as cp1252, latin-1 or utf-16"
 
 
 class TextFile:
@@ -58,6 +61,8 @@ class TextFile:
             lines = _noted(_lines(_as_text(io.BytesIO(self._first))), taken)
             self._blank = self._line
             _, self.header = next(rows(lines, self.separator), (0, []))
+            if any("\0" in cell for cell in self.header):  # as text of two bytes a letter has it
+                raise ValueError(f"expected text in {encoding.upper()}, got zero bytes; {OTHER_ENCODING}")
         self._begin = sum(len(line.encode()) for line in taken)
         self._line += len(taken)
         if self._begin == len(self._first) == BLOCK_BYTES:
@@ -146,7 +151,7 @@ class TextFile:
                 if name in names.numbers or name == names.counts:
                     numbers = pc.cast(column, pa.float64())
                     columns[name] = numbers if name in names.numbers else column
-                elif name not in names.texts and names.missing == "error" and _has_empty(column):
+                elif name not in names.texts and names.missing == "error" and _has_empty(column, names.na):
                     return None
         except pa.ArrowInvalid:
             return None
@@ -164,10 +169,10 @@ def _whole(column: Any) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _has_empty(column: Any) -> bool:
+def _has_empty(column: Any, na: tuple[str, ...]) -> bool:
     column = _whole(column)
     texts = column.dictionary if pa.types.is_dictionary(column.type) else column
-    return bool(pc.any(pc.equal(texts, "")).as_py())
+    return bool(pc.any(pc.is_in(texts, value_set=pa.array(["", *na], texts.type))).as_py())
 
 
 def _has_regular_quotes(block: bytes, separator: str) -> bool:
@@ -281,8 +286,9 @@ def _readable() -> Iterator[None]:
     """Convert errors of the encoding or the compression to errors that name what was expected."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise ValueError(f"expected text in {error.encoding.upper()}: {error}") from error
+    except UnicodeError as error:
+        known = getattr(error, "encoding", "").upper() or "the encoding of --encoding"
+        raise ValueError(f"expected text in {known}: {error}; {OTHER_ENCODING}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"expected a file compressed by gzip: {error}") from error
 
@@ -351,13 +357,16 @@ def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator
         columns = {}
         for name in wanted:
             position = header.index(name)
-            texts = [row[position] for _, row in chunk]
+            texts = given = [row[position] for _, row in chunk]
+            if names.na and name not in names.texts:
+                texts = ["" if text in names.na else text for text in given]
             columns[name] = pa.array(texts, pa.large_string())
             refused = r"[\r\n]" if name in names.texts or names.missing != "error" else r"^$|[\r\n]"
             wrong = pc.index(pc.match_substring_regex(columns[name], refused), value=True).as_py()
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
+                got = f"{quoted(given[wrong])}, which is a missing value" if given[wrong] in names.na else got
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {quoted(name)}, got {got}")
             if name in {*names.numbers, names.counts} and names.missing == "drop":
                 columns[name] = pc.if_else(
@@ -375,11 +384,12 @@ def _numbers(name: str, column: Any, rows: list[Row]) -> Any:
     try:
         return pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
-        for (line, _), text in zip(rows, column, strict=True):
-            try:
-                pc.cast(text, pa.float64())
-            except pa.ArrowInvalid as error:
-                raise ValueError(
-                    f"line {line}: expected a number in column {quoted(name)}, got {text.as_py()[:40]!r}"
-                ) from error
-        raise
+        texts = column.to_pylist()
+        wrong = next((k for k, text in enumerate(texts) if text is not None and not is_number(text)), None)
+        if wrong is None:
+            raise
+        text = texts[wrong][:40]
+        hint = f"; --na {text.strip()} reads it as a missing value" if stands_for_missing(text) else ""
+        raise ValueError(
+            f"line {rows[wrong][0]}: expected a number in column {quoted(name)}, got {text!r}{hint}"
+        ) from None

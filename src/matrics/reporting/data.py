@@ -256,7 +256,9 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
     rows = len(found[wanted.y_true].codes)
     if not rows:
         raise ValueError("data: expected at least one row, got none")
-    known_labels = sorted_labels([(name, found[name]) for name in labels])
+    categories = {found[name].categories for name in labels}
+    known_labels = categories.pop() if len(categories) == 1 and any(categories) else None
+    known_labels = known_labels or sorted_labels([(name, found[name]) for name in labels])
     classes = tuple(map(str, known_labels))
     true, *codes = (class_codes(name, found[name], known_labels) for name in labels)
     models, model_names = _models([found[name] for name in wanted.by], rows)

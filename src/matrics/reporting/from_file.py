@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
+from matrics.catalogue.classes import Sorted
 from matrics.files.compression import suffix_of
 from matrics.files.inputs import open_input, read_rows
 from matrics.files.matrices import read
@@ -50,8 +51,12 @@ class FileData(NamedTuple):
     class_names: tuple[str, ...] | None = None
 
 
-def read_file(path: Path, wanted: ReportColumns, *, command: str = "") -> FileData:
+def read_file(
+    path: Path, wanted: ReportColumns, *, command: str = "", reading: Mapping[str, Any] | None = None
+) -> FileData:
     """Read the columns of a file of labels as a table of pyarrow, or a mapping of names to matrices.
+
+    ``reading`` are the fields of :class:`matrics.files.names.Names` that say how rows are read.
 
     Raises
     ------
@@ -63,16 +68,18 @@ def read_file(path: Path, wanted: ReportColumns, *, command: str = "") -> FileDa
     found = open_input(path)
     origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
     if found.kind in ("arrays", "counts"):
-        source = read(found, Names(by=tuple(map(str, wanted.by))), None)
+        source = read(found, Names(by=tuple(map(str, wanted.by)), **(reading or {})), None)
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
         if len(set(names)) < len(names):
             raise ValueError(
                 f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
             )
-        return FileData(dict(zip(names, stack, strict=True)), origin, source.classes)
+        classes = source.classes if source.ordered else Sorted(source.classes)
+        return FileData(dict(zip(names, stack, strict=True)), origin, classes)
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
-    has_pred = not wanted.y_score or wanted.y_pred in _columns(found.paths[0], path)
+    encoding = (reading or {}).get("encoding", Names.encoding)
+    has_pred = not wanted.y_score or wanted.y_pred in _columns(found.paths[0], path, encoding)
     scores = tuple(map(str, wanted.y_score.values()))
     names_wanted = ReportNames(
         _text(wanted.y_true),
@@ -81,14 +88,20 @@ def read_file(path: Path, wanted: ReportColumns, *, command: str = "") -> FileDa
         scores=scores,
         has_pred=has_pred,
         weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
+        **(reading or {}),
     )
     return FileData(read_rows(found, names_wanted, lambda table, _: table)[1], origin)
 
 
-def command_of(path: Path, options: dict[str, str | list[str] | None]) -> str:
+def command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
     """The command that makes the report again; its output may be called anything."""
-    several = {name: [value] if isinstance(value, str) else value or [] for name, value in options.items()}
-    given = [part for name, values in several.items() for value in values for part in (f"--{name}", value)]
+    given = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            given += [f"--{name}"] * value
+            continue
+        for one in [value] if isinstance(value, str) else value or []:
+            given += [f"--{name}", one]
     return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
 
 
@@ -96,11 +109,11 @@ def _text(name: Hashable) -> str:
     return str(name)
 
 
-def _columns(first: Path, path: Path) -> list[str]:
+def _columns(first: Path, path: Path, encoding: str) -> list[str]:
     """The names of the columns of the first file."""
     suffix = suffix_of(first)
     with named(str(path)):
         if suffix in TEXTS:
-            with open_text(first, suffix) as text:
+            with open_text(first, suffix, encoding) as text:
                 return text.header
         return list(pq.read_schema(first).names) if suffix == ".parquet" else []

@@ -25,7 +25,9 @@ def read_objects(path: Path) -> list[Mapping[str, Any]]:
                 continue
             try:
                 one = json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+            except UnicodeDecodeError as error:
+                raise ValueError(f"line {position}: expected JSON in UTF-8, its only encoding, got: {error}") from error
+            except (json.JSONDecodeError, RecursionError) as error:
                 raise ValueError(f"line {position}: expected an object of JSON, got: {error}") from error
             if not isinstance(one, Mapping):
                 raise ValueError(f"line {position}: expected an object, got {quoted(one)}")  # noqa: TRY004 (of a file)
