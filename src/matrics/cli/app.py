@@ -231,6 +231,7 @@ def interval(
         rows=rows,
         counts=counts,
         weight=weight,
+        positive=positive,
         cells=cells,
         reading=Reading.read(missing, encoding),
     )
@@ -314,7 +315,8 @@ def compare(
         raise ValueError(
             f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    names = Names(true, pred, columns, paired_on, weight=weight, **Reading.read(missing, encoding).names)
+    reading = Reading.read(missing, encoding)
+    names = Names(true, pred, columns, paired_on, weight=weight, positive=positive, **reading.names)
     asked = Asked(
         metrics or ["accuracy,mcc"],
         positive,

@@ -13,7 +13,7 @@ from matrics.cli.measures import measures
 from matrics.cli.paired import TwoFiles, join
 from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
-from matrics.files.notices import warn_of_odd_labels
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
@@ -86,9 +86,11 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
-    there = ([labelled.classes[k] for k in np.unique(side).tolist()] for side in (labelled.true, labelled.pred))
-    warn_of_odd_labels(str(path), *there)
-    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered)
+    for model in range(len(labelled.names)):  # of which each may have words of its own
+        of_model = np.unique(labelled.pred[labelled.groups == model])
+        refuse_disjoint(str(path), labelled.sides[0], [labelled.classes[k] for k in of_model.tolist()], names.labels)
+    warn_of_odd_labels(str(path), *labelled.sides)
+    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered, apart=labelled.apart)
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
     ]
@@ -126,7 +128,8 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     if paths[0] == paths[1]:
         raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
     found = TwoFiles.read(paths, names)
-    classes, metrics = _known(found.classes, asked, ordered=found.ordered)
+    found.refuse_disjoint(names.labels)
+    classes, metrics = _known(found.classes, asked, ordered=found.ordered, apart=found.apart)
     counts = [len(one.true) for one in found.rows]
     weighted = "" if names.weight is None else f", weighted by {names.weight}"
     titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
@@ -148,8 +151,10 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
 
 
-def _known(labels: tuple[str, ...], asked: Asked, *, ordered: bool) -> tuple[Classes, dict[str, Metric]]:
-    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered)
+def _known(
+    labels: tuple[str, ...], asked: Asked, *, ordered: bool, apart: tuple[tuple[int, str], ...]
+) -> tuple[Classes, dict[str, Metric]]:
+    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered, apart=apart)
     metrics = measures(asked.metrics, known)  # an error in the positive class names its option
     return known(), metrics
 

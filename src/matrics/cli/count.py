@@ -130,8 +130,10 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
     from matrics.cli.progress import watching
     from matrics.files.count import During
     from matrics.files.count import count as count_rows
+    from matrics.files.notices import refuse_disjoint
 
     counted = count_rows(given, During(None, watching(lines=progress)))
+    refuse_disjoint(given.file, *counted.sides, given.names.labels)
     found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
     if delivery.is_table:
         delivery.show(lambda console: show_counts(console, found))

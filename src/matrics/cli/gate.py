@@ -131,6 +131,7 @@ def gate(
             counts=counts,
             weight=weight,
             cells=cells,
+            positive=positive,
             reading=Reading.read(missing, encoding),
         )
         beside = Beside(baseline, paired_on, clusters, judge)

@@ -17,6 +17,7 @@ from matrics.files.count import COUNT_ALONE
 from matrics.files.label_rows import read_labels
 from matrics.files.missing import MISSING_CLASS
 from matrics.files.names import Names
+from matrics.files.notices import refuse_disjoint, two_names
 from matrics.files.rows import name_of
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence
@@ -96,18 +97,28 @@ def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
 def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
     """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
     rows = read_labels(path, Names(asked.true, asked.pred, (), judge, missing="class", encoding=asked.reading.encoding))
-    known = [label for label in rows.classes if label != MISSING_CLASS]
-    both = {*known, *rows.sample_names}
+    sides = [{label for label in side if label != MISSING_CLASS} for side in rows.sides]
+    sides[0] |= {*rows.sample_names}
+    both = sides[0] | sides[1]
     are_numbers = all(label.removeprefix("-").isdecimal() for label in both)
     classes = tuple(sorted(both, key=int) if are_numbers else sorted(both))
-    n, place = len(classes), {label: k for k, label in enumerate(classes)} | {MISSING_CLASS: -1}
-    of_class = np.asarray([place[label] for label in rows.classes])
-    true, pred = of_class[rows.true], of_class[rows.pred]
+    of_true: dict[Any, int] = {label: k for k, label in enumerate(classes)}
+    of_pred = of_true
+    named = two_names(sorted(sides[0]), sorted(sides[1]), positive)
+    if named is None:
+        refuse_disjoint(name_of(path), sorted(sides[0]), sorted(sides[1]), (asked.true, asked.pred))
+    else:
+        classes, of_true, of_pred = named.classes, named.of_true, named.of_pred
+    n = len(classes)
+    true, pred = (
+        np.asarray([place.get(label, -1) for label in rows.classes])[side]
+        for place, side in ((of_true, rows.true), (of_pred, rows.pred))
+    )
     if (pred < 0).any():
         raise ValueError(
             f"{name_of(path)}: expected a label in each row of {asked.pred}, got {(pred < 0).sum():,} without"
         )
-    by_judge = np.asarray([place[label] for label in rows.sample_names])[rows.samples]
+    by_judge = np.asarray([of_true[label] for label in rows.sample_names])[rows.samples]
     counts = matrics.judged_counts(true, by_judge, pred, num_classes=n)
     labelled = int(counts.labelled.sum())
     if not labelled:
@@ -156,7 +167,8 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         labels, is_ordered = united(source, other)
         cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
         old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
-        known = Classes.of(len(labels), labels, positive, ordered=is_ordered)
+        apart = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
+        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(apart.items())))
     titles.append(
         f"baseline {_described(other.file, other.n, old, asked.weight)}; other samples (for the same ones: "
         "--paired-on COLUMN)"
@@ -180,9 +192,9 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
             "clusters=) of Python compares by clusters"
         )
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    found = TwoFiles.read(
-        [path, baseline], Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, **asked.reading.names)
-    )
+    names = Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=positive, **asked.reading.names)
+    found = TwoFiles.read([path, baseline], names)
+    found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)
     both = join(found, paired_on)
     found.warn()
@@ -209,7 +221,8 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
     ]
     left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
     facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out}
-    return GateFiles(evidence, Classes.of(n, found.classes, positive, ordered=found.ordered), titles, facts)
+    classes = Classes.of(n, found.classes, positive, ordered=found.ordered, apart=found.apart)
+    return GateFiles(evidence, classes, titles, facts)
 
 
 def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,9 +21,11 @@ import pyarrow.parquet as pq
 
 from matrics.arrays.sizes import MOST_CELLS
 from matrics.files import columns
-from matrics.files.missing import said, settled_batch
+from matrics.files.missing import MISSING_CLASS, said, settled_batch
 from matrics.files.names import Names, wanted_columns
+from matrics.files.notices import two_names
 from matrics.quoting import quoted
+from matrics.tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from matrics.files.rows import Batch
@@ -371,6 +373,26 @@ class SortedCounts:
         wanted = self.cells != 0
         true, pred = ([text[k] for k in np.unique(side[wanted]).tolist()] for side in (self.true, self.pred))
         return true, pred
+
+    def renamed(self, positive: str | None) -> SortedCounts:
+        """The same of two classes where ``positive`` has the names of a true and a predicted label: ``yes=pos``."""
+        text = list(map(str, self.classes.to_pylist()))
+        true, pred = ([text[k] for k in np.unique(side).tolist()] for side in (self.true, self.pred))
+        found = two_names(true, pred, positive)
+        if found is None:
+            return self
+        of_true, of_pred = (
+            np.asarray([places.get(label, -1) for label in text]) for places in (found.of_true, found.of_pred)
+        )
+        classes = pa.array(found.classes, pa.large_string())
+        return replace(self, classes=classes, true=of_true[self.true], pred=of_pred[self.pred])
+
+    @property
+    def apart(self) -> tuple[tuple[int, str], ...]:
+        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        text = list(map(str, self.classes.to_pylist()))
+        of_true, of_pred = (np.bincount(side, self.count, self.n) for side in (self.true, self.pred))
+        return apart(text, of_true, of_pred, MISSING_CLASS)
 
     def stack(self, cells: Array) -> CountedStack:
         """The matrices of all groups, ``(groups, n, n)``, or ``(n, n)`` without groups."""

@@ -163,8 +163,11 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
     return open_labels(inputs, names)
 
 
-def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
-    """Return the name of a file of rows and the result of ``made``; errors have the name of the file."""
+def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made, int]:
+    """Return the name of a file of rows, the result of ``made``, and how many rows are left out.
+
+    Errors have the name of the file.
+    """
     found = found if isinstance(found, Input) else open_input(found)
     file = name_of(found.path)
     if found.kind == "counts":
@@ -185,7 +188,7 @@ def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyName
         table, left_out = settled(rows.table(), names)
         if left_out:
             say(f"{file}: {said(left_out, names)}")
-        return file, made(table, names)
+        return file, made(table, names), left_out
 
 
 def _refuse_encoding(found: Input, names: Names) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from matrics.files.columns import (
@@ -19,7 +20,10 @@ from matrics.files.columns import (
 )
 from matrics.files.inputs import read_rows
 from matrics.files.keys import text_of
+from matrics.files.missing import MISSING_CLASS
 from matrics.files.names import Names
+from matrics.files.notices import two_names
+from matrics.tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +45,18 @@ class Labelled:
     sample_names: list[str]
     weights: Any = None  # of each row, or none
 
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """The classes that occur among the true, and those among the predicted labels."""
+        true, pred = ([self.classes[k] for k in np.unique(side).tolist()] for side in (self.true, self.pred))
+        return true, pred
+
+    @property
+    def apart(self) -> tuple[tuple[int, str], ...]:
+        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        of_true, of_pred = (np.bincount(side, minlength=len(self.classes)) for side in (self.true, self.pred))
+        return apart(self.classes, of_true, of_pred, MISSING_CLASS)
+
 
 def read_labels(path: Path, names: Names) -> Labelled:
     """The labels of a file, row by row."""
@@ -51,14 +67,18 @@ def read_labels(path: Path, names: Names) -> Labelled:
 def numbered(table: Any, names: Names) -> Labelled:
     """The rows of a table as numbers."""
     true, pred, classes = _coded(table, names)
+    text, ordered = tuple(map(str, classes.to_pylist())), is_ordered(classes)
+    labels = [np.asarray(text, object)[side] for side in (true, pred)]
+    found = two_names(labels[0].tolist(), labels[1].tolist(), names.positive)
+    if found is not None:
+        (true, pred), text, ordered = found.codes(labels[0], labels[1]), found.classes, False
     groups, values = group_rows(table, names.by)
     number = int(groups.max()) + 1
     titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(number)]
     samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
     sample_names = [text_of(value) for column in known.values() for value in column]
-    text = tuple(map(str, classes.to_pylist()))
     weights = None if names.weight is None else weights_of(names.weight, table[names.weight])
-    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names, weights)
+    return Labelled(true, pred, groups, samples, text, ordered, titles, sample_names, weights)
 
 
 def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:

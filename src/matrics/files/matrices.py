@@ -16,7 +16,7 @@ from matrics.files.fragments import is_pattern
 from matrics.files.inputs import Input, open_input, open_labels
 from matrics.files.keys import Key
 from matrics.files.names import Names
-from matrics.files.notices import warn_of_odd_labels
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
 from matrics.files.text import STDIN, open_text
@@ -94,10 +94,17 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     file = name_of(given.path)
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
-    counted = count(open_labels([given], names, text), during)
+    rows_of_labels = open_labels([given], names, text)
+    counted = count(rows_of_labels, during).renamed(names.positive)
+    refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
+    source = counted_source(file, counted)
+    try:
+        source.known(names.positive)
+    except ValueError as error:  # before a warning: an error is one line
+        raise ValueError(f"--{error}") from error
     if given.kind != "table":  # whose labels were written by a program
         warn_of_odd_labels(file, *counted.sides)
-    return counted_source(file, counted)
+    return source
 
 
 def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
@@ -119,6 +126,7 @@ def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
         tuple(Key(name, 0, values) for name, values in counted.groups.items()),
         tuple(map(str, counted.classes.to_pylist())),
         ordered=is_ordered(counted.classes),
+        apart=counted.apart,
         squares=squares,
         effective_samples=effective,
         clusters=clusters,

@@ -21,6 +21,7 @@ class Names:
     squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
     missing: str = field(default="error", kw_only=True)  # what becomes of rows without a value: drop, class
     encoding: str = field(default="utf-8", kw_only=True)  # of text
+    positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
 
     def check(self) -> None:
         """Raise if one column is named twice."""
