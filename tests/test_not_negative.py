@@ -28,7 +28,7 @@ def files(tmp_path):
     frame = pd.DataFrame(ROWS, columns=["y_true", "y_pred"])
     frame.insert(0, "id", range(len(frame)))
     frame["score"] = np.linspace(0, 1, len(frame))
-    frame.to_csv(tmp_path / "results.csv", index=False)
+    frame.assign(y_judge=frame.y_true).to_csv(tmp_path / "results.csv", index=False)
     known = frame[frame.y_pred != "maybe"]
     known.to_csv(tmp_path / "known.csv", index=False)
     gaps = known.copy()
@@ -45,6 +45,7 @@ COMMANDS = {
     "interval": ("interval", *WORDS),
     "gate": ("gate", "--require", "specificity >= 0.5"),
     "compare": ("compare", "known.csv", *WORDS),
+    "gate of a judge": ("gate", "--judge", "y_judge", "--require", "specificity >= 0.5"),
     "pairs": ("compare", "known.csv", "--paired-on", "id", *WORDS),
 }
 
@@ -54,9 +55,10 @@ COMMANDS = {
 def test_rows_that_are_not_negative_are_refused(command, name):
     first, *rest = COMMANDS[name]
     asked = rest if name == "score of a class" else [*rest, *POSITIVE]
-    gaps = command(first, "gaps.csv", *asked, "--missing", "class")
-    results = command(first, "results.csv", *asked)
-    for (code, out, error), reason in ((gaps, "6 missing labels"), (results, "11 predictions of 'maybe'")):
+    found = {"11 predictions of 'maybe'": command(first, "results.csv", *asked)}
+    if "--judge" not in asked:  # with which rows need no true label
+        found["6 missing labels"] = command(first, "gaps.csv", *asked, "--missing", "class")
+    for reason, (code, out, error) in found.items():
         assert (code, out) == (2, "")
         assert f"got also {reason}" in error
         assert "would count as negative" in error
@@ -107,6 +109,17 @@ def test_functions_refuse_results_that_are_neither():
     true, pred = zip(*ROWS, strict=True)
     with pytest.warns(UserWarning, match="only among"), pytest.raises(ValueError, match=r"11 predictions of 'maybe'"):
         matrics.score_labels(true, pred, "specificity", positive="ill")
+    with pytest.warns(UserWarning, match="only among"):
+        counts = matrics.count_frame({"y_true": list(true), "y_pred": list(pred)})
+    for call in (
+        lambda: counts.score("specificity", positive="ill"),
+        lambda: counts.interval("specificity", positive="ill"),
+        lambda: matrics.gate(true, "specificity >= 0.5", y_pred=pred, positive="ill"),
+    ):
+        with pytest.raises(ValueError, match=r"11 predictions of 'maybe'"):
+            call()
+    declared = matrics.gate(true, "specificity >= 0.5", y_pred=pred, labels=["maybe", "well", "ill"], positive="ill")
+    assert declared.requirements[0].estimate == pytest.approx(48 / 60)  # as three classes were asked for
     table = pd.crosstab(pd.Series(true), pd.Series(pred)).reindex(["ill", "maybe", "well"], fill_value=0)
     with pytest.raises(ValueError, match=r"11 predictions of 'maybe'"):
         matrics.diagnostic_table(table, positive="ill")
@@ -138,6 +151,13 @@ def test_the_status_of_a_proportion_is_that_of_its_samples():
     table = matrics.diagnostic_table(FEW)
     rows = dict(zip(table.names, table.status.tolist(), strict=True))
     assert [rows[name] for name in ("sensitivity", "specificity", "accuracy", "prevalence")] == [few, ok, ok, ok]
+
+
+def test_what_a_gate_needs_is_about_its_own_samples():
+    words = ["sensitivity >= 0.5", "specificity >= 0.5"]
+    few, sure = matrics.gate(FEW, words).requirements
+    assert (few.verdict, sure.verdict) == ("undecided", "pass")
+    assert few.needed == 189  # 20 ill of 12 in 113, rounded up
 
 
 def test_few_errors_and_few_samples_remain_a_reason():

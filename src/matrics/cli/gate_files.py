@@ -22,6 +22,7 @@ from matrics.files.rows import name_of
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence
 from matrics.quoting import quoted
+from matrics.tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +130,9 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, classes, positive, ordered=are_numbers), [title], facts)
+    sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
+    known = Classes.of(n, classes, positive, ordered=are_numbers, apart=apart(classes, sizes[0], sizes[1]))
+    return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
 
 
 def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
@@ -167,8 +170,8 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         labels, is_ordered = united(source, other)
         cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
         old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
-        apart = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
-        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(apart.items())))
+        no_rest = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
+        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items())))
     titles.append(
         f"baseline {_described(other.file, other.n, old, asked.weight)}; other samples (for the same ones: "
         "--paired-on COLUMN)"

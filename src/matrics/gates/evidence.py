@@ -16,7 +16,7 @@ from matrics.gates.limits import Evidence
 from matrics.judged.correction import judged_confusion_matrix
 from matrics.judged.counts import JudgedCounts
 from matrics.quoting import cut, quoted
-from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, refuse_disjoint, two_names
+from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.weighted import read_squares
 
@@ -48,7 +48,8 @@ def read_evidence(
     if squared_weights is not None:
         raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
     own_names: tuple[str, ...] | None = None
-    if num_classes is None and labels is None:
+    are_found = num_classes is None and labels is None
+    if are_found:
         sides = _listed(given, y_pred, baseline, name)
         of_true, *of_models = (dict.fromkeys(side) for side in sides.values())
         named = two_names(of_true, {label: None for of_model in of_models for label in of_model}, positive)
@@ -67,7 +68,9 @@ def read_evidence(
         evidence = _with_clusters(evidence, (given, y_pred), baseline, clusters, options, sample_weight)
     n = len(evidence.cm)
     names = own_names or check_names(class_names, n)
-    return evidence, Classes.of(n, names if labels is None else labels, positive)
+    classes = names if labels is None else labels
+    no_rest = apart(classes, evidence.cm.sum(axis=1), evidence.cm.sum(axis=0)) if are_found and classes else ()
+    return evidence, Classes.of(n, classes, positive, apart=no_rest)
 
 
 def _of_judge(

@@ -40,7 +40,7 @@ def two_names(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], 
     A label that is the whole text is one class. Both sides have at most one other label, which are the other class.
 
     >>> two_names(["no", "yes"], ["neg", "pos"], "yes=pos")
-    TwoNames(classes=('no', 'yes=pos'), of_true={'yes': 1, 'no': 0}, of_pred={'pos': 1, 'neg': 0})
+    TwoNames(classes=('no', 'yes=pos'), of_true={'no': 0, 'yes': 1}, of_pred={'neg': 0, 'pos': 1})
     >>> two_names(["no", "yes"], ["no", "yes"], "yes") is None
     True
     """
