@@ -86,9 +86,11 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
+    of_true, n = labelled.sides[0], len(labelled.classes)
+    models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
     for model in range(len(labelled.names)):  # of which each may have words of its own
-        of_model = np.unique(labelled.pred[labelled.groups == model])
-        refuse_disjoint(str(path), labelled.sides[0], [labelled.classes[k] for k in of_model.tolist()], names.labels)
+        of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
+        refuse_disjoint(str(path), of_true, of_model, names.labels)
     warn_of_odd_labels(str(path), *labelled.sides)
     classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered, apart=labelled.apart)
     titles = [

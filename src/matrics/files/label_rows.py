@@ -68,10 +68,11 @@ def numbered(table: Any, names: Names) -> Labelled:
     """The rows of a table as numbers."""
     true, pred, classes = _coded(table, names)
     text, ordered = tuple(map(str, classes.to_pylist())), is_ordered(classes)
-    labels = [np.asarray(text, object)[side] for side in (true, pred)]
-    found = two_names(labels[0].tolist(), labels[1].tolist(), names.positive)
+    sides = [[text[k] for k in np.unique(side).tolist()] for side in (true, pred)]
+    found = two_names(sides[0], sides[1], names.positive)
     if found is not None:
-        (true, pred), text, ordered = found.codes(labels[0], labels[1]), found.classes, False
+        of_true, of_pred = (np.asarray([of.get(x, -1) for x in text]) for of in (found.of_true, found.of_pred))
+        true, pred, text, ordered = of_true[true], of_pred[pred], found.classes, False
     groups, values = group_rows(table, names.by)
     number = int(groups.max()) + 1
     titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(number)]

@@ -317,9 +317,11 @@ def _coded(
         return named.classes, [np.asarray([of[x] for x in one.listed()])[one.codes] for one, of in sides]
     labels = sorted_labels(list(columns.items()))
     codes = [class_codes(name, column, labels) for name, column in columns.items()]
-    for k in np.unique(models) if pred else ():  # of which each may have words of its own
-        of_model = [labels[place] for place in np.unique(codes[1][models == k])]
-        refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
+    if pred:
+        of_row, places = np.divmod(np.unique(models * len(labels) + codes[1]), len(labels))
+        for k in range(int(of_row[-1]) + 1):  # models, of which each may have words of its own
+            of_model = [labels[place] for place in places[of_row == k].tolist()]
+            refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
     return labels, codes
 
 
