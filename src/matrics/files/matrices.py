@@ -98,10 +98,11 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     counted = count(rows_of_labels, during).renamed(names.positive)
     refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
     source = counted_source(file, counted)
-    try:
-        source.known(names.positive)
-    except ValueError as error:  # before a warning: an error is one line
-        raise ValueError(f"--{error}") from error
+    if source.apart:  # before a warning, as an error is one line
+        try:
+            source.known(names.positive)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
     if given.kind != "table":  # whose labels were written by a program
         warn_of_odd_labels(file, *counted.sides)
     return source
