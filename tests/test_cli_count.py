@@ -208,11 +208,11 @@ def test_types_of_groups_stay(command, values):
 
 
 def test_names_that_are_taken(command):
-    pq.write_table(pa.table({"true": ["a"], "pred": ["b"], "count": [1], "count_": [2]}), "x.parquet")
+    pq.write_table(pa.table({"true": ["a", "b"], "pred": ["b", "b"], "count": [1, 1], "count_": [2, 2]}), "x.parquet")
     options = ("--true", "true", "--pred", "pred", "--by", "count,count_")
     done(command, "count", "x.parquet", *options, "--output", "c.parquet")
     assert pq.read_table("c.parquet").column_names == ["count", "count_", "true", "pred", "count__"]
-    assert "1 matrix of 2 classes, 1 sample" in done(command, "score", "c.parquet", "--metrics", "accuracy")
+    assert "1 matrix of 2 classes, 2 samples" in done(command, "score", "c.parquet", "--metrics", "accuracy")
 
 
 # What does not fit --------------------------------------------------------------------------------------------------

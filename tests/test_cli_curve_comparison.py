@@ -81,7 +81,7 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
         (("--by", "model", "--paired-on", "sample", "--output", "x.parquet"), "--output: expected a name that ends"),
         (
             ("--by", "model", "--paired-on", "sample", "--prevalence", "0.02"),
-            "--prevalence: expected no such option with --paired-on, where measures are those of the samples",
+            "--prevalence: expected no such option with --paired-on, which compares measures of the scores themselves",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,9 @@ class Classes:
     left_out
         The indices of classes of which no true samples are counted, as ``ignore_index`` says. They take no part in
         averages over the classes.
+    apart
+        Indices of classes that are not to be counted as negative beside another class, and what their rows are, in
+        words: results such as "indeterminate", and missing labels.
     """
 
     number: int
@@ -85,6 +88,7 @@ class Classes:
     by_construction: bool = False
     ordered: bool = True
     left_out: tuple[int, ...] = ()
+    apart: tuple[tuple[int, str], ...] = ()
 
     @classmethod
     def of(
@@ -96,6 +100,7 @@ class Classes:
         by_construction: bool = False,
         ordered: bool = True,
         left_out: tuple[int, ...] = (),
+        apart: tuple[tuple[int, str], ...] = (),
     ) -> Classes:
         """The classes with ``positive``, a label or an index, as the positive one; raises if it is none of them.
 
@@ -104,10 +109,8 @@ class Classes:
         """
         named = None if labels is None else tuple(labels)
         ordered = ordered and not isinstance(labels, Sorted)
-        found = cls(number, named, None, by_construction, ordered, left_out)
-        if positive is None:
-            return found
-        return cls(number, named, found.index(positive, "positive"), by_construction, ordered, left_out)
+        found = cls(number, named, None, by_construction, ordered, left_out, apart)
+        return found if positive is None else replace(found, positive=found.index(positive, "positive"))
 
     @property
     def default_positive(self) -> int | None:
@@ -128,12 +131,24 @@ class Classes:
         if isinstance(value, np.generic):
             value = value.item()
         if self.labels is None:
-            return self._as_index(value, name)
+            index = self._as_index(value, name)
+            self._refuse_apart(index, name)
+            return index
         alike = self._alike(value, self.labels)
         if len(alike) == 1:
+            self._refuse_apart(alike[0], name)
             return alike[0]
         what = "several classes are" if alike else "no class is"
         raise ValueError(f"{name}: expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
+
+    def _refuse_apart(self, index: int, name: str) -> None:
+        """Raise where rows would be counted as negative that are not known to be."""
+        others = [words for k, words in self.apart if k != index]
+        if others:
+            raise ValueError(
+                f"{name}: expected only samples that are {quoted(self.name(index))} or known not to be, got also "
+                f"{cut('; '.join(others))}: they would count as negative; leave them out, or give them another label"
+            )
 
     def has(self, value: Any) -> bool:
         """Whether a class of these labels is called so."""

@@ -240,6 +240,7 @@ def interval(
         rows=rows,
         counts=counts,
         weight=weight,
+        positive=positive,
         cells=cells,
         reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
@@ -332,6 +333,7 @@ def compare(
         columns,
         paired_on,
         weight=weight,
+        positive=positive,
         **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
     )
     asked = Asked(

@@ -13,6 +13,7 @@ from matrics.cli.measures import measures
 from matrics.cli.paired import TwoFiles, join
 from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
+from matrics.files.notices import refuse_disjoint
 from matrics.files.rows import name_of
 from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
@@ -85,7 +86,12 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
-    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered)
+    of_true, n = labelled.sides[0], len(labelled.classes)
+    models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
+    for model in range(len(labelled.names)) if names.order is None else ():  # of which each may have words of its own
+        of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
+        refuse_disjoint(str(path), of_true, of_model, names.labels)
+    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered, apart=labelled.apart)
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
     ]
@@ -123,7 +129,8 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     if paths[0] == paths[1]:
         raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
     found = TwoFiles.read(paths, names)
-    classes, metrics = _known(found.classes, asked, ordered=found.ordered)
+    found.refuse_disjoint(names.labels)
+    classes, metrics = _known(found.classes, asked, ordered=found.ordered, apart=found.apart)
     counts = [len(one.true) for one in found.rows]
     weighted = "" if names.weight is None else f", weighted by {names.weight}"
     titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
@@ -145,8 +152,10 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
 
 
-def _known(labels: tuple[str, ...], asked: Asked, *, ordered: bool) -> tuple[Classes, dict[str, Metric]]:
-    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered)
+def _known(
+    labels: tuple[str, ...], asked: Asked, *, ordered: bool, apart: tuple[tuple[int, str], ...]
+) -> tuple[Classes, dict[str, Metric]]:
+    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered, apart=apart)
     metrics = measures(asked.metrics, known)  # an error in the positive class names its option
     return known(), metrics
 

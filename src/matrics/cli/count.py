@@ -141,8 +141,13 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
     from matrics.cli.progress import watching
     from matrics.files.count import During
     from matrics.files.count import count as count_rows
+    from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 
-    counted = count_rows(given, During(None, watching(lines=progress)))
+    counted = count_rows(given, During(None, watching(lines=progress)), warns=False)
+    if given.names.order is None:
+        refuse_disjoint(given.file, *counted.sides, given.names.labels)
+        if not given.is_log:
+            warn_of_odd_labels(given.file, *counted.sides)
     found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
     if delivery.is_table:
         delivery.show(lambda console: show_counts(console, found))

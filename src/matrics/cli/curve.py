@@ -98,7 +98,7 @@ class CurveRun:
     def facts(self, position: int) -> dict[str, float]:
         """What does not depend on a threshold: samples, and measures of the scores."""
         true, scores = self.source.curve(position)
-        facts: dict[str, float] = {"samples": len(true), "positive": int(true.sum())}
+        facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         names = [name for name in HIGHER if self.are_probabilities or HIGHER[name]]
         for name, found in matrics.ranking_interval(true, scores, names, level=self.level).items():
             facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}

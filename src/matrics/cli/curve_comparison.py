@@ -18,6 +18,8 @@ from matrics.reporting.verdicts import aligned
 from matrics.rounding import rounded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from matrics.cli.curve import CurveRun
@@ -147,6 +149,16 @@ def comparison_rows(found: list[Ranked]) -> Rows:
         )
         for key, values in rows.items()
     }
+
+
+def refuse_unpaired(options: Mapping[str, str | None]) -> None:
+    """Raise for options of measures at thresholds: models are compared by measures of their scores."""
+    for option, given in options.items():
+        if given is not None:
+            raise ValueError(
+                f"--{option}: expected no such option with --paired-on, which compares measures of the scores "
+                f"themselves, of the samples as they are; got {quoted(given)}"
+            )
 
 
 def refuse_paired(paired_on: str | None, by: tuple[str, ...], others: set[str]) -> None:

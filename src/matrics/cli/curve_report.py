@@ -49,7 +49,7 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     values = np.array([[one[column.label] for column in known] for one in facts])
     best = best_of_columns(known, values)
     order, sorting = sort(known, values, ordered=source.in_order)
-    columns = [(name, [Text(f"{facts[k][name]:,}") for k in order]) for name in ("samples", "positive")]
+    columns = [(name, [Text(f"{facts[k][name]:,}") for k in order]) for name in ("samples", "positives")]
     for i, column in enumerate(known):
         cells = [number(values[k, i], best=bool(best[k, i])) for k in order]
         columns.append((fold(column.label, 12), cells))

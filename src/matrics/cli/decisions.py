@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,7 +95,7 @@ def curve(
 
     from matrics.cli import printing
     from matrics.cli.curve import OF_SAMPLES, CurveRun, read_thresholds
-    from matrics.cli.curve_comparison import compare_curves, refuse_paired, show_comparisons
+    from matrics.cli.curve_comparison import compare_curves, refuse_paired, refuse_unpaired, show_comparisons
     from matrics.cli.curve_report import show_curves
     from matrics.cli.delivery import read_delivery
     from matrics.cli.measures import measures
@@ -118,18 +119,15 @@ def curve(
     if paired_on is not None and delivery is None:
         raise ValueError("--output: expected a name that ends in .json, .md or .txt, or --format, with --paired-on")
     refuse_paired(paired_on, names.by, {true, *names.scores})
-    source = _read(
-        path,
-        replace(
-            names, clusters=paired_on, **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names
-        ),
-        target,
-    )
-    there = _target(prevalence, source)
     if paired_on is not None:
-        refuse(prevalence, "with --paired-on, where measures are those of the samples as they are")
-    chosen = measures(metrics or CURVE_METRICS, lambda: source.known)
-    run = CurveRun(source, chosen, limits, zero, share, there, paired_on)
+        unused = {"metrics": ",".join(metrics or ()) or None, "thresholds": thresholds, "prevalence": prevalence}
+        refuse_unpaired({**unused, "zero-division": None if math.isnan(zero) else zero_division})
+    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels).names
+    source = _read(path, replace(names, clusters=paired_on, **reading), target)
+    there = _target(prevalence, source)
+    run = CurveRun(
+        source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share, there, paired_on
+    )
     title = _title(source, "curve", there)
     if delivery is not None and not delivery.is_table:
         made = curve_result if paired_on is None else comparison_result
@@ -239,6 +237,8 @@ def threshold(
     if delivery is not None and not delivery.is_table:
         delivery.write(threshold_result(run, title.plain.split("\n")))
         return
+    if run.of_labelled:
+        title.append(f"\n{printing.plain(run.of_labelled)}")
 
     def show(console: Console) -> None:
         printing.show(console, title, Text())
@@ -283,6 +283,9 @@ def _title(source: Scored, what: str, target: Target | None) -> Text:
     from matrics.cli.printing import counted, plain
 
     positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
+    if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
+        against = [f"{name} ({number:,})" for name, number in source.rest.items()]
+        positive += f", against {', '.join(against[:10])}{', …' if len(against) > 10 else ''}"
     text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
     if target is not None:
         text += f"; {target.title}"

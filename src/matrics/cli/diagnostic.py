@@ -69,6 +69,7 @@ def diagnostic(
     import matrics
     from matrics.cli import logs
     from matrics.cli.delivery import read_delivery
+    from matrics.cli.measures import in_options
     from matrics.cli.open_run import ScoreRequest, open_matrices
     from matrics.files.count import COUNT_ALONE
     from matrics.uncertainty.arguments import second_class
@@ -82,13 +83,17 @@ def diagnostic(
         rows=rows,
         counts=counts,
         cells=cells,
+        positive=positive,
         reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
     source = open_matrices(logs.opened(path), asked, COUNT_ALONE)
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    known = source.known(positive)
+    try:
+        known = source.known(positive)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from error
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
         raise ValueError(f"--positive: expected the class that the test is for, one of {known.listed}, got none")
@@ -129,6 +134,7 @@ def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Resu
     facts = {
         "file": file,
         "positive": found.positive,
+        "rest": {name: int(number) if number.is_integer() else number for name, number in found.rest.items()},
         "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
         "level": found.level,
         **({} if prevalence is None else {"prevalence": prevalence}),

@@ -137,6 +137,7 @@ def gate(
             counts=counts,
             weight=weight,
             cells=cells,
+            positive=positive,
             reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
         )
         beside = Beside(baseline, paired_on, clusters, judge)

@@ -18,10 +18,12 @@ from matrics.files.crosstab import has_order
 from matrics.files.inputs import read_rows
 from matrics.files.labels import MISSING_CLASS, coded
 from matrics.files.names import Names
+from matrics.files.notices import refuse_disjoint, two_names
 from matrics.files.rows import name_of
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence
 from matrics.quoting import quoted
+from matrics.tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +114,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
     names.check()
     if judge in {asked.true, asked.pred}:
         raise ValueError(f"--judge: expected a column other than the true and predicted labels, got {quoted(judge)}")
-    _, (columns, listed, is_ordered) = read_rows(path, names, _coded)
+    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=positive is None or "=" not in positive)
     classes = tuple(label for label in listed if label != MISSING_CLASS)
     n = len(classes)
     true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
@@ -121,6 +123,16 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
             raise ValueError(
                 f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
             )
+    sides = [[classes[k] for k in np.unique(side[side >= 0])] for side in (np.append(true, by_judge), pred)]
+    words = two_names(sides[0], sides[1], positive)
+    if words is not None:
+        of_true, of_pred = (
+            np.asarray([places.get(label, -1) for label in classes] + [-1]) for places in (words.of_true, words.of_pred)
+        )
+        true, pred, by_judge, is_ordered = of_true[true], of_pred[pred], of_true[by_judge], False
+        classes, n = words.classes, 2
+    elif names.order is None:
+        refuse_disjoint(name_of(path), sides[0], sides[1], (asked.true, asked.pred))
     counts = matrics.judged_counts(true, by_judge, pred, num_classes=n)
     labelled = int(counts.labelled.sum())
     if not labelled:
@@ -131,7 +143,9 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, classes, positive, ordered=is_ordered), [title], facts)
+    sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
+    known = Classes.of(n, classes, positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
+    return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
 
 
 def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
@@ -178,7 +192,8 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         labels, is_ordered = united(source, other)
         cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
         old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
-        known = Classes.of(len(labels), labels, positive, ordered=is_ordered)
+        no_rest = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
+        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items())))
     titles.append(
         f"baseline {_described(other.file, other.n, old, asked.weight)}; other samples (for the same ones: "
         "--paired-on COLUMN)"
@@ -202,9 +217,9 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
             "clusters=) of Python compares by clusters"
         )
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    found = TwoFiles.read(
-        [path, baseline], Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, **asked.reading.names)
-    )
+    names = Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=positive, **asked.reading.names)
+    found = TwoFiles.read([path, baseline], names)
+    found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)
     both = join(found, paired_on)
     found.warn()
@@ -231,7 +246,8 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
     ]
     left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
     facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out}
-    return GateFiles(evidence, Classes.of(n, found.classes, positive, ordered=found.ordered), titles, facts)
+    classes = Classes.of(n, found.classes, positive, ordered=found.ordered, apart=found.apart)
+    return GateFiles(evidence, classes, titles, facts)
 
 
 def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:

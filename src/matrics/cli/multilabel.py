@@ -18,7 +18,7 @@ from matrics.files import columns as of_columns
 from matrics.files.inputs import read_rows
 from matrics.files.keys import Key, Keyed
 from matrics.files.names import Names
-from matrics.files.notices import warn_of_odd_labels
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.multilabel.averages import checked_average
 from matrics.quoting import quoted
 
@@ -136,9 +136,11 @@ def read_sets(path: Path, names: SetNames) -> Sets:
         raise ValueError("--separator: expected the text between two labels, such as ';', got an empty text")
     if names.true == names.pred or {names.true, names.pred} & set(names.by):
         raise ValueError("--pred: expected different columns of true labels, predicted labels and groups")
-    file, (classes, values, groups) = read_rows(path, names, _samples)
+    file, (classes, values, groups), _ = read_rows(path, names, _samples)
     of_groups = (np.any([side.any(axis=0) for side in of], axis=0) for of in zip(*groups, strict=True))
-    warn_of_odd_labels(file, *([classes[k] for k in np.flatnonzero(there).tolist()] for there in of_groups))
+    true, pred = ([classes[k] for k in np.flatnonzero(there).tolist()] for there in of_groups)
+    refuse_disjoint(file, true, pred, (names.true, names.pred))
+    warn_of_odd_labels(file, true, pred)
     return Sets(file, tuple(Key(name, 0, column) for name, column in values.items()), classes, groups)
 
 

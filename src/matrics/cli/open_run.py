@@ -64,6 +64,7 @@ def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clust
             clusters,
             counts=asked.counts,
             weight=asked.weight,
+            positive=asked.positive,
             **asked.reading.names,
         )
         return read(path, names, asked.rows, during)

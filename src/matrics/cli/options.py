@@ -66,7 +66,8 @@ PositiveClass = Annotated[
     str | None,
     typer.Option(
         metavar="LABEL",
-        help="The positive class: its label, or its index where classes have no names. Class measures are of it.",
+        help="The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
+        "yes and predictions pos. Class measures are of it.",
         show_default="none; of numbers and booleans the higher one",
     ),
 ]
@@ -159,7 +160,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="error|drop|class",
-        help="Rows without a label: an error, left out, or a class of their own.",
+        help="Rows without a label: an error, left out, or a class of their own (not beside a positive class).",
     ),
 ]
 Encoding = Annotated[

@@ -10,7 +10,7 @@ import numpy as np
 from matrics.cli.printing import counted
 from matrics.files.label_rows import Labelled, read_labels
 from matrics.files.labels import TRUTHS, joined_order
-from matrics.files.notices import warn_of_odd_labels
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.quoting import cut, quoted
 
@@ -51,8 +51,18 @@ class TwoFiles:
         if self.are_named:
             return
         for file, one in zip(self.files, self.rows, strict=True):
-            sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
-            warn_of_odd_labels(file, *sides)
+            warn_of_odd_labels(file, *one.sides)
+
+    def refuse_disjoint(self, names: tuple[str, ...]) -> None:
+        """Raise where a file has no label in both columns."""
+        for file, one in zip(self.files, self.rows, strict=True):
+            refuse_disjoint(file, *one.sides, names)
+
+    @property
+    def apart(self) -> tuple[tuple[int, str], ...]:
+        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        found = {self.classes.index(one.classes[k]): words for one in self.rows for k, words in one.apart}
+        return tuple(sorted(found.items()))
 
     def labels(self, which: int) -> tuple[Array, Array]:
         """The true and the predicted classes of a file."""

@@ -59,6 +59,7 @@ def _of_scores(run: CurveRun) -> Rows:
     """The measures of each curve that do not depend on a threshold."""
     source = run.source
     facts = [run.facts(position) for position in range(source.count)]
+    refuse_same(source, list(facts[0]), "format")
     found: Rows = keys_of(source.columns(0, source.count))
     return found | {
         name: column([one[name] for one in facts], undefined="samples of both classes are needed") for name in facts[0]
@@ -95,6 +96,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
         "seed": wanted.sure.seed if is_drawn else None,
     }
     remarks = [f"{source.name(position)}: {reason}" for position, reason in none.items()]  # of a single curve: an error
+    remarks += [run.of_labelled] if run.of_labelled else []
     return Result("threshold", titles, about, rows, measures, remarks=remarks)
 
 
@@ -105,7 +107,9 @@ def _facts(source: Scored, target: Target | None) -> dict[str, Any]:
         "number_of_curves": source.count,
         "classes": list(source.classes),
         "positive": positive,
+        **({} if source.has_several else {"rest": source.rest}),
         "samples": source.samples,
+        **({"left_out": source.left_out} if source.left_out else {}),
         **({} if target is None else {"prevalence": target.shares}),
     }
 

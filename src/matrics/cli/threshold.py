@@ -61,6 +61,7 @@ class ThresholdRequest:
     subject_to: list[str]
     titles: dict[str, str]  # of the measure and of the constraints
     sure: Sureness
+    budgets: list[str]  # the constraints on numbers of samples
 
     @classmethod
     def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> ThresholdRequest:
@@ -68,11 +69,12 @@ class ThresholdRequest:
         try:
             found = measures(metric, lambda: classes)
             specs, titles = constraints(subject_to, lambda: classes)
-            read_goal(list(found.values()), specs)
+            goal = read_goal(list(found.values()), specs)
         except ValueError as error:
             raise ValueError(_as_option(error)) from error
         ((key, chosen),) = found.items()
-        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, sure)
+        budgets = [one.text for one in goal.constraints if not one.metric.scale_free]
+        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, sure, budgets)
 
     @property
     def name(self) -> str:
@@ -159,6 +161,16 @@ class ThresholdRun:
             sure = drawn.threshold, drawn.value
         matrix = matrics.threshold_confusion_matrix(true, scores, [limit])[0]
         return Best(*sure, value, matrix)
+
+    @property
+    def of_labelled(self) -> str:
+        """Which samples the constraints on numbers of samples are about, if that is not the whole file."""
+        left_out, budgets = self.source.left_out, self.wanted.budgets
+        if not left_out or not budgets:
+            return ""
+        texts = " and ".join(with_titles(one, self.wanted.titles) for one in budgets)
+        rows = f"{left_out:,} row{' is' if left_out == 1 else 's are'}"
+        return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out of it"
 
     @property
     def scores(self) -> Array:

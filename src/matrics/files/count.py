@@ -82,8 +82,11 @@ class Keeper:
         self.due = end + max(SAVE_EVERY, (end - begin) / SAVING)
 
 
-def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
-    """Count all rows, or the rows after those that an earlier run counted."""
+def count(given: LabelRows, during: During = COUNT_ALONE, *, warns: bool = True) -> SortedCounts:
+    """Count all rows, or the rows after those that an earlier run counted.
+
+    With ``warns``, labels that are probably mistakes are named on stderr.
+    """
     keeper = Keeper(during.work)
     counts = keeper.begin(given)
     batches = given.rows.batches(counts.rows)
@@ -97,6 +100,6 @@ def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
         made = counts.counted()
     if counts.left_out:
         say(f"{given.file}: {said(counts.left_out, given.names)}")
-    if not given.is_log and given.names.order is None:  # with --labels, these are meant
+    if warns and not given.is_log and given.names.order is None:  # with --labels, these are meant
         warn_of_odd_labels(given.file, *made.sides)
     return made

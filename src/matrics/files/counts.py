@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +24,9 @@ from matrics.files import columns, crosstab
 from matrics.files.labels import MISSING_CLASS, Order, as_labels, found_labels, joined_order, order_of
 from matrics.files.missing import said, settled_batch
 from matrics.files.names import Names, wanted_columns
+from matrics.files.notices import two_names
 from matrics.quoting import quoted
+from matrics.tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from matrics.files.rows import Batch
@@ -373,6 +375,26 @@ class SortedCounts:
         there = [np.unique(side[wanted]).tolist() for side in (self.true, self.pred)]
         true, pred = ([text[k] for k in side if text[k] != MISSING_CLASS] for side in there)
         return true, pred
+
+    def renamed(self, positive: str | None) -> SortedCounts:
+        """The same of two classes where ``positive`` has the names of a true and a predicted label: ``yes=pos``."""
+        text = list(map(str, self.classes.to_pylist()))
+        true, pred = ([text[k] for k in np.unique(side).tolist()] for side in (self.true, self.pred))
+        found = two_names(true, pred, positive)
+        if found is None:
+            return self
+        of_true, of_pred = (
+            np.asarray([places.get(label, -1) for label in text]) for places in (found.of_true, found.of_pred)
+        )
+        classes = pa.array(found.classes, pa.large_string())
+        return replace(self, classes=classes, true=of_true[self.true], pred=of_pred[self.pred])
+
+    @property
+    def apart(self) -> tuple[tuple[int, str], ...]:
+        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        text = list(map(str, self.classes.to_pylist()))
+        of_true, of_pred = (np.bincount(side, self.count, self.n) for side in (self.true, self.pred))
+        return apart(text, of_true, of_pred, MISSING_CLASS)
 
     def stack(self, cells: Array) -> CountedStack:
         """The matrices of all groups, ``(groups, n, n)``, or ``(n, n)`` without groups."""

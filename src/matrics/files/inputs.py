@@ -17,7 +17,7 @@ from matrics.files.fragments import Fragment, find, is_pattern, texts
 from matrics.files.labels import joined_order, labelled, order_of, sides
 from matrics.files.missing import said, settled
 from matrics.files.names import Names
-from matrics.files.notices import say, warn_of_odd_labels
+from matrics.files.notices import refuse_disjoint, say, two_names, warn_of_odd_labels
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import RowReader, TextRows, name_of, named
 from matrics.files.table_rows import TableRows
@@ -171,11 +171,11 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
 
 def read_rows(
     found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made], *, warns: bool = True
-) -> tuple[str, Made]:
-    """Return the name of a file of rows and the result of ``made``; errors have the name of the file.
+) -> tuple[str, Made, int]:
+    """Return the name of a file of rows, the result of ``made``, and how many rows are left out.
 
-    ``made`` takes a table whose labels are codes of classes, see :func:`matrics.files.labels.labelled`. With ``warns``,
-    labels that are probably mistakes are named on stderr.
+    Errors have the name of the file. ``made`` takes a table whose labels are codes of classes, see
+    :func:`matrics.files.labels.labelled`. With ``warns``, labels that are probably mistakes are named on stderr.
     """
     found = found if isinstance(found, Input) else open_input(found)
     file = name_of(found.path)
@@ -206,8 +206,18 @@ def read_rows(
         result = made(table, names)
     warns = warns and bool(names.labels) and names.order is None  # with --labels, these are meant
     if warns and not (isinstance(rows, TableRows) and rows.is_log):
-        warn_of_odd_labels(file, *sides(table, names))
-    return file, result
+        _check_sides(file, table, names)
+    return file, result, left_out
+
+
+def _check_sides(file: str, table: Any, names: AnyNames) -> None:
+    """Raise where true and predicted labels have nothing in common, and warn of those that are probably mistakes."""
+    of_true, of_pred = sides(table, names)
+    if two_names(of_true, of_pred, names.positive) is not None:
+        return
+    if len(names.labels) == 2:
+        refuse_disjoint(file, of_true, of_pred, names.labels)
+    warn_of_odd_labels(file, of_true, of_pred)
 
 
 def _refuse_encoding(found: Input, names: Names) -> None:

@@ -16,6 +16,7 @@ from matrics.files.inputs import Input, open_input, open_labels
 from matrics.files.keys import Key
 from matrics.files.labels import given_order
 from matrics.files.names import Names
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
 from matrics.files.text import STDIN, open_text
@@ -105,8 +106,20 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     file = name_of(given.path)
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
-    counted = count(open_labels([given], names, text), during)
-    return counted_source(file, counted)
+    rows_of_labels = open_labels([given], names, text)
+    counted = count(rows_of_labels, during, warns=False).renamed(names.positive)
+    are_named = rows_of_labels.names.order is not None  # by --labels, which are meant
+    if not are_named:
+        refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
+    source = counted_source(file, counted)
+    if source.apart:  # before a warning, as an error is one line
+        try:
+            source.known(names.positive)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
+    if not (rows_of_labels.is_log or are_named):
+        warn_of_odd_labels(file, *counted.sides)
+    return source
 
 
 def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
@@ -128,6 +141,7 @@ def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
         tuple(Key(name, 0, values) for name, values in counted.groups.items()),
         tuple(map(str, counted.classes.to_pylist())),
         ordered=counted.ordered,
+        apart=counted.apart,
         squares=squares,
         effective_samples=effective,
         clusters=clusters,

@@ -24,6 +24,7 @@ class Names:
     na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
     text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
     order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
+    positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
 
     def check(self) -> None:
         """Raise if one column is named twice."""

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from matrics.tables.vocabularies import TwoNames
+
 # Exit codes of a shell for programs that a signal has ended: 128 and the number of the signal.
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
 LONGEST_LINE = 2000
+ADVICE = "pass both names of the positive class, such as --positive yes=pos; or rename the labels of one column"
 
 
 class Stopped(BaseException):
@@ -44,6 +47,25 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
     if odd is not None:
         hint = ", unless --na names it" if odd.endswith(A_CLASS) else ""
         say(f"warning: {file}: {odd}{hint}")
+
+
+def refuse_disjoint(file: str, true: Iterable[Any], pred: Iterable[Any], names: tuple[str, ...]) -> None:
+    """Raise where the columns of these names have no label in common."""
+    from matrics.files.rows import named
+    from matrics.tables.vocabularies import refuse_disjoint as refuse
+
+    with named(file):
+        refuse(true, pred, ADVICE, names)
+
+
+def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) -> TwoNames | None:
+    """The two classes where ``--positive`` has the names of a true and a predicted label."""
+    from matrics.tables.vocabularies import two_names as found
+
+    try:
+        return found(true, pred, positive)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from error
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from matrics.catalogue.classes import Classes
 from matrics.files import columns as of_columns
 from matrics.files.inputs import read_rows
 from matrics.files.keys import Key, Keyed
-from matrics.files.labels import TRUTHS, spelled
+from matrics.files.labels import MISSING_CLASS, TRUTHS, spelled
 from matrics.files.labels import coded as labels_of_rows
 from matrics.files.names import Names
 from matrics.files.source import MatrixSource
@@ -33,7 +33,6 @@ class ScoreNames(Names):
 
     scores: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
-    positive: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -70,7 +69,7 @@ class ScoreNames(Names):
             )
         if len(classes) > 1 and "class" in by:
             raise ValueError("--by: expected no column 'class' with scores of several classes, which has this name")
-        return cls(true, "", by, None, columns, classes, positive)
+        return cls(true, "", by, None, columns, classes, positive=positive)
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,7 @@ class Scored(Keyed):
     groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
     samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
     sample_names: list[str] = field(default_factory=list, repr=False)
+    left_out: int = 0  # rows without a label or a score
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -114,6 +114,12 @@ class Scored(Keyed):
         positive = self.positives[0]
         rest = [name for k, name in enumerate(self.classes) if k != positive]
         return rest[0] if len(rest) == 1 else "rest", self.classes[positive]
+
+    @property
+    def rest(self) -> dict[str, int]:
+        """The samples of each class that counts as negative, where one class is positive."""
+        sizes = np.bincount(np.concatenate([true for true, _ in self.groups]), minlength=len(self.classes))
+        return {name: int(sizes[k]) for k, name in enumerate(self.classes) if k != self.positives[0]}
 
     @property
     def known(self) -> Classes:
@@ -146,14 +152,14 @@ class Scored(Keyed):
 
 def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
-    file, (groups, values, classes, ordered, positives, (samples, known)) = read_rows(path, names, _samples)
+    file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
         raise ValueError(f"--scores: expected a column of every label, got none of {quoted(classes[missing[0]])}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known)
+    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out)
 
 
 def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
@@ -179,6 +185,11 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """All classes, and the positive class of each column of scores."""
+    if MISSING_CLASS in known:
+        raise ValueError(
+            "--missing: expected error or drop with --scores, as rows without a label would count as negative, got "
+            "'class'"
+        )
     if names.classes:
         wanted, option = names.classes, "--scores"
     else:

@@ -25,6 +25,7 @@ class MatrixSource(Keyed):
     named: bool = True  # whether classes have labels, by which users call them; else numbers from 0
     ordered: bool = True  # whether the order of the classes has a meaning, by the file or by their type
     by_construction: bool = False  # whether the second class is the positive one
+    apart: tuple[tuple[int, str], ...] = ()  # classes that are no part of the rest beside another one, and why
     clusters: Array = None  # the matrices of the clusters of all matrices, to be read as the stack is
     starts: Array = None  # the first cluster of each matrix
     squares: Array = None  # the squared weights, to be read as the stack of weights is
@@ -44,7 +45,7 @@ class MatrixSource(Keyed):
         """The classes, for specs of measures."""
         labels = self.classes if self.named else None
         made = self.by_construction
-        return Classes.of(self.n, labels, positive, by_construction=made, ordered=self.ordered)
+        return Classes.of(self.n, labels, positive, by_construction=made, ordered=self.ordered, apart=self.apart)
 
     @property
     def titles(self) -> list[str]:

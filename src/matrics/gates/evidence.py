@@ -17,6 +17,7 @@ from matrics.gates.limits import Evidence
 from matrics.judged.correction import judged_confusion_matrix
 from matrics.judged.counts import JudgedCounts
 from matrics.quoting import cut, quoted
+from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.weighted import read_squares
 
@@ -47,8 +48,17 @@ def read_evidence(
         return _of_matrices(given, baseline, squared_weights, **known)
     if squared_weights is not None:
         raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
-    if num_classes is None and labels is None:
-        labels = _found(given, y_pred, baseline, name)
+    own_names: tuple[str, ...] | None = None
+    are_found = num_classes is None and labels is None
+    if are_found:
+        sides = _listed(given, y_pred, baseline, name)
+        of_true, *of_models = (dict.fromkeys(side) for side in sides.values())
+        named = two_names(of_true, {label: None for of_model in of_models for label in of_model}, positive)
+        if named is None:
+            labels = _found(sides, name)
+        else:
+            given, y_pred, *rest = named.codes(*(np.asarray(side, object) for side in sides.values()))
+            baseline, num_classes, own_names = (rest[0] if rest else None), 2, named.classes
     labels = labels if labels is None or isinstance(labels, Sorted) else tuple(labels)
     options: dict[str, Any] = {"num_classes": num_classes, "labels": labels}
     evidence = Evidence(*_counted(confusion_matrix, (given, y_pred), options, sample_weight, name))
@@ -58,8 +68,10 @@ def read_evidence(
     if clusters is not None:
         evidence = _with_clusters(evidence, (given, y_pred), baseline, clusters, options, sample_weight)
     n = len(evidence.cm)
-    names = check_names(class_names, n)
-    return evidence, Classes.of(n, names if labels is None else labels, positive)
+    names = own_names or check_names(class_names, n)
+    classes = names if labels is None else labels
+    no_rest = apart(classes, evidence.cm.sum(axis=1), evidence.cm.sum(axis=0)) if are_found and classes else ()
+    return evidence, Classes.of(n, classes, positive, apart=no_rest)
 
 
 def _of_judge(
@@ -150,21 +162,27 @@ def _counted(
     return table, squares
 
 
-def _found(y_true: Any, y_pred: Any, baseline: Any, name: str) -> Sequence[Hashable]:
-    """The classes that are among the labels, sorted."""
-    found: set[Any] = set()
-    given = {name: y_true, "y_pred": y_pred, "baseline": baseline}
-    for argument, values in given.items():
+def _listed(y_true: Any, y_pred: Any, baseline: Any, name: str) -> dict[str, list[Any]]:
+    """The labels of each argument that is given."""
+    sides: dict[str, list[Any]] = {}
+    for argument, values in {name: y_true, "y_pred": y_pred, "baseline": baseline}.items():
         if values is None:
             continue
         listed = next((getattr(values, to) for to in ("tolist", "to_list") if hasattr(values, to)), None)
         try:
-            found.update(list(values) if listed is None else listed())
+            sides[argument] = list(values) if listed is None else listed()
+            set(sides[argument])
         except TypeError as error:
             raise TypeError(
                 f"{argument}: expected labels (N,), to find the classes among them, got {cut(error)}; with "
                 "num_classes= or labels= the classes are known"
             ) from error
+    return sides
+
+
+def _found(sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
+    """The classes that are among the labels, sorted."""
+    found = {label for side in sides.values() for label in side}
     floating = next((label for label in found if isinstance(label, float)), None)
     if floating is not None:
         raise TypeError(
@@ -174,6 +192,9 @@ def _found(y_true: Any, y_pred: Any, baseline: Any, name: str) -> Sequence[Hasha
     if not found:
         raise ValueError(f"{name}: expected at least one sample, got none")
     try:
-        return Sorted.of(found)
+        classes = Sorted.of(found)
     except TypeError as error:
         raise TypeError(f"labels: expected labels that have an order, got {cut(error)}; pass labels=") from error
+    for argument, side in sides.items():
+        refuse_disjoint(sides[name], side, ADVICE_WITH_POSITIVE, (name, argument))
+    return classes

@@ -12,6 +12,7 @@ from matrics.arrays import Array
 from matrics.arrays.inputs import is_missing
 from matrics.catalogue.classes import Classes, Sorted
 from matrics.quoting import quoted, quoted_list
+from matrics.tables.vocabularies import refuse_disjoint
 
 #: The second class where only one is known: measures of two classes need a matrix of two.
 OTHER = "(no other class)"
@@ -75,6 +76,9 @@ def extended(
             f"y_true: expected labels such as those of estimator.classes_, {quoted_list(known)}, got "
             f"{quoted(min(unknown, key=str))}"
         )
+    of_fold = set(y_true)
+    if len(of_fold) > 1 and known:  # a fold may have the only sample of a rare class
+        refuse_disjoint(of_fold, known, "fit and score the estimator with the same labels", ("y", "estimator.classes_"))
     return tuple(Sorted.of((*known, *unknown)))
 
 

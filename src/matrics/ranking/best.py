@@ -105,6 +105,18 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
     return Goal(name, found, constraints)
 
 
+def warn_of_sums(goal: Goal) -> None:
+    """Warn of constraints on numbers of samples, which are sums of weights."""
+    texts = [constraint.text for constraint in goal.constraints if not constraint.metric.scale_free]
+    if texts:
+        warnings.warn(
+            f"subject_to: with sample_weight= {cut(' and '.join(texts))} is a bound of a sum of weights, and not of a "
+            "number of samples; for that leave the weights out, or give a bound of a share, which has no unit",
+            UserWarning,
+            stacklevel=frames_to_the_user(),
+        )
+
+
 def best_threshold(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -133,7 +145,8 @@ def best_threshold(
     subject_to : str or list of str, optional
         Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
         in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
-        constraint.
+        constraint. A bound of a number, such as ``"predicted_positives<=500"``, is one for these samples, without those
+        that are left out; with ``sample_weight`` it bounds the sum of their weights, and there is a warning.
     zero_division : float, default NaN
         The value of undefined measures. NaN is never the best.
     workers : int, default 1
@@ -177,6 +190,8 @@ def best_threshold(
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
+    if samples.is_weighted:
+        warn_of_sums(goal)
     return find_best(samples, goal, zero_division=zero_division, workers=workers)
 
 

@@ -12,7 +12,7 @@ from matrics.arrays import NUMPY, Array
 from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, short_repr, to_dict
-from matrics.ranking.best import Goal, find_best, read_goal
+from matrics.ranking.best import Goal, find_best, read_goal, warn_of_sums
 from matrics.ranking.inputs import read
 from matrics.ranking.prevalence import read_shares
 from matrics.ranking.rows import SampleRows, as_rows
@@ -136,6 +136,8 @@ def best_threshold_interval(
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
+    if samples.is_weighted:
+        warn_of_sums(goal)
     if samples.backend is not NUMPY:
         raise TypeError(
             "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"

@@ -20,6 +20,7 @@ from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
 from matrics.tables.class_codes import class_codes, sorted_labels
 from matrics.tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
+from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
 
@@ -256,14 +257,13 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
     rows = len(found[wanted.y_true].codes)
     if not rows:
         raise ValueError("data: expected at least one row, got none")
-    categories = {found[name].categories for name in labels}
-    known_labels = categories.pop() if len(categories) == 1 and any(categories) else None
-    known_labels = known_labels or sorted_labels([(name, found[name]) for name in labels])
-    classes = tuple(map(str, known_labels))
-    true, *codes = (class_codes(name, found[name], known_labels) for name in labels)
     models, model_names = _models([found[name] for name in wanted.by], rows)
+    known_labels, (true, *codes) = _coded({name: found[name] for name in labels}, models, wanted.positive)
+    classes = tuple(map(str, known_labels))
     by = ", ".join(map(str, wanted.by))
-    known = Classes.of(len(known_labels), known_labels, wanted.positive)
+    of_true, *of_pred = (np.bincount(side, minlength=len(classes)) for side in (true, *codes))
+    no_rest = apart(classes, of_true, of_pred[0]) if has_labels else ()
+    known = Classes.of(len(classes), known_labels, wanted.positive, apart=no_rest)
     scores = read_scores(numbers, wanted.y_score, known, true) if wanted.y_score else None
     if scores is not None and len(scores.positives) == 1 and known.positive is None:
         known = replace(known, positive=scores.positives[0])
@@ -306,6 +306,27 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
         threshold=THRESHOLD if how and scores is not None and len(scores.positives) == 1 else None,
         weighted=weighted,
     )
+
+
+def _coded(
+    columns: Mapping[Hashable, Coded], models: NumPyArray, positive: Hashable
+) -> tuple[Sequence[Hashable], list[NumPyArray]]:
+    """The labels of the classes, and the class of each row by the true and, if there is one, the predicted label."""
+    true, *pred = (column.listed() for column in columns.values())
+    named = two_names(true, pred[0], positive) if pred else None
+    if named is not None:
+        sides = zip(columns.values(), (named.of_true, named.of_pred), strict=True)
+        return named.classes, [np.asarray([of[x] for x in one.listed()])[one.codes] for one, of in sides]
+    categories = {column.categories for column in columns.values()}
+    given = categories.pop() if len(categories) == 1 and any(categories) else None
+    labels = given or sorted_labels(list(columns.items()))
+    codes = [class_codes(name, column, labels) for name, column in columns.items()]
+    if pred and not given:
+        of_row, places = np.divmod(np.unique(models * len(labels) + codes[1]), len(labels))
+        for k in range(int(of_row[-1]) + 1):  # models, of which each may have words of its own
+            of_model = [labels[place] for place in places[of_row == k].tolist()]
+            refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
+    return labels, codes
 
 
 def _weights(name: Any, column: Any) -> NumPyArray:

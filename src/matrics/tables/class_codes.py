@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,12 @@ def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> 
 
 def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple[Hashable, ...]:
     """The labels that occur in columns with their names, sorted; ``hint`` ends messages with advice for the caller."""
-    labels = {label for _, column in columns for label in column.listed()}
+    labels = {_whole(label) for _, column in columns for label in column.listed()}
     names = " and ".join(quoted(name) for name, _ in columns)
     named = f"columns {names}" if len(columns) > 1 else f"column {names}"
-    floating = [label for label in labels if isinstance(label, float)]
+    floating = [label for label in labels if isinstance(label, (float, Decimal))]
     if floating:
-        raise TypeError(
-            f"{named}: expected labels, integers or text, got floating numbers such as {quoted(floating[0])}: convert "
-            "them to integers first"
-        )
+        raise ValueError(f"{named}: expected labels, whole numbers or text, got {floating[0]}, which is not whole")
     if not labels:
         raise ValueError(f"{named}: expected at least one row, got none{hint}")
     try:
@@ -42,6 +40,11 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
     except TypeError as error:
         kinds = quoted_list({type(label): label for label in labels}.values())
         raise TypeError(f"{named}: expected labels that have an order, got {kinds}{hint}") from error
+
+
+def _whole(label: Hashable) -> Hashable:
+    """A floating or decimal number that is whole as an integer; any other label unchanged."""
+    return int(label) if isinstance(label, (float, Decimal)) and label % 1 == 0 else label
 
 
 def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:

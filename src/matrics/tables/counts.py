@@ -19,6 +19,7 @@ from matrics.tables.columns import Coded, Where, at_position, coded, combined, t
 from matrics.tables.frame_counts import FrameCounts
 from matrics.tables.odd_labels import odd_labels
 from matrics.tables.rows import Numbers, Rows
+from matrics.tables.vocabularies import refuse_disjoint
 
 
 def count_frame(
@@ -79,8 +80,9 @@ def count_frame(
         both ``counts`` and ``sample_weight``, or ``squared_weights`` alone.
     ValueError
         A column does not exist, or there are several of that name; a value is missing (None, NaN or empty text); a
-        label is not among ``labels``; a weight is negative or infinite; or there are too many classes and groups to
-        count.
+        label is not among ``labels``; without ``labels`` the columns have no label in common, as with two vocabularies
+        (0 and 1, false and true, fail and pass are one); a weight is negative or infinite; or there are too many
+        classes and groups to count.
 
     Examples
     --------
@@ -144,8 +146,12 @@ def count_codes(
         What messages call the row at a position.
     """
     if classes is None:
-        classes = _classes(labels)
-        warn_of_odd_labels(*(column.listed() for _, column in labels))
+        true_labels, pred_labels = (column.listed() for _, column in labels)
+        classes = _categories(labels)
+        if not classes:
+            classes = sorted_labels(labels, ": pass labels=[...]")
+            refuse_disjoint(true_labels, pred_labels, names=[name for name, _ in labels])
+        warn_of_odd_labels(true_labels, pred_labels)
     true, pred = (class_codes(name, column, classes, where) for name, column in labels)
     group_of_row, places = combined(list(groups.values()), len(true))
     named = {name: taken(column.values, codes) for (name, column), codes in zip(groups.items(), places, strict=True)}
@@ -181,9 +187,7 @@ def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Ha
         )
 
 
-def _classes(columns: Sequence[tuple[Any, Coded]]) -> tuple[Hashable, ...]:
-    """The labels of both columns: their categories if these are the same, otherwise those that occur, sorted."""
+def _categories(columns: Sequence[tuple[Any, Coded]]) -> tuple[Hashable, ...] | None:
+    """The categories of both columns if these are the same; none otherwise."""
     categories = {column.categories for _, column in columns}
-    if len(categories) == 1 and any(categories):  # neither None nor without categories
-        return categories.pop() or ()
-    return sorted_labels(columns, ": pass labels=[...]")
+    return categories.pop() if len(categories) == 1 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,11 +18,11 @@ from matrics.quoting import quoted
 from matrics.rounding import rounded
 from matrics.stacks.prevalence import PrevalenceEstimate
 from matrics.tables.table import Library, imported
+from matrics.tables.vocabularies import apart
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.arguments import classes_of, second_class
 from matrics.uncertainty.differences import recovered
-from matrics.uncertainty.interval import SAMPLES_OF_A_CLASS as FEW_SAMPLES
-from matrics.uncertainty.interval import interval
+from matrics.uncertainty.interval import EITHER_OUTCOME, SAMPLES_OF_A_CELL, interval
 from matrics.uncertainty.limits import around, normal_quantile
 from matrics.uncertainty.options import OF_PROPORTIONS, check_level
 from matrics.uncertainty.proportions import METHODS
@@ -81,6 +81,8 @@ class DiagnosticTable:
         The positive class.
     level : float
         The confidence level.
+    rest : dict of str to float
+        The samples of each other true class: these count as negative, as do predictions of these classes.
     """
 
     names: tuple[str, ...]
@@ -92,6 +94,7 @@ class DiagnosticTable:
     counts: NumPyArray
     positive: str
     level: float
+    rest: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
@@ -140,7 +143,11 @@ class DiagnosticTable:
         """The counts, in a sentence."""
         parts = ("true positive", "false negative", "false positive", "true negative")
         cells = [_counted(number, what) for number, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
-        return f"{_counted(float(self.counts.sum()), 'sample')}; positive: {self.positive}. {', '.join(cells)}."
+        against = ""
+        if len(self.rest) > 1:  # which of them are meant is not clear by itself
+            against = f", against {', '.join(f'{name} ({number:,.10g})' for name, number in self.rest.items())}"
+        samples = _counted(float(self.counts.sum()), "sample")
+        return f"{samples}; positive: {self.positive}{against}. {', '.join(cells)}."
 
     def remarks(self) -> list[str]:
         """What the statuses of the rows say, in sentences."""
@@ -179,7 +186,8 @@ def diagnostic_table(
         Counts of one confusion matrix; rows are true classes, columns predicted ones.
     positive : str or int, optional
         The class that the test is for: one of ``class_names`` or of the labels of a data frame, and an index where
-        there are neither. Of two classes class 1 if left out; of more it is needed, and all others are the rest.
+        there are neither. Of two classes class 1 if left out; of more it is needed, and all others are the rest, which
+        the table names. A third result beside two true classes, such as "indeterminate", is refused.
     prevalence : float or PrevalenceEstimate, optional
         How frequent the class is where the test will be used: predictive values and accuracy are those there. The
         samples of a case-control study say nothing about it.
@@ -198,7 +206,8 @@ def diagnostic_table(
     Raises
     ------
     ValueError
-        There are several matrices, or more than two classes without ``positive``, or an option does not exist.
+        There are several matrices, or more than two classes without ``positive``, or an option does not exist; or some
+        predictions are of a class without samples beside two others, and would count as negative.
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
@@ -245,7 +254,9 @@ def diagnostic_table(
     level = check_level(level)
     cells = backend.known("cm", array).astype(np.float64)
     raise_if_invalid(cells, NUMPY)
-    classes = classes_of(cells.shape[0], class_names, positive, cm)
+    classes = classes_of(cells.shape[0], class_names, None, cm)
+    labels = [classes.name(k) for k in range(classes.number)]
+    classes = replace(classes, apart=apart(labels, cells.sum(axis=1), cells.sum(axis=0)))
     place = _positive(classes, positive)
     binary = _one_against_the_rest(cells, place)
     found = _rows(binary, prevalence, level, method)
@@ -262,8 +273,9 @@ def diagnostic_table(
         status.astype(np.int64),
         tuple(found[name][1] for name in names),
         binary[::-1, ::-1].copy(),
-        classes.name(place),
+        labels[place],
         level,
+        {label: float(cells[k].sum()) for k, label in enumerate(labels) if k != place},
     )
 
 
@@ -341,7 +353,8 @@ def _share(hits: float, number: float, level: float, method: str) -> Interval:
     share, trials = np.asarray(hits / number), np.asarray(float(number))
     low, high = METHODS[method](share, trials, normal_quantile(level), NUMPY)
     error = math.sqrt(share * (1 - share) / number)
-    status = IntervalStatus.FEW_SAMPLES if min(hits, number - hits) < FEW_SAMPLES else IntervalStatus.OK
+    is_few = number < 4 * SAMPLES_OF_A_CELL or min(hits, number - hits) < EITHER_OUTCOME  # as those of accuracy
+    status = IntervalStatus.FEW_SAMPLES if is_few else IntervalStatus.OK
     status = status if float(hits).is_integer() and float(number).is_integer() else IntervalStatus.NOT_COUNTS
     return Interval(share, low, high, error, 0, status)
 

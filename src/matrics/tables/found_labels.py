@@ -10,7 +10,7 @@ import numpy as np
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.arrays.inputs import is_missing, library, refuse_masks, refuse_missing
 from matrics.arrays.sizes import one_or_more
-from matrics.catalogue.classes import Sorted
+from matrics.catalogue.classes import Classes, Sorted
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
 from matrics.counting.labels import check_whole, squared_weights
@@ -18,6 +18,7 @@ from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import in_their_order
 from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.frame_counts import FrameCounts
+from matrics.tables.vocabularies import ADVICE, apart, refuse_disjoint, two_names
 
 __all__ = ["count_found"]
 
@@ -32,12 +33,18 @@ def count_found(
     sample_weight: Any = None,
     ignore_index: Any = None,
     *,
+    positive: Hashable = None,
+    advice: str = ADVICE,
     squares: bool = False,
 ) -> FrameCounts:
     """Count labels into a matrix (*B, n, n) of the classes ``labels``, or else of those that occur.
 
     Parameters
     ----------
+    positive : label, optional
+        The positive class. A text with a true and a predicted label, ``yes=pos``, makes one class of both.
+    advice : str
+        What messages say to do about labels in different words.
     squares : bool
         Whether to count the squared weights as well.
 
@@ -52,7 +59,20 @@ def count_found(
         if is_compiling():
             raise TypeError(f"y_true, y_pred: expected labels that can be looked at, got traced arrays{HINT}")
         true, pred = _occurring("y_true", y_true), _occurring("y_pred", y_pred)
-        classes = _classes(true, pred, one_or_more(ignore_index))
+        left_out = one_or_more(ignore_index)
+        sides = _sides(true, pred, left_out)
+        named = two_names(*sides, positive)
+        if named is not None:
+            y_true, y_pred = named.codes(true.values, pred.values)
+            classes: tuple[Hashable, ...] = named.classes
+            options = {"num_classes": 2, "ignore_index": -1 if left_out else None}
+            return _counted(y_true, y_pred, classes, sample_weight, options, squares=squares)
+        if true.categories and true.categories == pred.categories:
+            classes = type(true.categories)([label for label in true.categories if label not in left_out])
+        else:
+            classes = _classes(*sides, advice)
+        if positive is not None and len(classes) > 2:
+            _refuse_apart(classes, sides[0], pred.values, positive)
         y_true, y_pred = true.given, pred.given
         if classes == tuple(range(len(classes))) and true.are_numbers and pred.are_numbers:
             options.update(labels=None, num_classes=len(classes))  # numbers are counted without being looked up
@@ -62,6 +82,18 @@ def count_found(
         classes = check_classes(None, labels).labels or ()
         options.update(labels=classes)
         classes = labels if isinstance(labels, Sorted) else classes
+    return _counted(y_true, y_pred, classes, sample_weight, options, squares=squares)
+
+
+def _counted(
+    y_true: Any,
+    y_pred: Any,
+    classes: tuple[Hashable, ...],
+    sample_weight: Any,
+    options: dict[str, Any],
+    *,
+    squares: bool,
+) -> FrameCounts:
     matrix = confusion_matrix(y_true, y_pred, sample_weight=sample_weight, **options)
     squared = None
     if squares and sample_weight is not None:
@@ -112,15 +144,17 @@ def _categories(column: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """The classes: categories if both have the same, otherwise the labels that occur, sorted."""
+def _sides(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -> tuple[list[Hashable], list[Hashable]]:
+    """The different true and predicted labels of the samples that are not left out."""
     kept = None
     if left_out:
         kept = np.asarray([label not in left_out for label in true.values.ravel().tolist()], bool)
         kept = kept.reshape(true.values.shape)
-    of_true, of_pred = _different(true, kept), _different(pred, _kept_predictions(kept, pred.values.shape))
-    if true.categories and true.categories == pred.categories:
-        return type(true.categories)([label for label in true.categories if label not in left_out])
+    return _different(true, kept), _different(pred, _kept_predictions(kept, pred.values.shape))
+
+
+def _classes(of_true: list[Hashable], of_pred: list[Hashable], advice: str) -> tuple[Hashable, ...]:
+    """The labels that occur, sorted."""
     both = dict.fromkeys([*of_true, *of_pred])
     if not both:
         raise ValueError(f"y_true: expected at least one sample, got none{HINT}")
@@ -131,8 +165,19 @@ def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -
         raise TypeError(
             f"y_true, y_pred: expected labels of one kind, which have an order, got {kinds}{HINT}"
         ) from error
+    refuse_disjoint(of_true, of_pred, advice)
     warn_of_odd_labels(of_true, of_pred)
     return classes
+
+
+def _refuse_apart(classes: tuple[Hashable, ...], of_true: list[Hashable], y_pred: Array, positive: Hashable) -> None:
+    """Raise where predictions that are no true label would be counted as negative."""
+    if len(of_true) > 2:
+        return
+    is_true = np.asarray([label in of_true for label in classes])
+    listed = y_pred.ravel().tolist()
+    number = np.asarray([0 if there else listed.count(label) for label, there in zip(classes, is_true, strict=True)])
+    Classes.of(len(classes), classes, positive, apart=apart(classes, is_true.astype(int), number))
 
 
 def _kept_predictions(kept: Array | None, shape: tuple[int, ...]) -> Array | None:

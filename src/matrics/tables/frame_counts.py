@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.catalogue.classes import Sorted
+from matrics.catalogue.classes import Classes, Sorted
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid
 from matrics.quoting import quoted
@@ -16,6 +16,7 @@ from matrics.scoring.score import score
 from matrics.tables.axes import axis_columns
 from matrics.tables.columns import listed
 from matrics.tables.table import Library, imported
+from matrics.tables.vocabularies import apart
 from matrics.typing import NumPyArray
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.options import Method
@@ -57,6 +58,14 @@ class FrameCounts(NamedTuple):
         """
         names = tuple(str(label) for label in self.labels)
         return Sorted(names) if isinstance(self.labels, Sorted) else names
+
+    def _check(self, positive: Hashable) -> None:
+        """Raise where predictions that are no true label would count as negative; classes that were given are known."""
+        if positive is None or not isinstance(self.labels, Sorted):
+            return
+        n = len(self.labels)
+        cells = np.asarray(self.matrix).reshape(-1, n, n).sum(axis=0)
+        Classes.of(n, self.labels, positive, apart=apart(self.labels, cells.sum(axis=1), cells.sum(axis=0)))
 
     def score(
         self,
@@ -101,6 +110,7 @@ class FrameCounts(NamedTuple):
            sensitivity of fraud  specificity of fraud  precision of fraud
         0                   0.5                   1.0                 1.0
         """
+        self._check(positive)
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         return score(self.matrix, metrics, class_names=self.class_names, positive=positive, **options)
 
@@ -145,6 +155,7 @@ class FrameCounts(NamedTuple):
         >>> print(f"{one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
         0.667, between 0.625 and 0.706
         """
+        self._check(positive)
         options: Any = {"level": level, "method": method, "zero_division": zero_division, "invalid": invalid}
         return interval(
             self.matrix,

@@ -15,6 +15,7 @@ from matrics.engine.evaluation import Invalid, evaluate
 from matrics.quoting import quoted_list
 from matrics.scoring.score import resolve
 from matrics.tables.found_labels import count_found
+from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE
 from matrics.typing import ArrayLike
 
 __all__ = ["LabelScores", "score_labels"]
@@ -79,7 +80,9 @@ def score_labels(
         Polars. Labels are then looked at on the host, which waits for a device, and those that are probably mistakes
         cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
     positive : label, optional
-        The positive class, as in :func:`matrics.score`. Of two texts that were found, neither is the default.
+        The positive class, as in :func:`matrics.score`. Of two texts that were found, neither is the default. Where
+        ``y_true`` has other words than ``y_pred``, it is both names with an equals sign: ``"yes=pos"`` makes one class
+        of the true label ``yes`` and the predicted label ``pos``, and one of the two others.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
@@ -100,8 +103,10 @@ def score_labels(
         No classes are given, and the labels are floating numbers, of kinds without a common order, or in compiled code,
         where nobody can look at them; or as in :func:`matrics.confusion_matrix`.
     ValueError
-        A label is missing (None, NaN or empty text), there are no samples, or ``positive`` is none of the classes; or
-        as in :func:`matrics.confusion_matrix` and :func:`matrics.score`.
+        A label is missing (None, NaN or empty text), there are no samples, no label is in both arrays (two
+        vocabularies; 0 and 1, false and true, fail and pass are one), predictions that are no true label would count as
+        negative beside ``positive``, or that is none of the classes; or as in :func:`matrics.confusion_matrix` and
+        :func:`matrics.score`.
 
     Notes
     -----
@@ -121,7 +126,8 @@ def score_labels(
     >>> matrics.to_dict(matrics.score_labels(y_true, y_pred, "recall:class", labels=["ok", "fraud"]))
     {'recall/ok': 1.0, 'recall/fraud': 0.5}
     """
-    counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index)
+    found: Any = {"positive": positive, "advice": ADVICE_WITH_POSITIVE}
+    counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index, **found)
     options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
     names, known = counts.class_names, tuple(counts.labels)
     left = left_out(ignore_index, len(known), known)

@@ -337,13 +337,13 @@ def _finish(
     good = valid[0]
     for other in valid[1:]:
         good = good & other
-    first, second = (status_of(task, good) for task in tasks)
-    general = xp.where(first > second, first, second)
     results = []
     for k, one in enumerate(found):
         low, high, error, undefined, *rest = one
         a, b = tasks[0].estimates[k], tasks[1].estimates[k]
         gap = a - b
+        first, second = (status_of(task, good, task.measures[k]) for task in tasks)
+        general = xp.where(first > second, first, second)
         known, has_limits, status = reasons(gap, (low, high, error, undefined), general, good, tasks[0])
         above = rest[0] if rest else _above(gap, low, high, tasks[0])
         better = tasks[0].measures[k].higher_is_better

@@ -11,7 +11,14 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.arrays.draws import RandomSource
 from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
+from matrics.engine.evaluation import (
+    Invalid,
+    TableFunction,
+    as_stack,
+    check_options,
+    evaluate,
+    raise_if_invalid,
+)
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 from matrics.stacks.prevalence import PrevalenceLike
@@ -292,7 +299,9 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
         general = status_of(task, valid)
         results = []
         for position, limits in enumerate(found):
-            parts = _with_status(position, limits, general, valid, task)
+            measure = task.measures[position]
+            own = general if measure.trials is None else status_of(task, valid, measure)
+            parts = _with_status(position, limits, own, valid, task)
             results.append(Interval(*(xp.reshape(part, batch + tuple(part.shape[1:])) for part in parts)))
     return results
 
@@ -318,7 +327,8 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
     known = ~xp.isnan(value)
     has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
     if value.ndim > 1:
-        general, valid = general[:, None] + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
+        general = general if general.ndim > 1 else general[:, None]
+        general, valid = general + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
     status = general
     for code, holds in (
         (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * task.options.num)),
@@ -344,8 +354,12 @@ def source_for(
     return drawable(square, rng, scheme).source
 
 
-def status_of(task: Task, valid: Array) -> Array:
-    """The status of the samples, or the clusters, of each matrix: (B,)."""
+def status_of(task: Task, valid: Array, measure: Measure | None = None) -> Array:
+    """The status of the samples, or the clusters, of each matrix: (B,).
+
+    That of a proportion, (B,) or (B, C), is about the samples that it is a proportion of: few ill persons do not make a
+    specificity unreliable.
+    """
     backend, xp, whole, squares = task.backend, task.backend.xp, task.whole, task.squares
     n, of_clusters = whole.shape[-1], task.options.scheme == "clusters"
 
@@ -361,19 +375,37 @@ def status_of(task: Task, valid: Array) -> Array:
     of_class = samples(everything, -1)
     if of_clusters:
         of_class = xp.sum(xp.astype(xp.sum(task.cells, axis=-1) > 0, whole.dtype), axis=0)
-    few = xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
-    few = few | (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
+    few = (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
     if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
         rarer = xp.minimum(samples(right, -1), samples(1 - right, -1))
         few = few | xp.any((task.target.shares > 0) & (rarer < EITHER_OUTCOME), axis=-1)
     if squares is not None:
         few = few | (total < WEIGHTED_SAMPLES)
+    if measure is None or measure.trials is None or task.target is not None:
+        few = few | xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
+    else:
+        scarce = _number_of(measure.trials, task) < SAMPLES_OF_A_CLASS
+        beside = scarce.ndim > 1
+        few = (few[:, None] if beside else few) | scarce
+        sizes, valid, whole = (x[:, None, ...] if beside else x for x in (sizes, valid, whole))
     integer = backend.widest_int(whole) or xp.int32
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
     status = xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
     if squares is not None or of_clusters:  # with clusters, the variance of sums is estimated from the clusters
         return status
     return xp.where(are_counts(whole, backend), status, int(IntervalStatus.NOT_COUNTS))
+
+
+def _number_of(trials: TableFunction, task: Task) -> Array:
+    """How many samples, or clusters with such, a proportion is of; of weighted samples the effective number."""
+    xp = task.backend.xp
+    if task.options.scheme == "clusters":
+        (of_clusters,) = evaluate(task.cells, [trials], invalid="nan")
+        return xp.sum(xp.astype(of_clusters > 0, task.whole.dtype), axis=0)
+    (found,) = evaluate(task.whole, [trials], invalid="nan")
+    if task.squares is None:
+        return found
+    return kish(found, evaluate(task.squares, [trials], invalid="nan")[0], task.backend)
 
 
 def _identity(n: int, like: Array, backend: Standard) -> Array:

@@ -186,7 +186,6 @@ def _by_replicates(
     cells, squares = effective(weighted, samples.matrices(samples.weights**2), NUMPY)
     task = Task(cells, cells, estimates, measures, score, options, math.nan, 1, NUMPY, squares)
     valid = np.ones(len(cells), bool)
-    general = status_of(task, valid)
     found = []
     for measure, estimate, drawn in zip(measures, estimates, replicates, strict=True):
         values = np.moveaxis(drawn, 0, -1)
@@ -195,7 +194,8 @@ def _by_replicates(
         reach = quantiles(away, [np.full(estimate.shape, options.level)], NUMPY)[0]
         reach = np.where(error > NOISE, reach * wider(options.level, len(samples.true)), math.nan)
         low, high = (np.clip(estimate + side * reach, *measure.range) for side in (-1, 1))
-        known, has_limits, status = reasons(estimate, (low, high, error, undefined), general, valid, task)
+        own = status_of(task, valid, measure)
+        known, has_limits, status = reasons(estimate, (low, high, error, undefined), own, valid, task)
         low, high = (np.where(has_limits, limit, math.nan) for limit in (low, high))
         found.append(Interval(estimate, low, high, np.where(known, error, math.nan), undefined, status))
     return found

@@ -14,7 +14,8 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
-    Up to 7 the larger number is the graver, and of several reasons the gravest is given. 8 is as light as 1.
+    Up to 7 the larger number is the graver, and of several reasons the gravest is given. 8 is as light as 1. The
+    20 samples of a proportion are those that it is a proportion of; other measures need 20 of every class.
 
     Examples
     --------
