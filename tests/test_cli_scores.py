@@ -419,7 +419,10 @@ WRONG = {
     ),
     "text without positive": (["curve", "s.csv", "--scores", "score", "--true", "word"], "one of 'a', 'b', got none"),
     "unknown positive": ([*THRESHOLD, "--metric", "f1", "--positive", "2"], "of 'y_true', one of '0', '1', got '2'"),
-    "decimal labels": (["curve", "s.csv", "--scores", "score", "--true", "other"], "expected labels, integers or text"),
+    "decimal labels": (
+        ["curve", "s.csv", "--scores", "score", "--true", "other"],
+        "expected labels, whole numbers or text",
+    ),
     "matrices": (["curve", "s.npy", "--scores", "score"], "s.npy: expected a file of labels: .parquet, .csv"),
     "no file": (["curve", "none.csv", "--scores", "score"], "none.csv: No such file"),
     "no scores": (["curve", "s.csv"], "Missing option '--scores'"),

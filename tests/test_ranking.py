@@ -338,7 +338,7 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
     ("arguments", "options", "message"),
     [
         (([0, 1], [0, 1]), {}, "y_score: expected floating scores, got dtype int64"),
-        (([0.0, 1.0], [0.5, 0.1]), {}, "y_true: expected labels"),
+        (([0.0, 0.5], [0.5, 0.1]), {}, "y_true: expected labels, which are whole numbers"),
         (
             ([0, 2], [0.5, 0.1]),
             {},

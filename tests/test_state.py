@@ -238,7 +238,7 @@ def zeros(*args: Any, **options: Any) -> ConfusionState:
         (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"integer counts; .* dtype=\), float32"),
         (lambda: zeros(2).update([0, 1], [0.2, 0.8]), ValueError, "pass threshold="),
         (lambda: zeros(2).update([0, 1], [0, 1, 1]), ValueError, "the same samples"),
-        (lambda: zeros(2).update([0.0], [1]), TypeError, "y_true: expected labels"),
+        (lambda: zeros(2).update([0.5], [1]), ValueError, "y_true: expected labels, which are whole numbers"),
         (lambda: zeros(2, batch_shape=(3,)).update([[0, 1]] * 2, [0, 1]), ValueError, r"the batch \(3,\) of the state"),
         (lambda: zeros(2, batch_shape=(3, 2)).update([0, 1], [0, 1]), ValueError, r"the batch \(3, 2\) of the state"),
         (lambda: zeros(2, batch_shape=(3, 2)).update([0], [0]), ValueError, r"the batch \(3, 2\) of the state"),

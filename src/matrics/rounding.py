@@ -12,17 +12,17 @@ def rounded(value: float, digits: int = 3) -> str:
     """A number with some digits after the point; only what is 0 or 1 is written as 0 or 1, but for rounding of sums.
 
     What would be rounded to one of them is written by the nearest number with these digits that it is beyond, which
-    is as long as others are.
+    is as long as others are. Negative numbers near 0 are of measures whose 0 is in the middle, and not an end.
 
     >>> rounded(0.9996), rounded(1.0), rounded(0.0004), rounded(0.5), rounded(-0.0004), rounded(0.996, 2)
-    ('>.999', '1.000', '<.001', '0.500', '>-.001', '>.99')
+    ('>.999', '1.000', '<.001', '0.500', '0.000', '>.99')
     """
     size, unit = abs(value), 10.0**-digits
     text = f"{size:.{digits}f}"
     sign = "-" if value < 0 else ""
-    more, less = (">", "<") if value > 0 else ("<", ">")
-    if NOISE < size < 1 and float(text) == 0:
-        return f"{less}{sign}{f'{unit:.{digits}f}'[1:]}"
+    more = ">" if value > 0 else "<"
+    if NOISE < value < 1 and float(text) == 0:
+        return f"<{f'{unit:.{digits}f}'[1:]}"
     if size < 1 - NOISE and float(text) == 1:
         return f"{more}{sign}{f'{1 - unit:.{digits}f}'[1:]}"
     return text if float(text) == 0 else sign + text

@@ -13,7 +13,7 @@ from matrics.cli.measures import measures
 from matrics.cli.paired import TwoFiles, join
 from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
-from matrics.files.notices import refuse_disjoint
+from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
@@ -83,7 +83,7 @@ class Compared:
 def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
     asked.check(names.clusters)
-    labelled = read_labels(path, names)
+    labelled = read_labels(path, names, warns=False)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
     of_true, n = labelled.sides[0], len(labelled.classes)
@@ -91,6 +91,8 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     for model in range(len(labelled.names)) if names.order is None else ():  # of which each may have words of its own
         of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
         refuse_disjoint(str(path), of_true, of_model, names.labels)
+    if names.order is None:
+        warn_of_odd_labels(str(path), *labelled.sides)
     classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered, apart=labelled.apart)
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"

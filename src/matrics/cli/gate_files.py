@@ -18,7 +18,7 @@ from matrics.files.crosstab import has_order
 from matrics.files.inputs import read_rows
 from matrics.files.labels import MISSING_CLASS, coded
 from matrics.files.names import Names
-from matrics.files.notices import refuse_disjoint, two_names
+from matrics.files.notices import refuse_disjoint, two_names, warn_of_odd_labels
 from matrics.files.rows import name_of
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence
@@ -114,7 +114,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
     names.check()
     if judge in {asked.true, asked.pred}:
         raise ValueError(f"--judge: expected a column other than the true and predicted labels, got {quoted(judge)}")
-    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=positive is None or "=" not in positive)
+    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=False)
     classes = tuple(label for label in listed if label != MISSING_CLASS)
     n = len(classes)
     true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
@@ -133,6 +133,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         classes, n = words.classes, 2
     elif names.order is None:
         refuse_disjoint(name_of(path), sides[0], sides[1], (asked.true, asked.pred))
+        warn_of_odd_labels(name_of(path), sides[0], sides[1])
     counts = matrics.judged_counts(true, by_judge, pred, num_classes=n)
     labelled = int(counts.labelled.sum())
     if not labelled:

@@ -123,6 +123,7 @@ def report(
 
     from matrics.cli import printing
     from matrics.cli.delivery import open_console
+    from matrics.files.notices import warn_of_odd_labels
     from matrics.files.outputs.whole import write_whole
     from matrics.files.scores import ScoreNames
     from matrics.reporting.data import ReportColumns
@@ -178,11 +179,13 @@ def report(
     with _options_as_written(path):
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
-        data, origin, class_names = read_file(path, wanted, command=command, reading=reading.names)
+        data, origin, class_names, sides = read_file(path, wanted, command=command, reading=reading.names)
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
         page = made.encoded(written)
+    if sides is not None:
+        warn_of_odd_labels(str(path), *sides)
     write_whole(target, page)
     size = len(page) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]

@@ -17,6 +17,7 @@ from matrics.gates.limits import Evidence
 from matrics.judged.correction import judged_confusion_matrix
 from matrics.judged.counts import JudgedCounts
 from matrics.quoting import cut, quoted
+from matrics.tables.found_labels import Occurring, occurring
 from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.weighted import read_squares
@@ -51,11 +52,14 @@ def read_evidence(
     own_names: tuple[str, ...] | None = None
     are_found = num_classes is None and labels is None
     if are_found:
-        sides = _listed(given, y_pred, baseline, name)
+        there = _occurring(given, y_pred, baseline, name)
+        given, y_pred, *rest = (labels.given for labels in there.values())
+        baseline = rest[0] if rest else None
+        sides = {argument: labels.listed() for argument, labels in there.items()}
         of_true, *of_models = (dict.fromkeys(side) for side in sides.values())
         named = two_names(of_true, {label: None for of_model in of_models for label in of_model}, positive)
         if named is None:
-            labels = _found(sides, name)
+            labels = _found(there, sides, name)
         else:
             given, y_pred, *rest = named.codes(*(np.asarray(side, object) for side in sides.values()))
             baseline, num_classes, own_names = (rest[0] if rest else None), 2, named.classes
@@ -162,33 +166,18 @@ def _counted(
     return table, squares
 
 
-def _listed(y_true: Any, y_pred: Any, baseline: Any, name: str) -> dict[str, list[Any]]:
+def _occurring(y_true: Any, y_pred: Any, baseline: Any, name: str) -> dict[str, Occurring]:
     """The labels of each argument that is given."""
-    sides: dict[str, list[Any]] = {}
-    for argument, values in {name: y_true, "y_pred": y_pred, "baseline": baseline}.items():
-        if values is None:
-            continue
-        listed = next((getattr(values, to) for to in ("tolist", "to_list") if hasattr(values, to)), None)
-        try:
-            sides[argument] = list(values) if listed is None else listed()
-            set(sides[argument])
-        except TypeError as error:
-            raise TypeError(
-                f"{argument}: expected labels (N,), to find the classes among them, got {cut(error)}; with "
-                "num_classes= or labels= the classes are known"
-            ) from error
-    return sides
+    given = {name: y_true, "y_pred": y_pred, "baseline": baseline}
+    return {argument: occurring(argument, values) for argument, values in given.items() if values is not None}
 
 
-def _found(sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
-    """The classes that are among the labels, sorted."""
+def _found(there: dict[str, Occurring], sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
+    """The categories of all, if these are the same, or the classes that are among the labels, sorted."""
+    categories = {labels.categories for labels in there.values()}
+    if len(categories) == 1 and any(categories):
+        return categories.pop() or ()
     found = {label for side in sides.values() for label in side}
-    floating = next((label for label in found if isinstance(label, float)), None)
-    if floating is not None:
-        raise TypeError(
-            f"labels: expected integers or text, to find the classes among them, got {floating!r}; for class scores "
-            "pass num_classes= or labels="
-        )
     if not found:
         raise ValueError(f"{name}: expected at least one sample, got none")
     try:

@@ -20,6 +20,7 @@ from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
 from matrics.tables.class_codes import class_codes, sorted_labels
 from matrics.tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
+from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
@@ -258,7 +259,9 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
     if not rows:
         raise ValueError("data: expected at least one row, got none")
     models, model_names = _models([found[name] for name in wanted.by], rows)
-    known_labels, (true, *codes) = _coded({name: found[name] for name in labels}, models, wanted.positive)
+    known_labels, (true, *codes) = _coded(
+        {name: found[name] for name in labels}, models, wanted.positive, has_warning=origin is None
+    )
     classes = tuple(map(str, known_labels))
     by = ", ".join(map(str, wanted.by))
     of_true, *of_pred = (np.bincount(side, minlength=len(classes)) for side in (true, *codes))
@@ -309,7 +312,7 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
 
 
 def _coded(
-    columns: Mapping[Hashable, Coded], models: NumPyArray, positive: Hashable
+    columns: Mapping[Hashable, Coded], models: NumPyArray, positive: Hashable, *, has_warning: bool
 ) -> tuple[Sequence[Hashable], list[NumPyArray]]:
     """The labels of the classes, and the class of each row by the true and, if there is one, the predicted label."""
     true, *pred = (column.listed() for column in columns.values())
@@ -326,6 +329,8 @@ def _coded(
         for k in range(int(of_row[-1]) + 1):  # models, of which each may have words of its own
             of_model = [labels[place] for place in places[of_row == k].tolist()]
             refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
+        if has_warning:
+            warn_of_odd_labels(true, pred[0])
     return labels, codes
 
 

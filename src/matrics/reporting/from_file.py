@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from matrics.catalogue.classes import Sorted
 from matrics.files.compression import suffix_of
 from matrics.files.inputs import open_input, read_rows
+from matrics.files.labels import sides
 from matrics.files.matrices import read
 from matrics.files.names import Names
 from matrics.files.rows import named
@@ -44,11 +45,15 @@ class ReportNames(Names):
 
 
 class FileData(NamedTuple):
-    """The data of a file: a table of labels, or a mapping of names to matrices with the names of their classes."""
+    """The data of a file: a table of labels, or a mapping of names to matrices with the names of their classes.
+
+    ``sides`` are the true and the predicted labels, which are to be looked at for mistakes.
+    """
 
     data: Any
     origin: Origin
     class_names: tuple[str, ...] | None = None
+    sides: tuple[list[str], list[str]] | None = None
 
 
 def read_file(
@@ -90,7 +95,9 @@ def read_file(
         weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
         **(reading or {}),
     )
-    return FileData(read_rows(found, names_wanted, lambda table, _: table)[1], origin)
+    table = read_rows(found, names_wanted, lambda table, _: table, warns=False)[1]
+    are_named = names_wanted.order is not None  # by --labels, which are meant
+    return FileData(table, origin, sides=sides(table, names_wanted) if has_pred and not are_named else None)
 
 
 def command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:

@@ -31,6 +31,7 @@ from matrics.reporting.pdf import pdf_of
 from matrics.reporting.pictures import Picture, draw
 from matrics.reporting.wording import number, short
 from matrics.tables.any_table import names_of_columns
+from matrics.tables.counts import warn_of_odd_labels
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 
@@ -327,7 +328,9 @@ def make_report(
         metrics = list(metrics)
     if isinstance(data, (str, Path)):
         source = repr(str(data))
-        data, origin, of_file = _read_file(Path(data), wanted)
+        data, origin, of_file, sides = _read_file(Path(data), wanted)
+        if sides is not None:
+            warn_of_odd_labels(*sides)
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
             class_names = of_file  # and not numbers, which are positions here
     asked, named = wanted, None if origin is not None else class_names

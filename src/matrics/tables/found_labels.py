@@ -20,7 +20,7 @@ from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.frame_counts import FrameCounts
 from matrics.tables.vocabularies import ADVICE, apart, refuse_disjoint, two_names
 
-__all__ = ["count_found"]
+__all__ = ["Occurring", "count_found", "occurring"]
 
 HINT = ": pass the classes as labels=[...]"
 SCORES = "of class scores pass the label of each column, in order, as labels=[...]"
@@ -58,7 +58,7 @@ def count_found(
     if labels is None:
         if is_compiling():
             raise TypeError(f"y_true, y_pred: expected labels that can be looked at, got traced arrays{HINT}")
-        true, pred = _occurring("y_true", y_true), _occurring("y_pred", y_pred)
+        true, pred = occurring("y_true", y_true), occurring("y_pred", y_pred)
         left_out = one_or_more(ignore_index)
         sides = _sides(true, pred, left_out)
         named = two_names(*sides, positive)
@@ -101,7 +101,7 @@ def _counted(
     return FrameCounts(matrix, {}, classes, squared)
 
 
-class _Occurring(NamedTuple):
+class Occurring(NamedTuple):
     """The labels of one argument, on the host."""
 
     name: str
@@ -110,8 +110,20 @@ class _Occurring(NamedTuple):
     categories: tuple[Any, ...] | None
     are_numbers: bool  # integers or booleans, by the dtype
 
+    def listed(self) -> list[Any]:
+        """The labels of all samples; raises for one that cannot be compared."""
+        found: list[Any] = self.values.ravel().tolist()
+        odd = next((label for label in found if not isinstance(label, Hashable)), None)
+        if odd is not None:
+            raise TypeError(
+                f"{self.name}: expected labels that can be compared and hashed, got {quoted(odd)}, a "
+                f"{type(odd).__name__}"
+            )
+        return _whole(self.name, found)
 
-def _occurring(name: str, given: Any) -> _Occurring:
+
+def occurring(name: str, given: Any) -> Occurring:
+    """The labels of an argument; those that are missing, or are numbers that are not whole, raise an error."""
     refuse_masks(name, given)
     refuse_missing(name, given)
     values, backend = labels_on_host(given, name)
@@ -123,7 +135,7 @@ def _occurring(name: str, given: Any) -> _Occurring:
         check_whole(values, name, SCORES if name == "y_pred" else "")
         values = values.astype(np.int64)
         given = backend.from_host(values)
-    return _Occurring(name, given, values, _categories(given), values.dtype.kind in "biu")
+    return Occurring(name, given, values, _categories(given), values.dtype.kind in "biu")
 
 
 def _from_device(name: str, given: Any, backend: Standard) -> Array:
@@ -144,7 +156,7 @@ def _categories(column: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def _sides(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -> tuple[list[Hashable], list[Hashable]]:
+def _sides(true: Occurring, pred: Occurring, left_out: Sequence[Hashable]) -> tuple[list[Hashable], list[Hashable]]:
     """The different true and predicted labels of the samples that are not left out."""
     kept = None
     if left_out:
@@ -190,7 +202,7 @@ def _kept_predictions(kept: Array | None, shape: tuple[int, ...]) -> Array | Non
         return None
 
 
-def _different(labels: _Occurring, kept: Array | None) -> list[Hashable]:
+def _different(labels: Occurring, kept: Array | None) -> list[Hashable]:
     """The different labels, in the order in which they occur; sorted if they are numbers."""
     values = labels.values if kept is None else labels.values[kept]
     if labels.are_numbers:
@@ -205,10 +217,16 @@ def _different(labels: _Occurring, kept: Array | None) -> list[Hashable]:
         ) from error
     if any(map(_is_missing, found)):
         _refuse_missing(labels.name, values, has_positions=kept is None)
-    fractions = next((label for label in found if isinstance(label, float) and not label.is_integer()), None)
-    if fractions is not None:
-        raise ValueError(f"{labels.name}: expected labels, integers or text, got {fractions:g}, which is not whole")
-    return [int(label) if isinstance(label, float) else label for label in found]
+    return _whole(labels.name, found)
+
+
+def _whole(name: str, labels: list[Any]) -> list[Any]:
+    """Labels with integers in place of floating numbers, which have to be whole."""
+    fraction = next((label for label in labels if isinstance(label, float) and not label.is_integer()), None)
+    if fraction is not None:
+        hint = f"; {SCORES}" if name == "y_pred" else ""
+        raise ValueError(f"{name}: expected labels, integers or text, got {fraction:g}, which is not whole{hint}")
+    return [int(label) if isinstance(label, float) else label for label in labels]
 
 
 def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
