@@ -14,7 +14,7 @@ from flax import nnx
 from matrics.arrays import Array
 from matrics.arrays.jax import JAX
 from matrics.catalogue.record import Metric
-from matrics.counting.labels import check_ignore_index, checked_class_axis
+from matrics.counting.labels import check_ignore_index, check_labels, checked_class_axis
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
@@ -174,6 +174,7 @@ class MultilabelMetric(RunningMetric):
         are_logits = self.from_logits or logits is not None
         y_score = as_jax("y_score", one_of(y_score=y_score, logits=logits))
         layout = self._values.layout
+        y_true = check_labels(y_true, "y_true", JAX)  # of floating numbers, as a binary cross-entropy takes them
         axis = check_batch(y_true, y_score, self.num_labels, self.class_axis, -1, layout.kept, JAX)
         samples = jnp.take(y_true, 0, axis=axis)
         weights = self._weights(sample_weight)

@@ -130,7 +130,7 @@ class GuardedCounts(ABC):
         check_tensors(y_true, y_pred, "y_pred")
         check_tensor("y_true", y_true, torch)
         check_tensor("y_pred", y_pred, torch)
-        _check_labels(y_true, "y_true")
+        y_true = _as_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
         if mask is None and sample_weight is None and self._add_on_host(counts, y_true, y_pred):
             return
@@ -201,7 +201,7 @@ class GuardedCounts(ABC):
     def _check_predictions(self, y_pred: Tensor) -> None:
         if self.threshold is not None:
             raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
-        _check_labels(y_pred, "y_pred")
+        _as_labels(y_pred, "y_pred")
 
     def _weighted(self, ones: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
         """The weights of samples; the border counts each sample as 1."""
@@ -347,6 +347,9 @@ def bytes_of_cell(dtype: torch.dtype | None) -> int:
     return 2 * size
 
 
-def _check_labels(tensor: Tensor, name: str) -> None:
+def _as_labels(tensor: Tensor, name: str) -> Tensor:
+    """Labels as integers, of floating numbers as losses take them."""
     if tensor.is_floating_point() or tensor.is_complex():  # takes a tenth of the time
-        labels.check_labels(tensor, name, TORCH)
+        found: Tensor = labels.check_labels(tensor, name, TORCH)
+        return found
+    return tensor

@@ -54,12 +54,6 @@ def check_batch(  # noqa: PLR0917 (all is needed)
     backend: Standard,
 ) -> int:
     """The axis of the labels; raises unless the arrays are labels and scores of one shape."""
-    if backend.is_float(y_true):  # as binary cross-entropy takes them
-        raise TypeError(
-            f"y_true: expected labels 0 and 1 as integers or booleans, got dtype {y_true.dtype}; the targets of a "
-            "binary cross-entropy are y_true.int() in PyTorch, y_true.astype(int) in JAX"
-        )
-    check_labels(y_true, "y_true", backend)
 
     def got() -> str:  # text takes time
         return said({"y_true": y_true, "y_score": y_score})

@@ -12,7 +12,7 @@ from torch import Tensor
 from matrics.arrays import NUMPY, Standard
 from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
-from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis
+from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, check_labels, checked_class_axis
 from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution
 from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
@@ -84,6 +84,7 @@ class LabelTensors:
         """Add a batch, in place, to the arrays of sums that there are; the edges and thresholds are among them."""
         check_tensors(y_true, y_score, "y_score")
         kept = self.layout.kept
+        y_true = check_labels(y_true, "y_true", TORCH)  # of floating numbers, as a binary cross-entropy takes them
         axis = check_batch(y_true, y_score, self.layout.num_labels, self.class_axis, AXIS_OF_LOSSES, kept, TORCH)
         samples = y_true.select(axis, 0)
         if sample_weight is not None:
