@@ -17,7 +17,8 @@ PERFECT = (
     *("accuracy", "balanced_accuracy", "f1:macro", "precision:macro", "recall:macro", "jaccard:macro", "mcc"),
     *("cohen_kappa", "scotts_pi", "gwet_ac1", "nmi", "rci", "theil_u", "theil_u(direction=symmetric)", "eve"),
     *("nmi(normalizer=joint)", "nmi(normalizer=min)", "nmi(normalizer=max)", "theil_u(direction=pred_given_true)"),
-    *("goodman_kruskal_lambda", "tpr:micro"),
+    *("goodman_kruskal_lambda", "goodman_kruskal_tau", "goodman_kruskal_tau(direction=symmetric)", "tpr:micro"),
+    *("cramers_v", "cramers_v(effective=true)", "tschuprows_t"),
 )
 # Those of information cannot see that the classes are exchanged.
 EXCHANGED = ("nmi", "rci", "theil_u", "theil_u(direction=symmetric)", "nmi(normalizer=joint)")

@@ -183,8 +183,13 @@ class Table(Margins):
         """χ² / m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
         axes = (self.true_axis, self.pred_axis)
         squared = self.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
+        # Its largest value, for classes that are one to one, without the rounding of the sum.
+        is_one_to_one = (
+            self.is_determined(self.true_axis) & self.is_determined(self.pred_axis) & ~self.is_zero(self.total)
+        )
+        most = self.sum(self.xp.astype(self.true != 0, squared.dtype), axis=0) - 1
         # The two factors have one sign, but for rounding.
-        return self.not_negative(squared)
+        return self.xp.where(is_one_to_one, most, self.not_negative(squared))
 
     # Covariance -------------------------------------------------------------------------------------------------------
 

@@ -221,12 +221,20 @@ def _reduction(
     true_given_pred: Callable[[], tuple[Array, Array]],
     pred_given_true: Callable[[], tuple[Array, Array]],
 ) -> Array:
-    """Reduction over the largest possible one, in one direction, in the other, or in both combined."""
+    """Reduction over the largest possible one, in one direction, in the other, or in both combined.
+
+    It is 1, without the rounding of sums, where one class is known when the other is.
+    """
     if direction == "symmetric":
         gain, all_there_is = (a + b for a, b in zip(true_given_pred(), pred_given_true(), strict=True))
     else:
         gain, all_there_is = true_given_pred() if direction == "true_given_pred" else pred_given_true()
-    return t.define(t.within(t.ratio(gain, all_there_is), 0, 1), ~t.is_zero(all_there_is))
+    is_defined = ~t.is_zero(all_there_is)
+    value = t.define(t.within(t.ratio(gain, all_there_is), 0, 1), is_defined)
+    axes = {"true_given_pred": [t.true_axis], "pred_given_true": [t.pred_axis]}
+    for axis in axes.get(direction, [t.true_axis, t.pred_axis]):
+        is_defined = is_defined & t.is_determined(axis)
+    return t.xp.where(is_defined, 1, value)
 
 
 @metric(
@@ -313,9 +321,4 @@ def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     np.float64(0.332)
     """
     shared = t.mutual_information
-    value = _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))
-    of_true, of_pred = t.is_determined(t.true_axis), t.is_determined(t.pred_axis)
-    is_all = {"true_given_pred": of_true, "pred_given_true": of_pred, "symmetric": of_true & of_pred}[direction]
-    entropies = {"true_given_pred": t.true_entropy, "pred_given_true": t.pred_entropy}
-    entropy = entropies[direction] if direction in entropies else t.true_entropy + t.pred_entropy
-    return t.xp.where(is_all & ~t.is_zero(entropy), 1, value)
+    return _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))
