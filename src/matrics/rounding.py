@@ -9,10 +9,10 @@ NOISE = 1e-9
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A number with some digits after the point; only what is 0 or 1 is written as 0 or 1, but for rounding of sums.
+    """A number with ``digits`` decimal places; only 0 and 1, up to rounding errors of sums, are written as 0 and 1.
 
-    What would be rounded to one of them is written by the nearest number with these digits that it is beyond, which
-    is as long as others are. Negative numbers near 0 are of measures whose 0 is in the middle, and not an end.
+    Other numbers that would be rounded to 0 or 1 are written as an inequality of the same width, such as ``>.999``.
+    Negative numbers near 0 are rounded to 0, because 0 is not an end of the range of their measures.
 
     >>> rounded(0.9996), rounded(1.0), rounded(0.0004), rounded(0.5), rounded(-0.0004), rounded(0.996, 2)
     ('>.999', '1.000', '<.001', '0.500', '0.000', '>.99')

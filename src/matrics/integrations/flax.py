@@ -69,7 +69,7 @@ class ConfusionMetric(RunningMetric):
     from_logits : bool, default False
         Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
         scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, on the CPU outside ``jit``. The
-        largest of the scores of all classes is the same for logits.
+        class with the largest score is the same for logits and for probabilities.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out. If it is one of the classes, averages are over the
         others; to predict it is an error of the true class.

@@ -48,8 +48,8 @@ def scorer(
         is chosen; NaN where that end is infinite. A value that the true labels make undefined for every model, such as
         the ROC AUC, the MCC and a recall of a fold without one of the classes, is NaN, with scikit-learn's
         ``UndefinedMetricWarning``. In a mean over classes, a class that occurs and is undefined, such as the
-        precision of a class that is never predicted, counts as the worst; one that is neither true nor predicted is
-        left out, and so is one that is not true from measures such as the recall.
+        precision of a class that is never predicted, counts as the worst. A class that is neither a true nor a
+        predicted label is left out; a class without true samples is left out of measures such as the recall.
 
     Returns
     -------

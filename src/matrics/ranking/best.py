@@ -145,8 +145,8 @@ def best_threshold(
     subject_to : str or list of str, optional
         Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
         in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
-        constraint. A bound of a number, such as ``"predicted_positives<=500"``, is one for these samples, without those
-        that are left out; with ``sample_weight`` it bounds the sum of their weights, and there is a warning.
+        constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
+        are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
     zero_division : float, default NaN
         The value of undefined measures. NaN is never the best.
     workers : int, default 1

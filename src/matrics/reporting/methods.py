@@ -52,13 +52,13 @@ METHODS = {
     "scale of the logit{student}{further}.",
     "unbounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on "
     "the scale of a logarithm where there is one bound{student}.",
-    "corrected": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, "
-    "corrected for bias by second derivatives: the outer ones of the limits on the scale of the measure and on that of "
-    "the logit{student}.",
-    "extreme": "{have} from the limits of the classes: the most extreme of them, and towards the other classes the "
-    "most extreme of those that hold for all classes at once (Bonferroni).",
-    "replicates": "{have} that reach as far as {level} of the replicates below are from the estimate, and by Student's "
-    "quantile somewhat further where there are few samples.",
+    "corrected": "{have} by the delta method ({delta}), after a single sample, spread over all cells, was added to the "
+    "matrix, and corrected for bias by second derivatives; each limit is the wider of those on the scale of the "
+    "measure and on the scale of the logit{student}.",
+    "extreme": "{have} from the limits of the classes: the outer limit is the most extreme limit of any class, and the "
+    "inner limit is the most extreme of the limits that hold for all classes simultaneously (Bonferroni).",
+    "replicates": "{have}: the estimate plus or minus the distance within which {level} of the replicates below are "
+    "from the estimate, increased by Student's quantile if there are few samples.",
 }
 
 
@@ -135,8 +135,8 @@ def _limits(text: _Text, data: Data, found: Leaderboard) -> None:
         further = ""
         if method == "bounded" and not clustered:
             further = (
-                "; where the score limits of the sum over the true classes that the measure is to first order are "
-                f"further away, these count ({text.cited('rows')})"
+                "; the score limits of the first-order approximation of the measure, a sum over the true classes, are "
+                f"used where they are wider ({text.cited('rows')})"
             )
         words = {"have": have, "effective": effective, "student": student, "further": further}
         text.tell(METHODS[method].format(level=text.level, **words, **SHORT))
@@ -196,10 +196,11 @@ def _scores(text: _Text, data: Data, one: ModelScores, *, compares_areas: bool) 
         else:
             variance, cited = "the variance of the influences of samples", text.cited("delong")
         text.tell(
-            f"Areas under ROC curves have {text.level} score limits: the areas t from which the estimate is not too "
-            f"far, with {variance} ({cited}) in proportion to t (1 - t), joined by that of two further {units} that "
-            f"vary as much as samples can ({text.cited('newcombe')}), and Student's quantile. Those of average "
-            "precision are alike, with the variance of the influences of samples."
+            f"Areas under ROC curves have {text.level} score intervals: the areas t whose distance from the estimate, "
+            f"in standard errors, is at most Student's quantile. The variance is {variance} ({cited}), scaled in "
+            f"proportion to t (1 - t) and combined with that of two additional {units} of the largest possible "
+            f"variance ({text.cited('newcombe')}). Average precision has intervals of the same kind, with the variance "
+            "of the influences of samples."
         )
     if compares_areas:
         several = ", corrected for all pairs of models" if len(data.models) > 2 else ""

@@ -96,10 +96,10 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     Returns
     -------
     Disparity
-        Of arrays (*B,). Groups whose value is NaN (undefined) are left out and counted; if it is NaN in all groups, so
-        are the extremes. Difference and ratio are NaN if fewer than two groups have a value, because nothing is
-        compared then. The ratio is also NaN where the largest value is 0, and where the smallest is negative: a ratio
-        compares amounts that begin at 0. The result is differentiable.
+        Of arrays (*B,). Groups whose value is NaN (undefined) are left out, and ``undefined`` is their number. The
+        minimum and the maximum are NaN if all values are NaN; the difference and the ratio are NaN if fewer than two
+        groups have a value. The ratio is also NaN where the largest value is 0 or the smallest is negative, because a
+        ratio needs a scale that starts at 0. The result is differentiable.
 
     Raises
     ------

@@ -186,8 +186,9 @@ def diagnostic_table(
         Counts of one confusion matrix; rows are true classes, columns predicted ones.
     positive : str or int, optional
         The class that the test is for: one of ``class_names`` or of the labels of a data frame, and an index where
-        there are neither. Of two classes class 1 if left out; of more it is needed, and all others are the rest, which
-        the table names. A third result beside two true classes, such as "indeterminate", is refused.
+        there are neither. If left out, class 1 of two classes; with more than two classes it is required, and all other
+        classes count as negative and are listed in the table. With two true classes, predictions of a third class, such
+        as "indeterminate", raise an error.
     prevalence : float or PrevalenceEstimate, optional
         How frequent the class is where the test will be used: predictive values and accuracy are those there. The
         samples of a case-control study say nothing about it.

@@ -80,9 +80,9 @@ def score_labels(
         Polars. Labels are then looked at on the host, which waits for a device, and those that are probably mistakes
         cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
     positive : label, optional
-        The positive class, as in :func:`matrics.score`. Of two texts that were found, neither is the default. Where
-        ``y_true`` has other words than ``y_pred``, it is both names with an equals sign: ``"yes=pos"`` makes one class
-        of the true label ``yes`` and the predicted label ``pos``, and one of the two others.
+        The positive class, as in :func:`matrics.score`. Of two texts that were found, neither is the default. If
+        ``y_true`` and ``y_pred`` use different words, join both names with an equals sign: ``"yes=pos"`` makes one
+        class of the true label ``yes`` and the predicted label ``pos``, and another class of the remaining labels.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
@@ -103,10 +103,10 @@ def score_labels(
         No classes are given, and the labels are floating numbers, of kinds without a common order, or in compiled code,
         where nobody can look at them; or as in :func:`matrics.confusion_matrix`.
     ValueError
-        A label is missing (None, NaN or empty text), there are no samples, no label is in both arrays (two
-        vocabularies; 0 and 1, false and true, fail and pass are one), predictions that are no true label would count as
-        negative beside ``positive``, or that is none of the classes; or as in :func:`matrics.confusion_matrix` and
-        :func:`matrics.score`.
+        A label is missing (None, NaN or empty text), there are no samples, no label is in both arrays (except
+        that 0 and 1, false and true, or fail and pass may be in one array each), samples that are not known to be
+        negative would count as negative beside ``positive``, or ``positive`` is not one of the classes; or as in
+        :func:`matrics.confusion_matrix` and :func:`matrics.score`.
 
     Notes
     -----

@@ -14,8 +14,9 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
-    Up to 7 the larger number is the graver, and of several reasons the gravest is given. 8 is as light as 1. The
-    20 samples of a proportion are those that it is a proportion of; other measures need 20 of every class.
+    Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
+    reported. 8 is as minor as 1. A proportion needs 20 samples in its denominator; other measures need 20 samples of
+    every class.
 
     Examples
     --------
