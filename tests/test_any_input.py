@@ -339,3 +339,53 @@ def public() -> dict[str, Any]:
 def test_no_function_is_forgotten() -> None:
     called = {name.split(" of ")[part] for calls in CALLS.values() for name in calls for part in (0, -1)}
     assert set(public()) - called - OF_RESULTS - OF_TABLES == set()
+
+
+# Labels that nobody can see -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_floating_labels_under_jit(dtype: str) -> None:
+    """Those that are not whole are left out and counted as dropped, also where -1 is a label, or is ignored."""
+    jax = pytest.importorskip("jax")
+    true, pred = jax.numpy.asarray([-1, 0, 1, 0.5, np.nan], dtype), jax.numpy.asarray([-1, 0, 0, 1, 1])
+
+    def counts(true: Any, **options: Any) -> Any:
+        state = matrics.ConfusionState.zeros(2, like=pred).update(true, pred, **options)
+        return state.matrix, state.dropped
+
+    matrix, dropped = jax.jit(lambda true: counts(true, ignore_index=-1))(true)
+    assert (matrix.tolist(), int(dropped)) == ([[1, 0], [1, 0]], 2)
+    matrix = jax.jit(lambda true: matrics.confusion_matrix(true, pred, labels=[-1, 0, 1]))(true)
+    assert matrix.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    mapped = jax.vmap(lambda true: matrics.confusion_matrix(true, pred, labels=[-1, 0, 1]))(true[None])
+    assert mapped.tolist() == [matrix.tolist()]
+    areas = jax.jit(lambda true: matrics.roc_auc(true, jax.numpy.asarray([0.1, 0.8])))(true[1:3])
+    assert float(areas) == 1
+
+
+@pytest.mark.parametrize("name", ["ConfusionMetric", "MultilabelMetric"])
+@pytest.mark.filterwarnings("ignore:.* not counted")
+def test_floating_targets_in_compiled_code(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    module = pytest.importorskip("matrics.integrations.torch")
+    torch._dynamo.reset()
+    metric = getattr(module, name)(2, "f1", ignore_index=-1)
+    update = torch.compile(metric.update, backend="eager", fullgraph=True)
+    true, pred = torch.tensor([-1, 0, 1, 0.5, np.nan]), torch.tensor([1, 0, 1, 1, 1])
+    update(*((true, pred) if name == "ConfusionMetric" else (true[:, None].repeat(1, 2), pred[:, None].repeat(1, 2))))
+    assert int(metric.dropped.sum()) == (2 if name == "ConfusionMetric" else 4)
+
+
+def test_losses_take_whole_floating_labels() -> None:
+    probabilities = np.eye(3) * 0.7 + 0.1
+    assert matrics.log_loss(np.asarray([0.0, 1.0, 2.0]), probabilities) == pytest.approx(-np.log(0.8))
+    expected = -np.log([0.9, 0.8, 0.7]).mean()
+    assert matrics.log_loss(np.asarray([0.0, 1.0, 1.0]), [0.1, 0.8, 0.7], positive=1) == pytest.approx(expected)
+
+
+def test_columns_are_no_batches() -> None:
+    with pytest.raises(ValueError, match=r"y_true, y_pred: .* a column \(N, 1\) becomes \(N,\) by y_true\[:, 0\]"):
+        matrics.score_labels(TRUE[:, None], PRED[:, None], "accuracy")
+    with pytest.raises(ValueError, match=r"sample_weight: .* a column \(N, 1\) becomes \(N,\) by sample_"):
+        matrics.confusion_matrix(TRUE, PRED, num_classes=2, sample_weight=WEIGHTS[:, None])

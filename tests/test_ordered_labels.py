@@ -65,6 +65,22 @@ def test_an_order_is_kept(kappa: float) -> None:
     assert matrics.score_labels(TRUE, PRED, LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
 
 
+def test_the_order_of_one_side_is_that_of_both(kappa: float) -> None:
+    """Predictions are often plain text; and a frame of one column is that column."""
+    pa = pytest.importorskip("pyarrow")
+    order = pandas.CategoricalDtype(ORDER, ordered=True)
+    true, pred = (pandas.Series(text, dtype=order) for text in TEXTS)
+    for y_true, y_pred in (
+        (true, TEXTS[1]),
+        (TEXTS[0], pred),
+        (true.to_frame("a"), pred.to_frame("b")),
+        (pa.Array.from_pandas(true), pa.Array.from_pandas(pred)),
+        (polars.DataFrame({"a": polars.Series(TEXTS[0], dtype=polars.Enum(ORDER))}), TEXTS[1]),
+    ):
+        assert matrics.score_labels(y_true, y_pred, LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
+    assert matrics.count_frame({"y_true": true, "y_pred": TEXTS[1]}).labels == tuple(ORDER)
+
+
 def test_two_classes_need_no_order() -> None:
     """Weights of two classes, and ranks of these, are the same in both orders."""
     labels = [[["sick", "well"][k % 2] for k in side] for side in (TRUE, PRED)]

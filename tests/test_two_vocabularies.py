@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,3 +166,23 @@ def test_what_both_names_cannot_be():
         two_names(["yes"], ["pos"], "yes=pos")
     with pytest.raises(ValueError, match="expected one true and one predicted"):
         matrics.score_labels(TRUE, PRED, "recall", positive="yes=positive")
+
+
+def test_one_of_several_models_in_words_of_its_own(command):
+    """Its predictions have no label in common with the true labels of the file."""
+    true = ["yes", "no"] * 5
+    rows = [f"A,{label},{label}" for label in true] + [f"B,{x},{'pos' if x == 'yes' else 'neg'}" for x in true]
+    Path("two.csv").write_text("\n".join(["model,y_true,y_pred", *rows]) + "\n", "utf-8")
+    for line in (["score", "two.csv"], ["interval", "two.csv"], ["count", "two.csv"]):
+        assert "got 'no', 'yes' in 'y_true' and 'neg', 'pos' in 'y_pred'" in refused(command, *line, "--by", "model")
+    models = np.asarray([true, ["pos", "neg"] * 5])
+    with pytest.raises(ValueError, match="in the same words, got 'yes', 'no' in 'y_true' and 'pos', 'neg'"):
+        matrics.score_labels(true, models, "accuracy")
+    frame = {"y_true": true * 2, "y_pred": models.ravel().tolist(), "model": ["A"] * 10 + ["B"] * 10}
+    with pytest.raises(ValueError, match="in the same words, got 'no', 'yes' in 'y_true' and 'neg', 'pos' in 'y_pred'"):
+        matrics.count_frame(frame, by="model")
+
+
+def test_names_that_no_label_has():
+    with pytest.raises(ValueError, match="in the same words, got 'yes' in 'y_true' and 'neg' in 'y_pred'"):
+        matrics.score_labels(["yes", "yes"], ["neg", "neg"], "recall", positive="ys=ps")

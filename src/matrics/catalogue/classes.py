@@ -229,9 +229,10 @@ def _is_equal(label: Any, value: Any) -> bool:
 
 
 def _spells(value: Any, label: Any) -> bool:
-    """Whether a text is a number that is the label: 1 or 1.0."""
+    """Whether a text is a number that is the label, 1 or 1.0; files have the labels as texts."""
     try:
-        return isinstance(value, str) and isinstance(label, float) and float(value) == label
+        is_number = isinstance(label, float) or (isinstance(label, str) and label.removeprefix("-").isdecimal())
+        return isinstance(value, str) and is_number and float(value) == float(label)
     except ValueError:
         return False
 

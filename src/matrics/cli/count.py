@@ -146,6 +146,7 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
     counted = count_rows(given, During(None, watching(lines=progress)), warns=False)
     if given.names.order is None:
         refuse_disjoint(given.file, *counted.sides, given.names.labels)
+        refuse_disjoint(given.file, counted.sides[0], counted.foreign, given.names.labels)
         if not given.is_log:
             warn_of_odd_labels(given.file, *counted.sides)
     found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])

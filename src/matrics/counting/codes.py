@@ -13,7 +13,7 @@ from matrics.arrays import NUMPY, Standard, as_arrays, is_compiling
 from matrics.arrays.frames import by_columns, column, column_names, is_frame, numbers
 from matrics.arrays.inputs import described, refuse_masks
 from matrics.arrays.sizes import check_count, one_or_more
-from matrics.counting.labels import NO_CLASS_AXIS, check_whole, is_kept, widen
+from matrics.counting.labels import NO_CLASS_AXIS, check_labels, check_whole, is_kept, widen
 from matrics.quoting import first_twice, quoted, quoted_list
 
 Array = Any
@@ -190,8 +190,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
             f"{name}: expected lists or concrete arrays on the CPU, because labels= are looked up there, got a "
             f"{type(values).__name__}; elsewhere labels are integers, got labels=[{quoted(others[0])}, ...]"
         )
-    if not backend.is_integer(values):
-        raise TypeError(f"{name}: expected labels out of labels=, got dtype {values.dtype}")
+    values = check_labels(values, name, backend)
     xp, wide = backend.xp, widen(values, backend)
     limits = xp.iinfo(wide.dtype)
     least = 0 if backend.is_unsigned(values) else int(limits.min)  # widening could make it match a negative label

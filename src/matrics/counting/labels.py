@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.arrays.sizes import check_count, is_whole, one_or_more
 from matrics.engine.evaluation import frames_to_the_user, is_nan
 from matrics.quoting import quoted
@@ -28,8 +28,8 @@ FEWER_CELLS = (
     "accuracy, F1, MCC, Cohen's kappa and the others of MarginState.list_metrics()"
 )
 
-# Floating labels from here on are of no class, and do not fit in integers of 32 bits.
-LARGEST = 2**31
+# Floating labels from here on are of no class, and do not fit in integers of 32 bits; a float for JAX.
+LARGEST = 2.0**31
 
 # Where PyTorch's losses, and the metrics for its training loops, have the classes of scores.
 AXIS_OF_LOSSES = 1
@@ -207,14 +207,17 @@ def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "
 
 
 def whole_numbers(labels: Array, name: str, backend: Standard, advice: str = "") -> Array:
-    """Floating numbers as integers; those that are not whole raise an error where looking is free, or become -1."""
-    xp, labels = backend.xp, backend.detached(labels)
-    seen = backend.host_view(labels)
+    """Floating numbers as integers; those that are not whole raise an error where looking is free.
+
+    Elsewhere they become the least integer, which is no label, and none to ignore.
+    """
+    xp, labels = backend.xp, backend.to_float(backend.detached(labels))
+    seen, dtype = backend.host_view(labels), label_dtype(labels, backend)
     if seen is not None:
         check_whole(seen, name, advice)
-    elif backend is not NUMPY:
-        labels = xp.where((labels == xp.floor(labels)) & (xp.abs(labels) < LARGEST), labels, -1)
-    return xp.astype(labels, label_dtype(labels, backend))
+        return xp.astype(labels, dtype)
+    is_whole = (labels == xp.floor(labels)) & (xp.abs(labels) < LARGEST)
+    return xp.where(is_whole, xp.astype(xp.where(is_whole, labels, 0), dtype), xp.iinfo(dtype).min)
 
 
 def check_whole(labels: Array, name: str, advice: str = "") -> None:

@@ -26,7 +26,7 @@ from matrics.files.missing import said, settled_batch
 from matrics.files.names import Names, wanted_columns
 from matrics.files.notices import two_names
 from matrics.quoting import quoted
-from matrics.tables.vocabularies import apart
+from matrics.tables.vocabularies import apart, foreign_predictions
 
 if TYPE_CHECKING:
     from matrics.files.rows import Batch
@@ -375,6 +375,14 @@ class SortedCounts:
         there = [np.unique(side[wanted]).tolist() for side in (self.true, self.pred)]
         true, pred = ([text[k] for k in side if text[k] != MISSING_CLASS] for side in there)
         return true, pred
+
+    @property
+    def foreign(self) -> list[str]:
+        """The predicted labels of the first group that predicts no true label at all, in words of its own."""
+        text, there = list(map(str, self.classes.to_pylist())), self.cells != 0
+        groups = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.true))))
+        found = foreign_predictions(self.true[there], self.pred[there], groups[there])
+        return [text[k] for k in found.tolist() if text[k] != MISSING_CLASS]
 
     def renamed(self, positive: str | None) -> SortedCounts:
         """The same of two classes where ``positive`` has the names of a true and a predicted label: ``yes=pos``."""

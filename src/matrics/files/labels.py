@@ -222,8 +222,11 @@ def given_order(there: Sequence[str], given: Order) -> Order:
 
 
 def spelled(label: str, classes: Iterable[str]) -> str:
-    """A label as the class of booleans is called."""
-    return label.title() if set(classes) <= {FALSE, TRUE} and label.title() in {FALSE, TRUE} else label
+    """A label as the class of booleans, or of whole numbers, is called."""
+    known, whole = set(classes), re.sub(r"\.0*$", "", label)
+    if label not in known and whole in known and re.fullmatch(WHOLE, label):
+        return whole
+    return label.title() if known <= {FALSE, TRUE} and label.title() in {FALSE, TRUE} else label
 
 
 def _typed(labels: Order, kind: Any) -> Column:

@@ -111,6 +111,7 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     are_named = rows_of_labels.names.order is not None  # by --labels, which are meant
     if not are_named:
         refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
+        refuse_disjoint(file, counted.sides[0], counted.foreign, rows_of_labels.names.labels)
     source = counted_source(file, counted)
     if source.apart:  # before a warning, as an error is one line
         try:

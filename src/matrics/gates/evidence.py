@@ -17,6 +17,7 @@ from matrics.gates.limits import Evidence
 from matrics.judged.correction import judged_confusion_matrix
 from matrics.judged.counts import JudgedCounts
 from matrics.quoting import cut, quoted
+from matrics.tables.class_codes import common_order
 from matrics.tables.found_labels import Occurring, occurring
 from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics.uncertainty.joint import joint_confusion_matrix
@@ -174,9 +175,9 @@ def _occurring(y_true: Any, y_pred: Any, baseline: Any, name: str) -> dict[str, 
 
 def _found(there: dict[str, Occurring], sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
     """The categories of all, if these are the same, or the classes that are among the labels, sorted."""
-    categories = {labels.categories for labels in there.values()}
-    if len(categories) == 1 and any(categories):
-        return categories.pop() or ()
+    categories = common_order((labels.categories, sides[argument]) for argument, labels in there.items())
+    if categories:
+        return categories
     found = {label for side in sides.values() for label in side}
     if not found:
         raise ValueError(f"{name}: expected at least one sample, got none")

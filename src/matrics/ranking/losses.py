@@ -255,7 +255,9 @@ def _read(
 ) -> tuple[ScoredSamples, bool]:
     """The samples, and whether their labels are soft."""
     own, (labels,) = as_arrays(y_true=y_true)
-    is_soft = own.is_float(listed(y_true, labels, "y_true"))
+    # Floating labels are soft, unless something says that each is one class.
+    is_hard = positive is not None or ignore_index is not None or _has_one_axis_less(labels, scores, name)
+    is_soft = own.is_float(listed(y_true, labels, "y_true")) and not is_hard
     if is_soft:
         both, (_, beside) = as_arrays(**{"y_true": y_true, name: scores})
         if not both.is_float(beside):
@@ -276,13 +278,6 @@ def _read(
                 "matrics.binary_cross_entropy for the latter; labels that are not soft are integers"
             )
     if is_soft:
-        if positive is not None:
-            raise TypeError("positive: expected None with soft labels, which are the probabilities of a class")
-        if ignore_index is not None:
-            raise TypeError(
-                "ignore_index: expected None with soft labels, which are no single classes; a weight of 0 leaves "
-                "a sample out"
-            )
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))
     else:
         options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True, "positive": positive}
@@ -293,6 +288,12 @@ def _read(
     else:
         bad = not_probabilities(samples.scores, name, samples.backend, "logits are passed as logits=")
     return spoiled_where(samples, bad), is_soft
+
+
+def _has_one_axis_less(labels: Array, scores: Any, name: str) -> bool:
+    """Whether there is one label for the scores of all classes of each sample."""
+    shape = tuple(as_arrays(**{name: scores})[1][0].shape)
+    return len(shape) > 1 and tuple(labels.shape) == shape[:-1]
 
 
 def _warn_of_two_readings(

@@ -18,7 +18,7 @@ from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matric
 from matrics.reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
 from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
-from matrics.tables.class_codes import class_codes, sorted_labels
+from matrics.tables.class_codes import class_codes, common_order, sorted_labels
 from matrics.tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
 from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
@@ -320,8 +320,7 @@ def _coded(
     if named is not None:
         sides = zip(columns.values(), (named.of_true, named.of_pred), strict=True)
         return named.classes, [np.asarray([of[x] for x in one.listed()])[one.codes] for one, of in sides]
-    categories = {column.categories for column in columns.values()}
-    given = categories.pop() if len(categories) == 1 and any(categories) else None
+    given = common_order((column.categories, column.listed()) for column in columns.values())
     labels = given or sorted_labels(list(columns.items()))
     codes = [class_codes(name, column, labels) for name, column in columns.items()]
     if pred and not given:

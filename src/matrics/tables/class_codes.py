@@ -14,7 +14,7 @@ from matrics.counting.codes import check_classes
 from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import Coded, Where, at_position
 
-__all__ = ["class_codes", "given_labels", "sorted_labels"]
+__all__ = ["class_codes", "common_order", "given_labels", "sorted_labels"]
 
 
 def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
@@ -40,6 +40,19 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
     except TypeError as error:
         kinds = quoted_list({type(label): label for label in labels}.values())
         raise TypeError(f"{named}: expected labels that have an order, got {kinds}{hint}") from error
+
+
+def common_order(sides: Iterable[tuple[tuple[Any, ...] | None, Iterable[Hashable]]]) -> tuple[Any, ...] | None:
+    """The categories that all sides have, or the only ordered ones, if they are all labels of the others."""
+    sides = list(sides)
+    given = {categories for categories, _ in sides}
+    if len(given) == 1:
+        return given.pop()
+    ordered = {categories for categories in given if categories and not isinstance(categories, Sorted)}
+    if len(ordered) != 1:
+        return None
+    (order,) = ordered
+    return order if all(label in order for _, labels in sides for label in labels) else None
 
 
 def _whole(label: Hashable) -> Hashable:

@@ -14,12 +14,12 @@ from matrics.counting.build import confusion_matrix
 from matrics.engine.evaluation import frames_to_the_user
 from matrics.quoting import quoted
 from matrics.tables.any_table import names_of_columns
-from matrics.tables.class_codes import class_codes, given_labels, sorted_labels
+from matrics.tables.class_codes import class_codes, common_order, given_labels, sorted_labels
 from matrics.tables.columns import Coded, Where, at_position, coded, combined, taken
 from matrics.tables.frame_counts import FrameCounts
 from matrics.tables.odd_labels import odd_labels
 from matrics.tables.rows import Numbers, Rows
-from matrics.tables.vocabularies import refuse_disjoint
+from matrics.tables.vocabularies import foreign_predictions, refuse_disjoint
 
 
 def count_frame(
@@ -145,16 +145,23 @@ def count_codes(
     where : function of an int, optional
         What messages call the row at a position.
     """
+    are_given, has_warning = True, classes is None
     if classes is None:
         true_labels, pred_labels = (column.listed() for _, column in labels)
-        classes = _categories(labels)
+        classes = common_order((column.categories, column.listed()) for _, column in labels)
         if not classes:
             classes = sorted_labels(labels, ": pass labels=[...]")
             refuse_disjoint(true_labels, pred_labels, names=[name for name, _ in labels])
-        warn_of_odd_labels(true_labels, pred_labels)
+            are_given = False
     true, pred = (class_codes(name, column, classes, where) for name, column in labels)
     group_of_row, places = combined(list(groups.values()), len(true))
     named = {name: taken(column.values, codes) for (name, column), codes in zip(groups.items(), places, strict=True)}
+    if not are_given:
+        foreign = foreign_predictions(true, pred, group_of_row)
+        names = [name for name, _ in labels]
+        refuse_disjoint([classes[k] for k in np.unique(true)], [classes[k] for k in foreign], names=names)
+    if has_warning:
+        warn_of_odd_labels(true_labels, pred_labels)
     number = len(places[0]) if places else 1
     n = len(classes)
     if number * n * n > MOST_CELLS:
@@ -185,9 +192,3 @@ def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Ha
             UserWarning,
             stacklevel=frames_to_the_user(),
         )
-
-
-def _categories(columns: Sequence[tuple[Any, Coded]]) -> tuple[Hashable, ...] | None:
-    """The categories of both columns if these are the same; none otherwise."""
-    categories = {column.categories for _, column in columns}
-    return categories.pop() if len(categories) == 1 else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
+from matrics.arrays.frames import columns_of, is_frame
 from matrics.arrays.inputs import is_missing, library, refuse_masks, refuse_missing
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Classes, Sorted
@@ -15,7 +16,8 @@ from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
 from matrics.counting.labels import check_whole, squared_weights
 from matrics.quoting import quoted, quoted_list
-from matrics.tables.columns import in_their_order
+from matrics.tables.class_codes import common_order
+from matrics.tables.columns import coded, in_their_order
 from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.frame_counts import FrameCounts
 from matrics.tables.vocabularies import ADVICE, apart, refuse_disjoint, two_names
@@ -67,10 +69,14 @@ def count_found(
             classes: tuple[Hashable, ...] = named.classes
             options = {"num_classes": 2, "ignore_index": -1 if left_out else None}
             return _counted(y_true, y_pred, classes, sample_weight, options, squares=squares)
-        if true.categories and true.categories == pred.categories:
-            classes = type(true.categories)([label for label in true.categories if label not in left_out])
+        _refuse_column(true.values, pred.values)
+        categories = common_order([(true.categories, sides[0]), (pred.categories, sides[1])])
+        if categories:
+            classes = type(categories)([label for label in categories if label not in left_out])
         else:
             classes = _classes(*sides, advice)
+            _refuse_models(sides[0], pred.values, advice)
+            warn_of_odd_labels(sides[0], [label for label in sides[1] if label not in left_out])
         if positive is not None and len(classes) > 2:
             _refuse_apart(classes, sides[0], pred.values, positive)
         y_true, y_pred = true.given, pred.given
@@ -147,7 +153,12 @@ def _from_device(name: str, given: Any, backend: Standard) -> Array:
 
 
 def _categories(column: Any) -> tuple[Any, ...] | None:
-    """All categories in their order, of a categorical column of pandas or an Enum of Polars."""
+    """All categories in their order, of a categorical column or an Enum of Polars, also as the column of a frame."""
+    if is_frame(column):
+        columns = columns_of(column)
+        return _categories(columns[0]) if len(columns) == 1 else None
+    if library(column) == "pyarrow":
+        return coded("labels", column).categories if getattr(column.type, "ordered", False) else None
     dtype = getattr(column, "dtype", None)
     if library(column) == "pandas":
         return in_their_order(dtype) if hasattr(dtype, "categories") and hasattr(dtype, "ordered") else None
@@ -165,6 +176,21 @@ def _sides(true: Occurring, pred: Occurring, left_out: Sequence[Hashable]) -> tu
     return _different(true, kept), _different(pred, _kept_predictions(kept, pred.values.shape))
 
 
+def _refuse_column(true: Array, pred: Array) -> None:
+    """Raise for labels (N, 1), as a data frame of one column has them: they would make N matrices."""
+    if true.shape == pred.shape and true.ndim == 2 and true.shape[1] == 1 < true.shape[0]:
+        raise ValueError(
+            f"y_true, y_pred: expected labels of samples along the last axis, got shapes {true.shape}: a column (N, 1) "
+            "becomes (N,) by y_true[:, 0]"
+        )
+
+
+def _refuse_models(of_true: list[Hashable], pred: Array, advice: str) -> None:
+    """Raise where one of several models predicts none of the true labels, in words of its own."""
+    for row in pred.reshape(-1, pred.shape[-1]) if pred.ndim > 1 else ():
+        refuse_disjoint(of_true, row.tolist(), advice)
+
+
 def _classes(of_true: list[Hashable], of_pred: list[Hashable], advice: str) -> tuple[Hashable, ...]:
     """The labels that occur, sorted."""
     both = dict.fromkeys([*of_true, *of_pred])
@@ -178,7 +204,6 @@ def _classes(of_true: list[Hashable], of_pred: list[Hashable], advice: str) -> t
             f"y_true, y_pred: expected labels of one kind, which have an order, got {kinds}{HINT}"
         ) from error
     refuse_disjoint(of_true, of_pred, advice)
-    warn_of_odd_labels(of_true, of_pred)
     return classes
 
 

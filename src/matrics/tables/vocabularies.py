@@ -52,6 +52,8 @@ def two_names(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], 
     in_true, in_pred = set(map(str, true)), set(map(str, pred))
     # A label may have an equals sign itself.
     names = max(pairs, key=lambda pair: (pair[0] in in_true) + (pair[1] in in_pred))
+    if names[0] not in in_true and names[1] not in in_pred:
+        return None
     of_true = {label: int(str(label) == names[0]) for label in true}
     of_pred = {label: int(str(label) in names) for label in pred}  # some models may have the words of the true labels
     others = [label for label in true if not of_true[label]]
@@ -87,6 +89,19 @@ def refuse_disjoint(
         f"expected true and predicted labels in the same words, got {words[0]} in {of_true} and {words[1]} in "
         f"{of_pred}, which have none in common: {advice}"
     )
+
+
+def foreign_predictions(true: Array, pred: Array, groups: Array) -> Array:
+    """The predicted classes of the first group, such as a model, that predicts no true class at all.
+
+    >>> import numpy
+    >>> foreign_predictions(numpy.array([0, 1, 0, 1]), numpy.array([0, 1, 2, 3]), numpy.array([0, 0, 1, 1]))
+    array([2, 3])
+    """
+    is_true = np.isin(pred, true)
+    there, place = np.unique(groups, return_inverse=True)
+    without = np.flatnonzero(np.bincount(place, is_true, len(there)) == 0)
+    return np.unique(pred[place == without[0]]) if without.size else pred[:0]
 
 
 def apart(
