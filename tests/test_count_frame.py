@@ -293,7 +293,7 @@ def test_what_is_refused(library: Any) -> None:
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
             matrics.count_frame(frame, **options)
-    with pytest.raises(TypeError, match=r"columns 'weight' and 'weight': expected labels, .* floating numbers such as"):
+    with pytest.raises(ValueError, match=r"columns 'weight' and 'weight': expected labels, .* which is not whole"):
         matrics.count_frame(frame, y_true="weight", y_pred="weight")
     mixed = library.DataFrame({"y_true": ["a", "b"], "y_pred": [0, 1]})
     with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
