@@ -270,7 +270,7 @@ def test_what_positive_is_not_for() -> None:
         matrics.roc_auc(y, s, positive=1, multi_class="one_vs_one")
     with pytest.raises(ValueError, match="take the softmax first"):
         matrics.log_loss(y, logits=s, positive=1)
-    with pytest.raises(TypeError, match="positive: expected None with soft labels"):
+    with pytest.raises(ValueError, match=r"y_true: expected labels, which are whole numbers, got 0\.5"):
         matrics.log_loss([0.5, 1.0], [0.1, 0.2], positive=1)
     with pytest.raises(TypeError, match="positive: expected None, as this state has the scores of each"):
         ScoreState.zeros(num_classes=3).update(y, s, positive=1)

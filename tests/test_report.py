@@ -337,7 +337,7 @@ def test_scores() -> None:
     [
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"by": "model"}, "data: expected a column 'model'"),
         ({"y_true": [0, 1], "y_pred": [0, None]}, {}, "column 'y_pred': expected a value in every row, got 1 missing"),
-        ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, integers or text, got floating numbers"),
+        ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, whole numbers or text, got 0.5"),
         (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
         (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures with a better"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed, which is an integer from 0"),
@@ -676,6 +676,7 @@ def test_a_measure_of_ones_own_is_called_by_its_name() -> None:
     assert "metrics=['accuracy', own_share:macro]" in made.call
 
 
+@pytest.mark.filterwarnings("ignore:the labels 'yes' and")
 def test_names_that_look_alike_stay_apart() -> None:
     """Labels that differ in white space, or in the middle of many letters."""
     long = ["x" * 40 + middle + "x" * 40 for middle in "ab"]

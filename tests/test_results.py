@@ -109,7 +109,7 @@ def test_texts() -> None:
         "ThresholdCurve(thresholds=<float64 array of shape (2001,)>, values={'mcc': <float64 array of shape (2001,)>})"
     )
     assert repr(matrics.disparity(np.array([0.5, math.nan]))) == (
-        "Disparity(minimum=0.5, maximum=0.5, difference=0, ratio=1)"
+        "Disparity(minimum=0.5, maximum=0.5, difference=nan, ratio=nan, undefined=1)"
     )
     state = matrics.ConfusionState.zeros(num_classes=50)
     assert len(repr(state)) < 300

@@ -318,7 +318,7 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros(dtype=np.int32), TypeError, "dtype: expected None for integer counts"),
         (lambda: zeros().update([0], [0.1], sample_weight=[1.0]), TypeError, r"integer counts; .* dtype=\), float32"),
         (lambda: zeros().update([0, 1], [0, 1]), TypeError, "y_score: expected floating scores, got dtype int64"),
-        (lambda: zeros().update([0.0], [0.1]), TypeError, "y_true: expected labels"),
+        (lambda: zeros().update([0.5], [0.1]), ValueError, "y_true: expected labels"),
         (lambda: zeros().update([0, 1], [0.1]), ValueError, "the same samples"),
         (lambda: zeros(num_classes=3).update([0], [[0.1, 0.9]]), ValueError, "expected 3 along the last axis"),
         (lambda: zeros().update([0], [[0.1, 0.9]]), ValueError, "make the state with num_classes="),

@@ -329,7 +329,7 @@ def _coded(
             of_model = [labels[place] for place in places[of_row == k].tolist()]
             refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
         if has_warning:
-            warn_of_odd_labels(true, pred[0])
+            warn_of_odd_labels(true, pred[0], advice="")
     return labels, codes
 
 

@@ -330,7 +330,7 @@ def make_report(
         source = repr(str(data))
         data, origin, of_file, sides = _read_file(Path(data), wanted)
         if sides is not None:
-            warn_of_odd_labels(*sides)
+            warn_of_odd_labels(*sides, advice="")
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
             class_names = of_file  # and not numbers, which are positions here
     asked, named = wanted, None if origin is not None else class_names

@@ -183,12 +183,16 @@ def count_codes(
     return FrameCounts(count(weights), named, classes, None if squares is None else count(squares))
 
 
-def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> None:
-    """Warn of labels that are probably mistakes; ``labels=`` avoids the warning."""
+def warn_of_odd_labels(
+    true_labels: Iterable[Hashable],
+    pred_labels: Iterable[Hashable],
+    advice: str = "; pass the classes in their order as labels=",
+) -> None:
+    """Warn of labels that are probably mistakes; the advice ends the message."""
     odd = odd_labels(true_labels, pred_labels)
     if odd:
         warnings.warn(
-            f"{odd}; pass the classes in their order as labels=",
+            f"{odd}{advice}",
             UserWarning,
             stacklevel=frames_to_the_user(),
         )
