@@ -2,8 +2,8 @@
 
 ``python benchmarks/judged.py`` prints the tables of docs/judged_coverage.md in Markdown: of simulated data sets the
 share whose limits contain the measure of endless samples like these, by default, for labels of people alone, and with
-the judge taken as truth. ``--bootstrap`` does so for the bootstrap on some of the rows, ``--methods`` prints how far
-each method is from the truth, and ``--cost`` times one call for a thousand models.
+the judge taken as truth. ``--bootstrap`` does so for the bootstrap on some of the rows, ``--good`` for judges with few
+errors, ``--methods`` prints how far each method is from the truth, and ``--cost`` times one call for a thousand models.
 """
 
 from __future__ import annotations
@@ -97,6 +97,52 @@ def table(sets: int, *, classes: tuple[int, ...] = (2, 3, 10), **options: Any) -
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def of_two_classes(recalls: tuple[float, float], share: float, judge: float, found: float | None = None) -> np.ndarray:
+    """The shares [true, judge, predicted] of a model with these recalls, class 1 a share of the samples.
+
+    The judge is right on a share of all samples; or on all, but for the errors of the model, of which it finds a share.
+    """
+    shares = np.zeros((2, 2, 2))
+    for true, pred in itertools.product(range(2), repeat=2):
+        hit = judge if found is None else (1.0 if pred == true else found)
+        of_class = (share if true else 1 - share) * (recalls[true] if pred == true else 1 - recalls[true])
+        shares[true, true, pred], shares[true, 1 - true, pred] = of_class * hit, of_class * (1 - hit)
+    return shares
+
+
+GOOD = (
+    *(((0.8, 0.8), 0.4, judge, None, 100, number) for judge in (0.97, 0.99) for number in (2_000, 50_000, 200_000)),
+    *(((0.8, 0.8), 0.4, judge, None, 300, 50_000) for judge in (0.95, 0.97, 0.98, 0.99, 0.995, 0.998)),
+    *(((0.95, 0.9), 0.3, judge, None, 300, 50_000) for judge in (0.95, 0.97, 0.98, 0.99, 0.995, 0.998)),
+    *(((0.8, 0.8), 0.4, judge, None, 1_000, 50_000) for judge in (0.99, 0.995, 0.998)),
+    *(((0.8, 0.8), 0.4, 1.0, 0.95, labels, 50_000) for labels in (100, 300, 1_000)),
+)
+
+
+def good(sets: int) -> None:
+    """Print the coverage with judges that have few errors, or none, among the labels."""
+    specs = ["accuracy", "recall[0]", "recall[1]", "f1:macro", "mcc"]
+    print(
+        "| recalls | class 1 | judge | labels | accuracy | recall of class 0 | recall of class 1 | macro F1 | MCC "
+        "| too high | status 0 | width | worth |"
+    )
+    print("|" + "--:|" * 13)
+    for recalls, share, judge, found, labels, number in GOOD:
+        random = np.random.default_rng([labels, number, int(1000 * judge)])
+        shares = of_two_classes(recalls, share, judge, found)
+        cube = random.multinomial(labels, shares.ravel(), sets).reshape(sets, 2, 2, 2)
+        plane = random.multinomial(number - labels, shares.sum(0).ravel(), sets).reshape(sets, 2, 2)
+        truth = matrics.score(shares.sum(1) * 1e9, specs, class_names=["0", "1"])
+        limits = matrics.judged_interval(matrics.JudgedCounts(cube, plane), specs, class_names=["0", "1"])
+        one = limits["accuracy"]
+        words = f"{100 * judge:g} %" if found is None else f"finds {100 * found:g} % of the errors"
+        cells = [f"{recalls[0]:g}, {recalls[1]:g}", f"{100 * share:g} %", words, f"{labels:,} of {number:,}"]
+        cells += [f"{100 * covered(limits[spec], truth[spec]):.1f}" for spec in specs]
+        cells += [f"{100 * np.mean(one.low > truth['accuracy']):.1f}", f"{100 * np.mean(one.status == 0):.0f}"]
+        cells += [f"{np.median(one.high - one.low):.4f}", f"{np.median(one.effective_labels):,.0f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
 def methods(sets: int) -> None:
     """Print the root mean squared error of the MCC of each method, in thousandths."""
     names = ("post_stratified", "tuned", "rogan_gladen", "labelled", "judge")
@@ -133,11 +179,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num", type=int, default=2_000, help="data sets of each row")
     parser.add_argument("--bootstrap", action="store_true")
+    parser.add_argument("--good", action="store_true")
     parser.add_argument("--methods", action="store_true")
     parser.add_argument("--cost", action="store_true")
     given = parser.parse_args()
     if given.cost:
         cost()
+    elif given.good:
+        good(given.num)
     elif given.methods:
         methods(given.num)
     elif given.bootstrap:

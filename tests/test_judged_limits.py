@@ -197,13 +197,14 @@ def test_weights_of_one_change_nothing_and_repeats_count() -> None:
 
 
 def test_labels_without_an_error_are_not_certain() -> None:
-    """A hundred labels that all agree: an accuracy of about 0.96 (Wilson) and an MCC of twice that distance from 1."""
+    """A hundred labels that all agree: Wilson's limits of 50 to 100 labels, and twice as far from 1 for MCC."""
     counts = matrics.judged_counts([0, 1] * 50 + [-1] * 200, [0, 1] * 150, [0, 1] * 150, num_classes=2)
     found = matrics.judged_interval(counts, "accuracy,mcc")
-    for name, distance in (("accuracy", 0.04), ("mcc", 0.08)):
+    z2 = 1.96**2
+    for name, times in (("accuracy", 1), ("mcc", 2)):
         one = found[name]
         assert (one.estimate, one.high, one.status) == (1, 1, IntervalStatus.FEW_LABELS)
-        assert math.isclose(1 - one.low, distance, rel_tol=0.1)
+        assert times * z2 / (100 + z2) < 1 - one.low < times * z2 / (50 + z2)
 
 
 def test_names_of_classes() -> None:

@@ -158,7 +158,7 @@ def judged_compare(
     pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend, axes > 4)
     measures = [Measure.of(metric) for metric in chosen.values()]
     with backend.quiet():
-        differences = _differences(pairs, measures, method, design, asked.level, float(zero_division), workers)
+        differences = _differences(pairs, measures, method, design, asked, float(zero_division), workers)
         if asked.method == "bootstrap" and math.prod(batch):
             differences = _redrawn(pairs, measures, differences, method, asked, rng, float(zero_division), workers)
     results = []
@@ -205,7 +205,7 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
     measures: Sequence[Measure],
     method: Correction,
     design: Design,
-    level: float,
+    asked: Options,
     zero_division: float,
     workers: int,
 ) -> list[tuple[Array, ...]]:
@@ -230,12 +230,14 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
         variance = variance * grown
         product = ours * theirs
         r = xp.where(product > 0, (ours + theirs - variance) / (2 * xp.sqrt(xp.where(product > 0, product, 1))), 0)
-        ends = [(one.value, *limits_of(one, measure, level, backend)) for one in (a, b)]
+        ends = [(one.value, *limits_of(one, measure, asked.level, backend)) for one in (a, b)]
         low, high = recovered(ends[0], ends[1], xp.clip(r, -1, 1), xp)
         gap, error = a.value - b.value, xp.sqrt(variance)
         known = ~xp.isnan(gap)
         has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (error > 0)
         thin = few[:, None] if has_classes else few
+        if asked.method == "bootstrap":  # no replicate has errors of the judge that no label shows
+            thin = thin | a.few_errors | b.few_errors
         status = xp.where(thin | (gap > math.inf), int(IntervalStatus.FEW_LABELS), 0)
         status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
         status = xp.where(known, status, int(IntervalStatus.UNDEFINED))

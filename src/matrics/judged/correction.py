@@ -47,9 +47,9 @@ def judged_confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto"
     With L samples ``[true, judge, predicted]`` with a true label and N samples ``[judge, predicted]`` in all:
 
     - ``"post_stratified"``: the samples with one judge's label and one prediction are a stratum, and are given the
-      true labels that people found in it, :math:`M_{tp} = \sum_j N_{jp} L_{tjp} / L_{\cdot jp}`. Nothing is assumed
-      of the judge. Strata of a prediction with fewer than 5 expected labels are one stratum (where still too few,
-      together with the largest one); a prediction without any labels takes those of all predictions.
+      true labels that people found in it, :math:`M_{tp} = \sum_j N_{jp} L_{tjp} / L_{\cdot jp}`. The estimate is
+      right for any judge. Strata of a prediction with fewer than 5 expected labels are one stratum (where still too
+      few, together with the largest one); a prediction without any labels takes those of all predictions.
     - ``"tuned"``: prediction-powered inference (PPI++; Angelopoulos, Duchi and Zrnic 2023): the matrix of the labelled
       samples plus λ times the difference that the judge sees between all others and these. λ has the smallest sum of
       variances of the cells; :func:`matrics.judged_interval` takes the best one for each measure.

@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from matrics.arrays import Array, Standard
 from matrics.judged.correction import corrected, tuned
-from matrics.judged.influences import Influences, Spread, of_rogan_gladen, of_strata, of_tuned, spread_of_strata
+from matrics.judged.influences import (
+    Influences,
+    Spread,
+    of_rogan_gladen,
+    of_strata,
+    of_tuned,
+    of_unseen_errors,
+    spread_of_strata,
+)
 from matrics.judged.strata import strata_of
 from matrics.uncertainty.measure import Measure, score_of
 from matrics.uncertainty.slopes import slopes
@@ -63,6 +71,7 @@ class Estimate(NamedTuple):
     influences: Influences
     slopes: Array  # (B, n, n) or (B, C, n, n)
     effective_labels: Array
+    few_errors: Array  # whether labels show so few errors of the judge that the variance contains others
 
 
 def estimates_of(judged: Judged, measures: Sequence[Measure], zero_division: float, workers: int) -> list[Estimate]:
@@ -81,6 +90,8 @@ def estimates_of(judged: Judged, measures: Sequence[Measure], zero_division: flo
         by = xp.where(xp.isfinite(first), first, 0)  # it does not matter by cells without samples
         has_classes = value.ndim > 1
         one = judged.with_classes() if has_classes else judged
+        some = type(strata)(*(part[:, None] for part in strata)) if has_classes else strata
+        unseen = xp.sum(of_unseen_errors(by, some, backend), axis=(-2, -1))
         if judged.method == "tuned":
             influences, share = of_tuned(by, one.cube, one.plane, backend)
             spread = influences.spread(one.squares, one.labels, xp)
@@ -90,11 +101,12 @@ def estimates_of(judged: Judged, measures: Sequence[Measure], zero_division: flo
             influences = of_rogan_gladen(by, whole, one.cube, one.plane, backend)
             spread = influences.spread(one.squares, one.labels, xp)
         else:
-            some = type(strata)(*(part[:, None] for part in strata)) if has_classes else strata
             spread = spread_of_strata(by, some, one.squares_of_all, backend)
             influences = of_strata(by, some, backend)
+        spread = spread.with_unseen(unseen, xp)
         near = xp.reshape(near, (count, *near.shape[1:]))  # noqa: PLW2901
-        results.append(Estimate(value, near, spread, influences, by, _effective(by, smooth, spread.variance, backend)))
+        worth = _effective(by, smooth, spread, one.labels, backend)
+        results.append(Estimate(value, near, spread, influences, by, worth, unseen > 0))
     return results
 
 
@@ -110,12 +122,16 @@ def _tuned_values(judged: Judged, share: Array, measure: Measure, zero_division:
     return judged.backend.xp.sum(kept, axis=-1)
 
 
-def _effective(by: Array, matrix: Array, variance: Array, backend: Standard) -> Array:
-    """How many labels drawn at random have this variance: that of one label over it, in numbers of samples."""
+def _effective(by: Array, matrix: Array, spread: Spread, labels: Array, backend: Standard) -> Array:
+    """How many labels drawn at random have this variance: that of one label over it, in numbers of samples.
+
+    Errors that labels do not show are unknown to labels alone as well.
+    """
     xp = backend.xp
     whole = matrix[:, None, :, :] if by.ndim > matrix.ndim else matrix
     total = xp.sum(whole, axis=(-2, -1), keepdims=True)
     mean = xp.sum(by * whole, axis=(-2, -1), keepdims=True) / xp.where(total > 0, total, 1)
     alone = xp.sum(whole * (by - mean) ** 2, axis=(-2, -1)) * total[..., 0, 0]
-    some = variance > 0
-    return xp.where(some, alone / xp.where(some, variance, 1), float("nan"))
+    alone = alone if spread.unseen is None else alone + spread.unseen * labels
+    some = spread.variance > 0
+    return xp.where(some, alone / xp.where(some, spread.variance, 1), float("nan"))

@@ -9,12 +9,23 @@ from matrics.judged.correction import clipped_share
 from matrics.judged.inverse import inverse_of_judge
 from matrics.judged.strata import Strata
 
+# Labels without an error of the judge allow four errors in as many (Wilson's limit). Up to four errors are added to
+# those that move a measure, until they are five, unless the labels show thirty errors of the judge of any kind. With
+# these numbers, coverage was found to hold.
+UNSEEN, ENOUGH, ENOUGH_OF_ANY_KIND = 4, 5, 30
+
 
 class Spread(NamedTuple):
     """The variance of a measure, and the degrees of freedom with which labels know it."""
 
     variance: Array
     degrees: Array
+    unseen: Array | None = None  # the part of the variance by errors of the judge that labels do not show
+
+    def with_unseen(self, unseen: Array, xp: Any) -> Spread:
+        """The spread with these errors, whose variance is a bound and not estimated."""
+        times = 1 + unseen / xp.where(self.variance > 0, self.variance, 1)
+        return Spread(self.variance + unseen, self.degrees * times**2, unseen)
 
 
 class Influences(NamedTuple):
@@ -63,6 +74,33 @@ def spread_of_strata(slopes: Array, strata: Strata, squares: Array, backend: Sta
     uncertain = xp.sum(part * of_stratum**2 / fewer, axis=(-2, -1))
     some = uncertain > 0
     return Spread(variance, xp.where(some, variance**2 / xp.where(some, uncertain, 1), 1e9))
+
+
+def of_unseen_errors(slopes: Array, strata: Strata, backend: Standard) -> Array:
+    """What errors of the judge that labels do not show add to the variance of a measure, by strata (..., n, n).
+
+    Where the true labels of a stratum all agree, their variance is nothing, however large the share of the others may
+    be. The errors that labels show are counted by the measure: as equal errors that have its variance. The missing ones
+    are spread over all strata by their sizes; samples with labels have none.
+    """
+    xp = backend.xp
+    mean = xp.sum(slopes[..., :, None, :] * strata.shares, axis=-3)
+    away = (slopes[..., :, None, :] - mean[..., None, :, :]) ** 2
+    within = xp.sum(strata.shares * away, axis=-3)
+    relative = away / xp.where(within > 0, within, 1)[..., None, :, :]
+    square = xp.sum(strata.shares * away * relative, axis=-3)  # of the step of the measure by one error
+    samples = xp.where(strata.samples > 0, strata.samples, 1)
+    labels = xp.where(strata.labels < 1, 1, strata.labels)
+    unlabelled = xp.where(samples > strata.labelled, 1 - strata.labelled / samples, 0)
+    total = xp.sum(strata.sizes, axis=(-2, -1), keepdims=True)
+    by_size = strata.sizes / xp.where(total > 0, total, 1)
+    one = by_size * square * unlabelled * (samples / labels) ** 2
+    whole = xp.sum(one, axis=(-2, -1), keepdims=True)
+    shown = xp.sum(strata.sizes * samples * within / labels, axis=(-2, -1), keepdims=True)
+    shown = shown / xp.where(whole > 0, whole, 1)
+    known = strata.errors * (ENOUGH / ENOUGH_OF_ANY_KIND)
+    missing = ENOUGH - xp.where(shown > known, shown, known)
+    return one * xp.where(missing > UNSEEN, UNSEEN, xp.where(missing > 0, missing, 0))
 
 
 def of_tuned(slopes: Array, cube: Array, plane: Array, backend: Standard) -> tuple[Influences, Array]:

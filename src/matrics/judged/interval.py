@@ -90,12 +90,16 @@ def judged_interval(
     The variance has two parts: which samples there are, and which true labels those of each stratum have. The second
     is divided by the number of labels less one; each stratum gets half a label more, with the true labels of all
     predictions, so that few labels that agree do not seem certain; and limits are wider by Student's distribution with
-    Satterthwaite's degrees of freedom. Proportions have Wilson's limits for the number of samples with this variance,
-    other measures limits on the scale of a logit or a logarithm, which keeps them in their range. ``"judge"`` and
-    ``"labelled"`` give the limits of :func:`matrics.interval`: those of the judge do not contain its own errors.
+    Satterthwaite's degrees of freedom. A good judge makes few errors among the labels, or none, and the second part
+    would be nearly nothing: with fewer than five errors that move the measure, up to four more are added, as many as no
+    error among the labels allows (unless the labels show thirty errors of the judge of any kind). Proportions have
+    Wilson's limits for the number of samples with this variance, other measures limits on the scale of a logit or a
+    logarithm, which keeps them in their range. ``"judge"`` and ``"labelled"`` give the limits of
+    :func:`matrics.interval`: those of the judge do not contain its own errors.
 
     The bootstrap draws samples with and without labels anew, and corrects each replicate; with ``design="strata"`` it
-    draws labels within the strata. It is not for weighted samples nor for ``"tuned"``.
+    draws labels within the strata. It draws no errors of the judge that no label shows: where these are added to the
+    variance, the status is 8, few true labels. It is not for weighted samples nor for ``"tuned"``.
 
     Examples
     --------
@@ -194,6 +198,8 @@ def _intervals(  # noqa: PLR0917 (one call of judged_interval)
         else:
             low, high, error, undefined = drawn[k]
         good, thin = (x[:, None] if one.value.ndim > 1 else x for x in (valid, few))
+        if drawn is not None:  # no replicate has errors of the judge that no label shows
+            thin = thin | one.few_errors
         known = ~xp.isnan(one.value) & good
         has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
         status = undefined * 0
@@ -216,7 +222,8 @@ def _intervals(  # noqa: PLR0917 (one call of judged_interval)
 
 def limits_of(one: Estimate, measure: Measure, level: float, backend: Standard) -> tuple[Array, Array]:
     """Limits by the delta method, with Student's quantile by its first terms (Fisher and Cornish 1960)."""
-    return around_estimate(one.value, one.near, one.spread.variance, measure, level, backend, one.spread.degrees)
+    variance, degrees, unseen = one.spread
+    return around_estimate(one.value, one.near, variance, measure, level, backend, degrees, unseen)
 
 
 def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
@@ -227,17 +234,20 @@ def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
     level: float,
     backend: Standard,
     degrees: Array | float = 1e9,
+    unseen: Array | None = None,
 ) -> tuple[Array, Array]:
     """Limits of an estimate with this variance: Wilson's for proportions, others on the scale of the measure.
 
-    ``near`` is the value by which the variance was found, for estimates at the end of their range.
+    ``near`` is the value by which the variance was found, for estimates at the end of their range. A part of the
+    variance may be of ``unseen`` errors: Wilson's number of samples is that of a proportion with them.
     """
     xp, (least, most) = backend.xp, measure.range
     z = normal_quantile(level)
     reach = z + (z**3 + z) / (4 * (xp.where(degrees < 1, 1, degrees) if hasattr(degrees, "shape") else degrees))
     if measure.trials is not None:
         inside = (near > 0) & (near < 1) & (variance > 0)
-        trials = xp.where(inside, near * (1 - near) / xp.where(variance > 0, variance, 1), 0)
+        spread = _spread_of_one(near, unseen, xp)
+        trials = xp.where(inside, spread / xp.where(variance > 0, variance, 1), 0)
         return wilson(estimate, trials, reach, backend)
     value = xp.where((estimate > least) & (estimate < most), estimate, near)
     error = xp.sqrt(variance)
@@ -246,7 +256,9 @@ def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
         # So near to an end of the range a logit is no scale: the limits are those of a proportion of the range.
         share = (value - least) / (most - least)
         inside = (share > 0) & (share < 1) & (variance > 0)
-        size = xp.where(inside, share * (1 - share) * (most - least) ** 2 / xp.where(variance > 0, variance, 1), 0)
+        squared = (most - least) ** 2
+        spread = squared * _spread_of_one(share, None if unseen is None else unseen / squared, xp)
+        size = xp.where(inside, spread / xp.where(variance > 0, variance, 1), 0)
         ends = wilson(xp.where(inside, share, 0.5), size, reach, backend)
         near_end = inside & ((value - least < error) | (most - value < error))
         low, high = (
@@ -255,6 +267,16 @@ def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
         )
     low = xp.where((estimate < low) & (estimate >= least), estimate, low)
     return low, xp.where((estimate > high) & (estimate <= most), estimate, high)
+
+
+def _spread_of_one(share: Array, unseen: Array | None, xp: Any) -> Array:
+    """The variance of one sample of a proportion, moved towards one half by the errors that labels do not show."""
+    if unseen is not None:
+        by = xp.sqrt(unseen)
+        above = xp.where(share - by > 0.5, share - by, 0.5)
+        below = xp.where(share + by < 0.5, share + by, 0.5)
+        share = xp.where(share > 0.5, above, below)
+    return share * (1 - share)
 
 
 def few_labels(judged: Judged) -> Array:
@@ -272,6 +294,10 @@ def few_labels(judged: Judged) -> Array:
     of_class = kish(xp.sum(cells, axis=-1), xp.sum(squares, axis=-1), backend)
     is_there = xp.sum(judged.matrix(), axis=-1) > 0
     few = few | xp.any(is_there & (of_class < LABELS_OF_A_CLASS), axis=-1)
+    if judged.method == "rogan_gladen":  # whose inverse needs the judge's errors in each class
+        wrong = 1 - identity(cells, backend)
+        number, squared = (xp.sum(xp.sum(x, axis=-1) * wrong, axis=-1) for x in (judged.cube, judged.squares[0]))
+        few = few | xp.any(is_there & (kish(number, squared, backend) < EITHER_OUTCOME), axis=-1)
     if judged.method in ("tuned", "rogan_gladen"):  # whose columns were projected, where the delta method fails
         few = few | xp.any(unprojected(judged.cube, judged.plane, judged.method, backend) < 0, axis=(-2, -1))
     return few

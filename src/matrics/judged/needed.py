@@ -15,6 +15,7 @@ from matrics.counting.labels import refuse_outside
 from matrics.judged.correction import cells_of, squares_of
 from matrics.judged.counts import JudgedCounts
 from matrics.judged.estimates import PRIOR, Judged, estimates_of
+from matrics.judged.influences import of_unseen_errors
 from matrics.judged.results import LabelsNeeded
 from matrics.judged.strata import LABELS_OF_A_STRATUM, strata_of
 from matrics.quoting import quoted
@@ -69,7 +70,8 @@ def labels_needed(
 
     Notes
     -----
-    The variance of the post-stratified estimate is a part that labels do not change, as the samples are as many as they
+    The variance of the post-stratified estimate, with the errors of the judge that labels do not show
+    (:func:`matrics.judged_interval`), is a part that labels do not change, as the samples are as many as they
     are, and one that is divided by the number of labels. In strata it is smallest if each has labels in proportion to
     its size times the standard deviation of the measure's derivative in it (Neyman 1934). Labels that were drawn so are
     evaluated with ``design="strata"``; strata with fewer than 5 labels get 5, or all they have.
@@ -104,8 +106,12 @@ def labels_needed(
     (estimate,) = estimates_of(judged, [Measure.of(metric) for metric in chosen.values()], math.nan, 1)
     strata = strata_of(first, judged.sizes, squares[0], "random", NUMPY, prior=PRIOR)
     mean = (estimate.slopes[:, :, None, :] * strata.shares).sum(-3)
-    deviation = np.sqrt((strata.shares * (estimate.slopes[:, :, None, :] - mean[:, None]) ** 2).sum(-3))
+    within = (strata.shares * (estimate.slopes[:, :, None, :] - mean[:, None]) ** 2).sum(-3)
     total = judged.sizes.sum((-2, -1))
+    # The part of errors that labels do not show, as the variance of one label of the stratum.
+    unseen = of_unseen_errors(estimate.slopes, strata, NUMPY) * judged.labels[:, None, None]
+    weight = judged.sizes * total[:, None, None]
+    deviation = np.sqrt(within + np.divide(unseen, weight, out=np.zeros_like(unseen), where=weight > 0))
     middle = (mean * judged.sizes).sum((-2, -1)) / np.maximum(total, 1)
     between = (judged.squares_of_all * (mean - middle[:, None, None]) ** 2).sum((-2, -1))
     room = np.maximum(reach**2 - between, 0)  # of the variance, for the part of the labels

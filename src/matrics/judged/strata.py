@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from matrics.arrays import Array, Standard
+from matrics.uncertainty.weighted import kish
 
 # Strata with fewer labels are put together with others of the same prediction: a share of true labels that is
 # estimated from fewer varies so much that its standard error is unreliable.
@@ -24,6 +25,7 @@ class Strata(NamedTuple):
     labelled: Array  # the weight of its labelled samples
     labels: Array  # their effective number
     borrowed: Array  # whether it has no labels, so that its shares are those of other predictions
+    errors: Array  # (*B, 1, 1): the effective number of labels in all strata that contradict the judge
 
     def matrix(self, backend: Standard) -> Array:
         """The expected counts [true, predicted]."""
@@ -63,7 +65,15 @@ def strata_of(
     else:
         shares = xp.where((some | (sizes == 0))[..., None, :, :], shares, math.nan)
     effective = labels * labels / xp.where(wide > 0, wide, 1)
-    return Strata(shares, sizes, together(sizes), labels, effective, ~some & (sizes > 0))
+    errors = _errors(cube, squares, backend)
+    return Strata(shares, sizes, together(sizes), labels, effective, ~some & (sizes > 0), errors)
+
+
+def _errors(cube: Array, squares: Array, backend: Standard) -> Array:
+    """The effective number (*B, 1, 1) of labels [true, judge, predicted] that contradict the judge."""
+    wrong = 1 - identity(backend.xp.sum(cube, axis=-1), backend)[..., None]
+    number, squared = (backend.xp.sum(x * wrong, axis=(-3, -2, -1))[..., None, None] for x in (cube, squares))
+    return kish(number, squared, backend)
 
 
 def _pooled(known: Array, sizes: Array, squares: Array, backend: Standard) -> Array:
