@@ -143,6 +143,34 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
             matrics.mcnemar(marginal)
 
 
+@pytest.mark.parametrize("options", [{}, {"mid_p": True}, {"exact": False}])
+def test_mcnemar_refuses_weights(options: dict[str, bool], backend: Any) -> None:
+    """With weights that sum to one all samples would count as one; rounding of sums is no weight."""
+    table = np.zeros((2, 2, 2, 2))
+    table[:, 1, 1, 0] = 3  # true, a, b
+    table[:, 1, 1, 1] = 5
+    wanted = matrics.mcnemar(table, **options)
+    whole = matrics.mcnemar(table.astype(int), **options)
+    np.testing.assert_allclose(wanted, whole, rtol=1e-12)
+    if options == {}:
+        np.testing.assert_allclose(wanted.p_value, 2 * 0.5**3, rtol=1e-12)
+    near = matrics.mcnemar(backend.asarray(table * (1 + 1e-7)), **options)
+    np.testing.assert_allclose(backend.numpy(near.p_value), wanted.p_value, rtol=1e-5)
+    table[1] /= 8
+    message = r"joint: .* the cell 0\.375 at \(1, 1, 1, 0\); for weighted .*compare_paired\(joint, 'accuracy', s"
+    with pytest.raises(ValueError, match=message):
+        matrics.mcnemar(backend.asarray(table), **options)
+
+
+def test_mcnemar_of_weights_in_compiled_code() -> None:
+    jax = pytest.importorskip("jax")
+    table = np.zeros((3, 2, 2, 2))
+    table[:, 1, 1, 0] = 3, 0.375, math.nan
+    found = jax.jit(lambda x: tuple(matrics.mcnemar(x, exact=False)))(jax.numpy.asarray(table))
+    np.testing.assert_array_equal(np.isnan(found), [[False, True, True]] * 2)
+    np.testing.assert_allclose(found[0][0], (3 - 1) ** 2 / 3, rtol=1e-6)
+
+
 # Independent samples --------------------------------------------------------------------------------------------------
 
 
