@@ -157,7 +157,7 @@ def compared_means(about: Compared) -> RunComparison:
     by_epoch = ([{row.epoch: row.score for row in rows} for rows in side] for side in (pair.a, pair.b))
     shared = shared_prediction(list(zip(*by_epoch, strict=True)))
     predictions = (a.prediction, b.prediction, a.prediction + b.prediction - 2 * shared)
-    noise = [Noise.of(of_samples, part, scale) for of_samples, part in zip(means, predictions, strict=True)]
+    noise = [Noise.of(of_samples, part, scale=scale) for of_samples, part in zip(means, predictions, strict=True)]
     return about.made("accuracy" if passes else "mean score", values, noise)
 
 

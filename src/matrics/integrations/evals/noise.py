@@ -61,7 +61,7 @@ class Noise(NamedTuple):
     prediction: float
 
     @classmethod
-    def of(cls, values: Array, prediction: float, scale: float | None = None) -> Noise:
+    def of(cls, values: Array, prediction: float, *, scale: float | None = None) -> Noise:
         """The noise of these values, one for each sample, of whose variance the noise of prediction has this part.
 
         The variance between the values is that of data plus that of prediction. Both are at least 0, so that a part
