@@ -120,6 +120,31 @@ def test_weights_and_other_kinds_of_files(command: Any) -> None:
     assert [one["estimate"] for one in of_lines] == pytest.approx([np.mean(GOOD == TRUE), np.mean(POOR == TRUE)])
 
 
+def test_repeated_samples_are_clusters_as_in_one_file(command: Any) -> None:
+    """The rows of a sample are joined in their order, whatever is between them."""
+    rows = np.tile(np.arange(50), 3)
+    good, poor = (np.where(RANDOM.random(150) < p, TRUE[rows], (TRUE[rows] + 1) % 3) for p in (0.9, 0.6))
+    order = np.arange(150).reshape(3, 50)[:, RANDOM.permutation(50)].ravel()  # another one, with the same repeats
+    lines = {}
+    for name, pred, places in (("a.csv", good, np.arange(150)), ("b.csv", poor, order)):
+        cells = (f"s{rows[k]},{NAMES[TRUE[rows[k]]]},{NAMES[pred[k]]}" for k in places)
+        lines[name] = list(cells)
+        Path(name).write_text("\n".join(["id,y_true,y_pred", *lines[name]]) + "\n")
+    both = [f"{line},{name}" for name in lines for line in lines[name]]
+    Path("both.csv").write_text("\n".join(["id,y_true,y_pred,model", *both]) + "\n")
+    options = ("--paired-on", "id", "--metrics", "accuracy,mcc", "--num", "500")
+    result = found(command, "a.csv", "b.csv", *options)
+    assert result["rows"] == found(command, "both.csv", "--by", "model", *options)["rows"]
+    wanted = matrics.compare_models(
+        TRUE[rows], [good, poor], "mcc", num_classes=3, clusters=[f"s{k}" for k in rows], num=500, rng=0
+    )["mcc"]
+    gap = [float(part[0, 1]) for part in wanted.differences[:3]]
+    last = result["rows"][-1]
+    assert [last["difference"], last["difference_low"], last["difference_high"]] == pytest.approx(gap)
+    assert result["paired_samples"] == 50
+    assert "50 samples (id), 3 predictions of each" in command("compare", "a.csv", "b.csv", *options)[1]
+
+
 def test_without_pairs_each_file_has_samples_of_its_own(command: Any) -> None:
     write("today.csv", list(range(40)), GOOD)
     result = found(command, "today.csv", "yesterday.csv", "--metrics", "accuracy")
@@ -150,7 +175,10 @@ WRONG = {
     "twice": (
         lambda: write("yesterday.csv", [0, 1, 2, 1], POOR),
         PAIRED,
-        "--paired-on id: expected each sample once in yesterday.csv, got 's1' 2 times",
+        (
+            "--paired-on id: expected as many rows of a sample in both files, got 1 of s1 in today.csv and 2 in "
+            "yesterday.csv"
+        ),
     ),
     "other truth": (other_truth, PAIRED, "--paired-on id: expected the same true label of a sample in both files, got"),
     "no such column": (lambda: None, (*PAIRED[:3], "image"), "today.csv: expected the columns y_true, y_pred, image"),

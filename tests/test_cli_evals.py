@@ -110,7 +110,7 @@ def test_compare(run: Any) -> None:
     out, err = run("compare", A, B)
     (found,) = evals.compare(A, B)
     first, about, *_ = out.splitlines()
-    assert first == "Not shown: a.eval less b.eval in accuracy is -0.119, between -0.236 and 0.006"
+    assert first == "Not shown: a.eval less b.eval in accuracy is -0.119, between -0.240 and 0.011"
     assert about == "28 samples that both have, epochs: 3, 2.96; 95 % limits; scorer choice"
     a, low, high, error, data, prediction = value(out, "a.eval  ")
     assert (a, error) == (round(found.a.value, 3), round(found.a.standard_error, 3))

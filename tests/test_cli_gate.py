@@ -315,7 +315,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
             ["new.csv", *BASE, "--paired-on", "id", "--counts", "n"],
             "--counts: expected no such option with --paired-on",
         ),
-        (["twice.csv", *BASE, "--paired-on", "id"], "expected each sample once in twice.csv, got 'a' 2 times"),
+        (["twice.csv", *BASE, "--paired-on", "id"], "as many rows of a sample in both files, got 2 of t1 in twice.csv"),
         (["apart.csv", *BASE, "--paired-on", "id"], r"samples that are in both files, got 2 samples \(x, y\) in apart"),
         (
             ["truth.csv", *BASE, "--paired-on", "id"],
@@ -340,7 +340,7 @@ def test_wrong_inputs_are_one_line_and_exit_code_2(
 ) -> None:
     del gate  # which has written new.csv and old.csv
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    write("twice.csv", ["ok", "ok"], ["ok", "fraud"], ["a", "a"])
+    write("twice.csv", ["ok", "ok"], ["ok", "fraud"], ["t1", "t1"])
     write("apart.csv", ["ok", "ok"], ["ok", "fraud"], ["x", "y"])
     write("truth.csv", ["ok", "ok"], ["ok", "fraud"], ["t1", "t2"])
     for name, cm in (("stack", [np.eye(2)] * 2), ("cm", np.eye(2)), ("three", np.eye(3)), ("bad", [[1, -1], [0, 1]])):

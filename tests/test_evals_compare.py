@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from matrics.integrations import evals  # noqa: E402
-from matrics.integrations.evals.comparing import Compared, compared_means  # noqa: E402
+from matrics.integrations.evals.comparing import Compared, compared_means, joint_tables  # noqa: E402
+from matrics.integrations.evals.labels import passed_of  # noqa: E402
 from matrics.integrations.evals.log import Graded  # noqa: E402
 from matrics.integrations.evals.noise import Answers, Noise  # noqa: E402
 from matrics.integrations.evals.pairing import Pair  # noqa: E402
@@ -204,6 +206,79 @@ def test_the_number_of_samples_shows_the_difference_in_four_cases_of_five() -> N
         again = compared_means(about(pair(run(some, 1), run(np.clip(some + 0.08, 0, 1), 1))))
         shown += again.is_real
     assert abs(shown / 100 - 0.8) < 3 * math.sqrt(0.8 * 0.2 / 100)
+
+
+def test_epochs_of_shared_answers_are_pairs(tmp_path: Path) -> None:
+    """A stricter grader of the same answers: limits are those of the answers as pairs, in clusters of samples."""
+    chance = RANDOM.beta(2, 1, 300)
+    a = run(chance, 5)
+    passed = np.argwhere(a)
+    b = a.copy()
+    b[tuple(passed[RANDOM.choice(len(passed), 40, replace=False)].T)] = False
+    joint = np.zeros((300, 2, 2, 2))
+    for k, epoch in np.ndindex(a.shape):
+        joint[k, 1, int(a[k, epoch]), int(b[k, epoch])] += 1
+    wanted = matrics.compare_paired(joint, "accuracy", cluster_axis=0)["accuracy"]
+    (found,) = evals.compare(write(tmp_path / "a.jsonl", a), write(tmp_path / "b.jsonl", b))
+    gap, low, high, error = found.difference
+    assert (gap, low, high) == pytest.approx((40 / 1500, float(wanted.low), float(wanted.high)), rel=1e-9)
+    assert error == pytest.approx(np.std((a ^ b).mean(axis=1), ddof=1) / math.sqrt(300), rel=1e-9)
+    assert found.is_real
+    assert high - low < 5 * error
+    # The lines below the table agree with the limits, and with the variance between epochs of the pairs.
+    assert found.half_width() == pytest.approx((high - low) / 2)
+    assert found.half_width(epochs=math.inf) < found.half_width(epochs=2) < found.half_width()
+    within = np.var((a ^ b).astype(float), axis=1, ddof=1).mean() / 5
+    assert found.noise.prediction == pytest.approx(min(within, 300 * error**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("epochs", [(3, 3), (3, 2), (2, 3)])
+def test_joint_tables_have_the_means_of_both_runs(epochs: tuple[int, int]) -> None:
+    """Also where an epoch is missing, whose answers are paired with what the other run has left."""
+    a, b = run(RANDOM.random(50), 3), run(RANDOM.random(50), 3)
+    answers = pair(a[:, : epochs[0]], b[:, 3 - epochs[1] :])
+    shift = 3 - epochs[1]
+    answers = answers._replace(b=[[replace(row, epoch=row.epoch + shift) for row in rows] for rows in answers.b])
+    joint = joint_tables(answers, passed_of)
+    np.testing.assert_allclose(joint.sum(axis=(1, 2, 3)), min(epochs))
+    passes = joint[:, 1] / min(epochs)  # "fail" is before "pass"
+    np.testing.assert_allclose(passes.sum(axis=2)[:, 1], a[:, : epochs[0]].mean(axis=1), atol=1e-12)
+    np.testing.assert_allclose(passes.sum(axis=1)[:, 1], b[:, shift:].mean(axis=1), atol=1e-12)
+    first = slice(shift, epochs[0])  # the epochs of both
+    both = (a & b)[:, first].sum(axis=1) / 3
+    assert (passes[:, 1, 1] >= both - 1e-12).all()
+    if epochs == (3, 3):
+        np.testing.assert_allclose(passes[:, 1, 1], both, atol=1e-12)
+
+
+def test_the_number_of_samples_agrees_with_the_limits() -> None:
+    """A difference that is not shown needs more samples than there are."""
+    for _ in range(20):
+        answers = pair(run(np.full(30, 0.95), 3), run(np.full(30, 0.9), 3))
+        one = compared_means(about(answers))
+        if one.difference.value and not one.is_real:
+            assert (one.samples_to_show() or math.inf) > 30
+
+
+def test_rounding_is_no_difference(tmp_path: Path) -> None:
+    """0.1 + 0.2 + 0.3 in another order; and a difference that is the same for every sample."""
+    parts = np.array([0.1, 0.2, 0.3])
+    a = np.array([RANDOM.permutation(parts) for _ in range(40)])
+    b = np.array([RANDOM.permutation(parts) for _ in range(40)])
+    assert abs(a.mean(axis=1) - b.mean(axis=1)).max() > 0
+    (found,) = evals.compare(write(tmp_path / "a.jsonl", a), write(tmp_path / "b.jsonl", b))
+    assert found.difference.value == 0 == found.difference.standard_error
+    assert (found.samples_to_show(), found.is_real) == (None, False)
+    (found,) = evals.compare(write(tmp_path / "a.jsonl", a + 0.1), write(tmp_path / "b.jsonl", b))
+    assert found.difference.value == pytest.approx(0.1)
+    assert found.difference.standard_error == 0
+    assert math.isnan(found.difference.low)
+    thirds = np.zeros((300, 3))  # a measure whose values differ by rounding alone
+    thirds[:200] = 1
+    thirds[200:, 0] = 1
+    (found,) = evals.compare(write(tmp_path / "a.jsonl", thirds), write(tmp_path / "b.jsonl", thirds[:, ::-1]))
+    assert found.difference.value == 0
+    assert found.samples_to_show() is None
 
 
 def test_two_models_of_one_log() -> None:

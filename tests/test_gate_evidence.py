@@ -110,12 +110,37 @@ def test_epochs_of_a_log_are_clusters(command: Any) -> None:
     assert math.isclose(found["requirements"][0]["low"], expected.low)
 
 
-def test_logs_with_epochs_and_a_baseline_are_compared_by_sample_elsewhere(command: Any) -> None:
-    """Their epochs would count as samples of their own."""
+def test_logs_with_epochs_and_a_baseline_are_paired_by_sample(command: Any) -> None:
+    """Their epochs would count as samples of their own, in either file."""
     logs = [str(ROOT / "tests" / "data" / "evals" / name) for name in ("a.eval", "b.eval")]
     said = refused(command, "gate", logs[0], "--baseline", logs[1], "--metrics", "accuracy")
-    assert "--baseline: expected a log without epochs, got several answers to a sample" in said
-    assert "matrics compare" in said
+    assert f"--baseline: expected --paired-on sample with it, as {logs[0]} has several answers to a sample" in said
+    Path("once.jsonl").write_text('{"sample": 1, "score": 1}\n{"sample": 2, "score": 0}\n')
+    said = refused(command, "gate", "once.jsonl", "--baseline", logs[0], "--metrics", "accuracy")
+    assert f"as {logs[0]} has several answers" in said
+    options = ("--baseline", logs[1], "--metrics", "accuracy", "--paired-on", "sample")
+    code, _, err = command("gate", logs[0], *options)
+    assert code == 2
+    assert "expected as many rows of a sample in both files, got 3 of q07" in err
+
+
+def test_repeated_samples_of_a_gate_are_clusters(command: Any) -> None:
+    """As clusters= of Python; the repeats of a file alone count as well."""
+    samples = np.repeat(np.arange(60), 4)
+    true = np.where(samples % 3 > 0, "ok", "fraud")
+    new, old = (np.where(RANDOM.random(240) < p, true, "ok") for p in (0.9, 0.7))
+    for name, pred in (("new.csv", new), ("old.csv", old)):
+        rows = (f"{k},{x},{y}" for k, x, y in zip(samples, true, pred, strict=True))
+        Path(name).write_text("\n".join(["id,y_true,y_pred", *rows]) + "\n")
+    wanted = matrics.gate(true, ["mcc >= 0.5", "mcc"], y_pred=new, baseline=old, clusters=samples, margin=0.1)
+    arguments = ("new.csv", "--baseline", "old.csv", "--paired-on", "id", "--metrics", "mcc", "--margin", "0.1")
+    _, out, _ = command("gate", *arguments, "--require", "mcc >= 0.5", "--format", "json")
+    found = json.loads(out)
+    for one, other in zip(found["requirements"], wanted.requirements, strict=True):
+        assert math.isclose(one["low"], other.low)
+        assert math.isclose(one["high"], other.high)
+    assert (found["paired"], found["clusters"], found["number_of_clusters"]) == (60, "id", 60)
+    assert "the same 60 samples (id), 4 predictions of each" in command("gate", *arguments)[1]
 
 
 def test_rows_without_a_label_and_other_encodings(command: Any) -> None:

@@ -221,8 +221,10 @@ def test_weights_of_models() -> None:
     mean = (right * WEIGHTS).sum(1) / WEIGHTS.sum()
     np.testing.assert_allclose(found.intervals.estimate, mean, rtol=1e-12)
     error = np.sqrt((WEIGHTS**2 * (right - mean[:, None]) ** 2).sum(1)) / WEIGHTS.sum()
-    np.testing.assert_allclose(found.intervals.standard_error, error, rtol=0.02)
-    np.testing.assert_allclose(found.intervals.high - found.intervals.estimate, 1.96 * error, rtol=0.04)
+    np.testing.assert_allclose(found.intervals.standard_error, error, rtol=1e-9)
+    trials, z = mean * (1 - mean) / error**2, 1.959964  # Wilson's interval of as many independent samples
+    reach = z / (1 + z**2 / trials) * np.sqrt(mean * (1 - mean) / trials + z**2 / (4 * trials**2))
+    np.testing.assert_allclose((found.intervals.high - found.intervals.low) / 2, reach, rtol=1e-6)
     gap = right[0] * 1.0 - right[1]
     apart = np.sqrt((WEIGHTS**2 * (gap - (mean[0] - mean[1])) ** 2).sum()) / WEIGHTS.sum()
     assert found.differences.standard_error[0, 1] == pytest.approx(apart, rel=0.02)
@@ -230,6 +232,32 @@ def test_weights_of_models() -> None:
         TRUE, MODELS, "accuracy", num_classes=3, sample_weight=1000 * WEIGHTS, num=20_000, rng=0
     )["accuracy"]
     np.testing.assert_allclose(again.intervals.low, found.intervals.low, rtol=1e-9)
+
+
+def test_intervals_of_weighted_models_are_those_of_squared_weights() -> None:
+    """Except those of measures of the number of samples, which have none; and equal weights are as no weights."""
+    metrics = ["accuracy", "recall:class", "mcc", "f1", "tp:class"]
+    options: dict[str, Any] = {"num_classes": 3, "num": 300, "rng": 0}
+    found = matrics.compare_models(TRUE, MODELS, metrics, sample_weight=WEIGHTS, **options)
+    tables = [
+        np.stack([matrics.confusion_matrix(TRUE, model, num_classes=3, sample_weight=one) for model in MODELS])
+        for one in (WEIGHTS, WEIGHTS**2)
+    ]
+    wanted = matrics.interval(tables[0], metrics[:-1], squared_weights=tables[1])
+    for name, one in wanted.items():
+        np.testing.assert_allclose(found[name].intervals.low, one.low, rtol=1e-9)
+        np.testing.assert_allclose(found[name].intervals.high, one.high, rtol=1e-9)
+        np.testing.assert_array_equal(found[name].intervals.status, one.status)
+    assert np.isfinite(found["tp:class"].intervals.high).all()
+    without = matrics.compare_models(TRUE, MODELS, metrics, **options)
+    for weight in (1.0, 0.1, 7):
+        equal = matrics.compare_models(TRUE, MODELS, metrics, sample_weight=np.full(SAMPLES, weight), **options)
+        for name, one in without.items():
+            for part, other in zip(
+                (*one.intervals, *one.differences), (*equal[name].intervals, *equal[name].differences), strict=True
+            ):
+                np.testing.assert_array_equal(part, other)
+            np.testing.assert_array_equal(one.probability_best, equal[name].probability_best)
 
 
 def test_weights_of_clusters() -> None:

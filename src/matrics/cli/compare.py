@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
-from matrics.cli.paired import TwoFiles, join
+from matrics.cli.paired import TwoFiles, join, repeats
 from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
 from matrics.files.notices import refuse_disjoint, warn_of_odd_labels
@@ -119,9 +119,9 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     if weights is not None:
         weights = weights_of_samples(weights, rows, "--weight")
     number = len(np.unique(samples))
-    repeats = f", {len(true) / number:.10g} predictions of each" if number < len(true) else ""
     verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, asked)
-    titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {_percent(asked)}, {asked.drawn}")
+    of_samples = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
+    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
     return Compared(labelled.names, titles, verdicts, paired=number, **about)
 
 
@@ -146,11 +146,11 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
         files = np.repeat([0, 1], counts)
         verdicts, title = _alone((files, true, pred, weights), metrics, classes, asked)
         return Compared(list(found.files), [*titles, title], verdicts, **about)
-    number = len(both.true)
-    samples = np.arange(number)
-    verdicts = _together((both.true, both.predictions, samples, both.weights), metrics, found.classes, asked)
+    number = both.number
+    verdicts = _together((both.true, both.predictions, both.samples, both.weights), metrics, found.classes, asked)
     left_out = tuple(both.left_out(found.files))
-    titles.append(f"on the same {number:,} samples ({names.clusters}); {_percent(asked)}, {asked.drawn}")
+    of_samples = f"on the same {number:,} samples ({names.clusters}){both.repeats}"
+    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
     return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
 
 

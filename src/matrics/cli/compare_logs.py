@@ -101,11 +101,11 @@ def answer(found: RunComparison) -> str:
 
 def plan(found: RunComparison) -> list[str]:
     """What more samples or more epochs would buy."""
-    half = found.half_width()
-    if not half > 0:
+    if not found.difference.standard_error > 0:
         return ["the difference is the same for every sample: only more samples can say how sure it is"]
     twice = _plain(found.half_width(samples=2))
-    lines = [f"the difference is known to ±{_plain(half)}; twice the samples would make that ±{twice}"]
+    half = _plain(found.half_width())
+    lines = [f"the difference is known to ±{half}; twice the samples would make that ±{twice}"]
     if not math.isnan(found.noise.prediction):
         lines[0] += (
             f", twice the epochs ±{_plain(found.half_width(epochs=2))}, and any number of epochs at best "

@@ -162,18 +162,18 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
     baseline = beside.baseline
     given = opened(path)
     clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
-    if baseline is not None and clusters_of(given, None) is not None:
-        raise ValueError(
-            f"--baseline: expected a log without epochs, got several answers to a sample in {path}; matrics compare "
-            f"{path} {baseline} compares such logs by sample"
-        )
+    old_given = None
+    if baseline is not None:
+        _refuse_epochs(given, path)
+        old_given = opened(baseline)
+        _refuse_epochs(old_given, baseline)
     if None not in (clusters, baseline):
         raise ValueError(f"--clusters: expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
     source = _one(given, asked, clusters)
     cm, squares = _matrix(source)
     titles = [_described(source.file, source.n, cm, asked.weight)]
     facts: dict[str, Any] = {"file": source.file}
-    if baseline is None:
+    if old_given is None:
         parts = None
         if clusters is not None:
             parts = source.clusters_of(0) if source.rows == "true" else np.swapaxes(source.clusters_of(0), -1, -2)
@@ -181,7 +181,7 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
             titles[0] += f" in {counted(len(parts), 'cluster')} ({clusters})"
             facts |= {"clusters": clusters, "number_of_clusters": len(parts)}
         return GateFiles(Evidence(cm, squares, clusters=parts), source.known(positive), titles, facts)
-    other = _one(baseline, asked)
+    other = _one(old_given, asked)
     old, of_old = _matrix(other)
     known = source.known(positive)
     if not (source.named or other.named) and source.n != other.n:
@@ -200,6 +200,15 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         "--paired-on COLUMN)"
     )
     return GateFiles(Evidence(cm, squares, old, of_old), known, titles, {**facts, "baseline": other.file})
+
+
+def _refuse_epochs(given: Path | Input, path: Path) -> None:
+    """Raise for a log whose answers would count as samples of their own."""
+    of_log = clusters_of(given, None)
+    if of_log is not None:
+        raise ValueError(
+            f"--baseline: expected --paired-on {of_log} with it, as {path} has several answers to a sample"
+        )
 
 
 def _refuse_single(number: int, clusters: str) -> None:
@@ -226,19 +235,26 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
     found.warn()
     of_all, weight = found.rows[0].weights, both.weights
 
-    def joint(weights: Array | None) -> Array:
-        return matrics.joint_confusion_matrix(both.true, *both.predictions, num_classes=n, sample_weight=weights)
+    def joint(weights: Array | None, **by: Any) -> Array:
+        return matrics.joint_confusion_matrix(both.true, *both.predictions, num_classes=n, sample_weight=weights, **by)
 
-    def alone(weights: Array | None) -> Array:
-        return matrics.confusion_matrix(*found.labels(0), num_classes=n, sample_weight=weights)
+    def alone(weights: Array | None, **by: Any) -> Array:
+        return matrics.confusion_matrix(*found.labels(0), num_classes=n, sample_weight=weights, **by)
 
     evidence = Evidence(alone(of_all), joint=joint(weight))
-    if weight is not None:
+    number, samples = both.number, found.rows[0].samples
+    repeated: dict[str, Any] = {}
+    if len(np.unique(samples)) < len(samples):  # whole samples are random
+        parts = alone(of_all, **_by(samples))
+        if number < 2:
+            raise ValueError(f"--paired-on: expected at least two samples with several rows each, got {number}")
+        evidence = evidence._replace(clusters=parts, joint_clusters=joint(weight, **_by(both.samples)))
+        repeated = {"clusters": paired_on, "number_of_clusters": len(parts)}
+    elif weight is not None:
         evidence = evidence._replace(squares=alone(of_all**2), joint_squares=joint(weight**2))
-    number = len(both.true)
     titles = [
         _described(files[0], n, evidence.cm, asked.weight),
-        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on})",
+        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){both.repeats}",
     ]
     titles += [
         f"left out of the comparison, as only {file} has them: {named(only)}"
@@ -246,9 +262,15 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
         if only
     ]
     left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
-    facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out}
+    facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
     classes = Classes.of(n, found.classes, positive, ordered=found.ordered, apart=found.apart)
     return GateFiles(evidence, classes, titles, facts)
+
+
+def _by(samples: Array) -> dict[str, Any]:
+    """The options that count each sample alone."""
+    found, groups = np.unique(samples, return_inverse=True)
+    return {"groups": groups, "num_groups": len(found)}
 
 
 def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:

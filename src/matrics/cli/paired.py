@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +73,23 @@ class TwoFiles:
 
 @dataclass(frozen=True)
 class Paired:
-    """The samples that both files have, in the order of the first."""
+    """The predictions of the samples that both files have, in the order of the first."""
 
     true: Array  # (N,)
     predictions: Array  # (2, N)
+    samples: Array  # (N,), which has repeats where a sample has several predictions
     weights: Array | None
     only: tuple[list[str], list[str]]  # the samples that only one file has
+
+    @property
+    def number(self) -> int:
+        """The number of samples."""
+        return len(np.unique(self.samples))
+
+    @property
+    def repeats(self) -> str:
+        """How many predictions a sample has, in words; empty if it is one."""
+        return repeats(len(self.true), self.number)
 
     def left_out(self, files: Sequence[str]) -> list[str]:
         """What is left out, in sentences."""
@@ -108,20 +120,24 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
 
 
 def join(found: TwoFiles, column: str) -> Paired:
-    """Join the rows by the samples; each may be there once."""
+    """Join the rows by the samples; several rows of one sample are joined in their order, and are a cluster."""
     a, b = found.rows
-    for file, one in zip(found.files, found.rows, strict=True):
-        _refuse_repeated(one, file, column)
-    place_of = {b.sample_names[sample]: row for row, sample in enumerate(b.samples.tolist())}
-    names = [a.sample_names[sample] for sample in a.samples.tolist()]
-    both = [(row, place_of[name]) for row, name in enumerate(names) if name in place_of]
-    here = {names[row] for row, _ in both}
-    only = [name for name in names if name not in here], [name for name in place_of if name not in here]
-    if not both:
+    names, others = ([one.sample_names[sample] for sample in one.samples.tolist()] for one in (a, b))
+    times, other_times = Counter(names), Counter(others)
+    only = [name for name in times if name not in other_times], [name for name in other_times if name not in times]
+    if len(only[0]) == len(times):
         raise ValueError(
             f"--paired-on {column}: expected samples that are in both files, got {named(only[0])} in {found.files[0]} "
             f"and {named(only[1])} in {found.files[1]}"
         )
+    uneven = next((name for name in times if name in other_times and times[name] != other_times[name]), None)
+    if uneven is not None:
+        raise ValueError(
+            f"--paired-on {column}: expected as many rows of a sample in both files, got {times[uneven]} of "
+            f"{cut(uneven)} in {found.files[0]} and {other_times[uneven]} in {found.files[1]}"
+        )
+    places = dict(zip(_numbered(others), range(len(others)), strict=True))
+    both = [(row, places[key]) for row, key in enumerate(_numbered(names)) if key in places]
     rows_a, rows_b = np.asarray(both).T
     (true, pred), (same, other) = found.labels(0), found.labels(1)
     wrong = np.flatnonzero(true[rows_a] != same[rows_b])
@@ -140,17 +156,22 @@ def join(found: TwoFiles, column: str) -> Paired:
             f"--weight: expected the same weight of a sample in both files, got {weights[row]:g} and "
             f"{b.weights[rows_b][row]:g} of {cut(names[rows_a[row]])}"
         )
-    return Paired(true[rows_a], np.stack([pred[rows_a], other[rows_b]]), weights, only)
+    return Paired(true[rows_a], np.stack([pred[rows_a], other[rows_b]]), a.samples[rows_a], weights, only)
 
 
-def _refuse_repeated(one: Labelled, file: str, column: str) -> None:
-    times = np.bincount(one.samples)
-    if (times > 1).any():
-        first = int((times > 1).argmax())
-        raise ValueError(
-            f"--paired-on {column}: expected each sample once in {file}, got {quoted(one.sample_names[first])} "
-            f"{times[first]} times"
-        )
+def _numbered(names: Sequence[str]) -> list[tuple[str, int]]:
+    """The sample of each row, and which of its rows it is."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append((name, seen[name]))
+        seen[name] += 1
+    return found
+
+
+def repeats(rows: int, samples: int) -> str:
+    """How many predictions a sample has, in words; empty if it is one."""
+    return f", {rows / samples:.10g} predictions of each" if samples < rows else ""
 
 
 def named(samples: Sequence[str]) -> str:

@@ -149,14 +149,14 @@ def judged_together(
         workers=-1,
         **options,
     )
+    weights = options.get("sample_weight")
+    weighted = weights is not None and bool(np.ptp(weights) > 0)
     verdicts = []
     for key, metric in metrics.items():
         one = compared[str(metric)]
         side = 1 if metric.higher_is_better else -1
         scheme = "clusters" if repeated else "multinomial"
-        of_replicates = intervals_are_of_replicates(
-            weighted=options.get("sample_weight") is not None, clustered=repeated
-        )
+        of_replicates = intervals_are_of_replicates(metric, weighted=weighted, clustered=repeated)
         method = "replicates" if of_replicates else formula_of(Measure.of(metric), "auto", scheme)
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])

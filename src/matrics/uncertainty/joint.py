@@ -17,6 +17,7 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.metrics.inference import special
 from matrics.typing import ArrayLike
 from matrics.uncertainty.measure import Score
+from matrics.uncertainty.weighted import ROUNDING, are_counts
 
 
 def joint_confusion_matrix(
@@ -44,7 +45,8 @@ def joint_confusion_matrix(
         In place of ``num_classes``: the label of each class.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
-        samples, such as equal samples in one row of a file.
+        samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
+        squared weights as well.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     groups : array_like of int, optional
@@ -153,7 +155,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Parameters
     ----------
     joint : array_like, shape (*B, n, n, n)
-        Counts by true class and both predictions, as from :func:`matrics.joint_confusion_matrix`.
+        Numbers of samples by true class and both predictions, as from :func:`matrics.joint_confusion_matrix` without
+        weights.
     exact : bool, default True
         Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.
@@ -169,7 +172,15 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Raises
     ------
     ValueError
-        ``joint`` has no three equal axes of classes, or ``mid_p`` goes without ``exact``.
+        ``joint`` has no three equal axes of classes or a cell that is not a whole number, or ``mid_p`` is given without
+        ``exact``.
+
+    Notes
+    -----
+    The test counts samples, so it does not accept sums of weights: the p-value would depend on the unit of the weights.
+    :func:`compare_paired` compares the accuracy of weighted samples with ``squared_weights``. Sums of weights that are
+    whole numbers cannot be distinguished from counts, and are treated as counts. In compiled code, where values are not
+    inspected, tables with cells that are not whole numbers have the statistic and the p-value NaN.
 
     References
     ----------
@@ -191,6 +202,11 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     xp, diagonal = backend.xp, backend.xp.linalg.diagonal
     cells = backend.to_float(array)
     valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-3, -2, -1))
+    if backend.is_float(array):
+        tables = xp.reshape(cells, (math.prod(array.shape[:-3]), array.shape[-1], -1))
+        counted = xp.reshape(are_counts(tables, backend), tuple(valid.shape))
+        _refuse_weights(cells, valid & ~counted, backend)
+        valid = valid & counted
     cells = xp.where(valid[..., None, None, None], cells, 0)
     right_a, right_b = (xp.sum(diagonal(xp.sum(cells, axis=axis)), axis=-1) for axis in (-1, -2))
     both = xp.sum(diagonal(diagonal(cells)), axis=-1)
@@ -204,6 +220,21 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     statistic = xp.where(some, away**2 / xp.where(some, number, 1), 0)
     p_value = xp.where(some, 2 * backend.normal_cdf(-xp.sqrt(statistic)), 1)
     return _of_valid(statistic, p_value, valid, backend)
+
+
+def _refuse_weights(cells: Array, weighted: Array, backend: Standard) -> None:
+    """Raise for tables with sums of weights, where values can be inspected."""
+    if not backend.can_look(weighted) or not bool(backend.xp.any(weighted)):
+        return
+    values = backend.to_numpy(cells)
+    is_part = backend.to_numpy(weighted)[..., None, None, None] & (
+        np.abs(values - np.rint(values)) > ROUNDING * (1 + values)
+    )
+    place = tuple(map(int, np.argwhere(is_part)[0]))
+    raise ValueError(
+        f"joint: expected numbers of samples, got the cell {values[place]:g} at {place}; for weighted samples use "
+        "matrics.compare_paired(joint, 'accuracy', squared_weights=...), with the joint table of the squared weights"
+    )
 
 
 def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard) -> McNemar:

@@ -32,7 +32,7 @@ class PairedSamples(NamedTuple):
     true: Array  # (N,)
     predictions: Array  # (M, N)
     clusters: Array | None  # (N,)
-    weights: Array | None  # (N,)
+    weights: Array | None  # (N,); None as well where all are equal
     classes: CodedClasses
     left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
@@ -152,13 +152,13 @@ def _beside(true: Array, values: Any, name: str) -> Array:
     return found
 
 
-def _weights(weights: Array, kept: Array) -> Array:
-    """The weights of the selected samples, scaled to a mean of 1."""
+def _weights(weights: Array, kept: Array) -> Array | None:
+    """The weights of the selected samples, scaled to a mean of 1; None if all are equal, as weights of 1 are none."""
     refuse_weights(weights, kept)
     found = weights[kept].astype(np.float64)
     if not found.any():
         raise ValueError("sample_weight: expected a weight above 0, got none")
-    return found / found.mean()
+    return None if (found == found[0]).all() else found / found.mean()
 
 
 class Draws:

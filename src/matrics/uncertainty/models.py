@@ -111,10 +111,11 @@ def compare_models(
 
     Notes
     -----
-    A sample is drawn together with all its predictions. Intervals are those of :func:`matrics.interval`; those of
-    weighted samples without clusters are as wide as the replicates are far from the estimate, as are the limits of all
-    differences. ``probability_best`` is the share of the
-    replicates in which a model has the best value; ties are shared.
+    A sample is drawn together with all its predictions. Intervals are those of :func:`matrics.interval`, of weighted
+    samples with ``squared_weights``. The limits of all differences are as wide as the replicates are far from the
+    estimate; so are the intervals of weighted samples without clusters for measures of the number of samples, such as
+    the number of true positives. ``probability_best`` is the share of the replicates in which a model has the best
+    value; ties are shared. Equal weights are as no weights.
 
     ``tied`` is corrected for looking at all models: a model differs significantly from the best if their difference
     is more standard errors away from 0 than the largest of all pairwise differences is from its estimate, in all but
@@ -151,29 +152,45 @@ def compare_models(
     if undirected:
         raise ValueError(f"metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
     draws = Draws.of(samples)
-    score = score_of(measures, float(zero_division))
-    replicates = _replicates(draws, score, num, rng, workers)
-    intervals: list[Interval] = []
-    if not intervals_are_of_replicates(weighted=samples.weights is not None, clustered=draws.of_clusters is not None):
-        cells = samples.matrices() if draws.of_clusters is None else draws.of_clusters
-        axis = None if draws.of_clusters is None else 0
-        found = interval(cells, chosen.values(), level=level, cluster_axis=axis, zero_division=zero_division)
-        intervals = [found[str(metric)] for metric in chosen.values()]
+    replicates = _replicates(draws, score_of(measures, float(zero_division)), num, rng, workers)
+    of_formulas = _of_formulas(samples, draws, list(chosen.values()), level=level, zero_division=zero_division)
     results = {}
     with NUMPY.quiet():
-        if not intervals:
-            options = Options(level, "bootstrap", "multinomial", num)
-            intervals = _by_replicates(samples, replicates, measures, score, options)
-        for key, one, measure, values in zip(chosen, intervals, measures, replicates, strict=True):
+        options = Options(level, "bootstrap", "multinomial", num)
+        for key, metric, measure, values in zip(chosen, chosen.values(), measures, replicates, strict=True):
+            one = of_formulas.get(str(metric))
+            if one is None:
+                (one,) = _by_replicates(
+                    samples, [values], [measure], score_of([measure], float(zero_division)), options
+                )
             results[key] = _compared(
                 one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
             )
     return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
 
 
-def intervals_are_of_replicates(*, weighted: bool, clustered: bool) -> bool:
-    """Whether the interval of each model is from its replicates, and not that of :func:`matrics.interval`."""
-    return weighted and not clustered
+def intervals_are_of_replicates(metric: Metric, *, weighted: bool, clustered: bool) -> bool:
+    """Whether the interval of each model is from its replicates, and not that of :func:`matrics.interval`.
+
+    A measure of the size of a matrix has no limits by squared weights.
+    """
+    return weighted and not clustered and not metric.scale_free
+
+
+def _of_formulas(
+    samples: PairedSamples, draws: Draws, metrics: Sequence[Metric], *, level: float, zero_division: float
+) -> dict[str, Interval]:
+    """The intervals of :func:`matrics.interval` of the measures that have some, by the name of the measure."""
+    weights, of_clusters = samples.weights, draws.of_clusters
+    about: dict[str, Any] = {"weighted": weights is not None, "clustered": of_clusters is not None}
+    chosen = [metric for metric in metrics if not intervals_are_of_replicates(metric, **about)]
+    options: dict[str, Any] = {"level": level, "zero_division": zero_division}
+    if not chosen:
+        return {}
+    if of_clusters is not None:
+        return interval(of_clusters, chosen, cluster_axis=0, **options)
+    squares = None if weights is None else samples.matrices(weights**2)
+    return interval(samples.matrices(weights), chosen, squared_weights=squares, **options)
 
 
 def _by_replicates(

@@ -22,6 +22,7 @@ from matrics.uncertainty.joint import check_joint, difference_of
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.measure import Measure, Score, score_of
 from matrics.uncertainty.options import check_level
+from matrics.uncertainty.planned import Expected
 from matrics.uncertainty.slopes import slopes, variance
 
 # The most samples that are searched for, how exactly where they are many, and how many data sets are drawn, with which
@@ -87,17 +88,26 @@ def samples_needed(
 
     Notes
     -----
-    A proportion, such as the accuracy or a recall, gets the number for which Wilson's interval has this width, about
-    z² p (1 - p) / half_width². For other measures, and with ``difference``, the variance is computed by the delta
-    method, so the number is for large samples; with fewer than 20 samples in a class it is inaccurate.
+    The number is found for the limits of this library, at the expected matrix of so many samples. With ``half_width``
+    these are the limits of :func:`matrics.interval`. A proportion, such as the accuracy or a recall, gets the number
+    for which Wilson's interval has this width, about z² p (1 - p) / half_width².
+
+    With ``difference``, the power is that of the limits of :func:`matrics.compare`, or with ``paired`` those of
+    :func:`matrics.compare_paired`: the probability that they exclude 0. Other tests have another power; with the number
+    for a power of 80 % the exact :func:`matrics.mcnemar` has 76 to 79 %, and mid-p about 80 %. The second of two
+    independent classifiers has more errors or fewer in each class, in the same proportions, so that the measure differs
+    by ``difference``. It has another variance than the first, so the number is for the case that needs more samples,
+    and the power is larger in the other case. The joint table of ``paired`` is taken as it is.
+
+    In compiled code and on devices, the number is that for the variance of the delta method at the matrix, and both
+    classifiers have the same variance. It is too small where there are few errors.
 
     A pilot study without errors has a variance of 0, which says nothing about the errors of a larger study: use the
     proportions of a matrix with as many errors as you have to expect.
 
     Measures whose estimates are biased (entropies, confusion entropy, EVE, those made of chi-squared) have wider limits
     than that. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval`
-    have this width on average, found to 1 % by simulating 400 matrices with a fixed seed. On devices and in compiled
-    code, and with ``difference``, only the variance is used.
+    have this width on average, found to 1 % by simulating 400 matrices with a fixed seed.
 
     Examples
     --------
@@ -107,7 +117,7 @@ def samples_needed(
     >>> int(matrics.samples_needed([[40, 0], [0, 40]], "accuracy", half_width=0.05))  # no errors so far
     35
     >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "mcc", difference=0.05))
-    4019
+    4219
     """
     check_options(zero_division, invalid, workers)
     if (half_width is None) == (difference is None):
@@ -127,14 +137,7 @@ def samples_needed(
     (chosen,) = metrics_of([metric], array.shape[-1], class_names, positive, cm).values()
     measure = Measure.of(chosen)
     if paired is not None:
-        shape = tuple(array.shape)
-        backend, (array,) = as_arrays(joint=paired)
-        array = check_joint(array, backend)
-        if tuple(array.shape) != (*shape, shape[-1]):
-            raise ValueError(
-                f"paired: expected joint tables of the classes and the batch of cm, {(*shape, shape[-1])}, got "
-                f"{tuple(array.shape)}"
-            )
+        backend, array = _joint_of(paired, tuple(array.shape))
     spread = _variance(
         backend.detached(array),
         score_of([measure], float(zero_division)),
@@ -155,8 +158,36 @@ def samples_needed(
     if spread.trials is not None:
         with spread.backend.quiet():  # a width whose square is 0
             number = _of_proportion(spread, reach, float(size))
+    elif spread.backend is NUMPY:
+        given: dict[str, Any] = {"level": level, "zero_division": float(zero_division), "workers": workers}
+        plan = Expected(spread.shares, chosen, score_of([measure], float(zero_division)), given)
+        z = None if half_width is not None else reach - normal_quantile(level)
+        number = _by_limits(plan, number, float(size), z, is_paired=paired is not None)
     found = xp.reshape(xp.ceil(number * (1 - 1e-9)), spread.shape)
     return backend.from_host(np.asarray(found)[()]) if spread.backend is NUMPY else found
+
+
+def _joint_of(paired: ArrayLike, shape: tuple[int, ...]) -> tuple[Standard, Array]:
+    """The joint tables, of matrices of this shape."""
+    backend, (array,) = as_arrays(joint=paired)
+    array = check_joint(array, backend)
+    if tuple(array.shape) != (*shape, shape[-1]):
+        raise ValueError(
+            f"paired: expected joint tables of the classes and the batch of cm, {(*shape, shape[-1])}, got "
+            f"{tuple(array.shape)}"
+        )
+    return backend, array
+
+
+def _by_limits(plan: Expected, number: Array, size: float, z: float | None, *, is_paired: bool) -> Array:
+    """The numbers for the limits of the library, from those for the variance; ``z`` stands for the power."""
+    # Beyond these numbers derivatives are rounding, and limits those of the delta method.
+    start = np.where(number < MOST, number, math.nan)
+    if z is None:
+        found = plan.for_width(start, size)
+    else:
+        found = (plan.for_paired if is_paired else plan.for_difference)(start, size, z)
+    return np.where(np.isnan(found), number, found)
 
 
 def _by_simulation(  # noqa: PLR0917 (as of the door)

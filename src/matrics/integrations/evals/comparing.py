@@ -13,7 +13,7 @@ import numpy as np
 from matrics.catalogue.record import Metric
 from matrics.integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics.integrations.evals.log import Graded
-from matrics.integrations.evals.noise import Answers, Noise, standard_error
+from matrics.integrations.evals.noise import ROUNDING, Answers, Noise, shared_prediction, standard_error
 from matrics.integrations.evals.pairing import Pair, paired, runs_of
 from matrics.integrations.evals.reading import opened
 from matrics.integrations.evals.run_comparison import Estimate, RunComparison
@@ -71,7 +71,9 @@ def compare(
     distribution, and NaN where no sample differs.
 
     Where samples have several epochs, the variance of a sample's value has two parts: noise of prediction, by the
-    variance between epochs of a sample, and noise of data, which is the rest.
+    variance between epochs of a sample, and noise of data, which is the rest. Epochs with the same number in both runs
+    are compared with each other: if the second log grades the answers of the first, their noise cancels in the
+    difference.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def compare(
     >>> print(f"{found.difference.value:.2f}, between {found.difference.low:.3f} and {found.difference.high:.3f}")
     0.05, between -0.032 and 0.132
     >>> found.is_real, found.samples_to_show()
-    (False, 1097)
+    (False, 1096)
     """
     level = check_level(level)
     logs = [opened(Path(path)) for path in (a, b) if path is not None]
@@ -112,6 +114,8 @@ class Compared(NamedTuple):
     ) -> RunComparison:
         """The comparison with these values of a, of b and of their difference."""
         (a, b, gap), (noise_a, noise_b, noise_of_gap), pair = values, noise, self.pair
+        if abs(gap.value) <= ROUNDING * max(abs(a.value), abs(b.value)):
+            gap = gap._replace(value=0.0)
         return RunComparison(
             names=self.names,
             scorer=pair.scorer,
@@ -137,19 +141,23 @@ def compared_means(about: Compared) -> RunComparison:
     pair, level = about.pair, about.level
     scores = [[np.array([row.score for row in rows]) for rows in side] for side in (pair.a, pair.b)]
     a, b = map(Answers.of, scores)
-    means = (a.means, b.means, a.means - b.means)
+    scale = max(float(np.max(np.abs(run.means))) for run in (a, b))
+    gaps = a.means - b.means
+    means = (a.means, b.means, np.where(np.abs(gaps) <= ROUNDING * scale, 0, gaps))
     passes = all(np.isin(part, (0, 1)).all() for side in scores for part in side)
     if passes:
         of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], level)
         limits = [(one.low, one.high) for one in of_accuracy]
     else:
-        limits = [_by_student(values, level) for values in means]
+        limits = [_by_student(values, level, scale) for values in means]
     values = [
-        Estimate(float(np.mean(of_samples)), *ends, standard_error(of_samples))
+        Estimate(float(np.mean(of_samples)), *ends, standard_error(of_samples, scale))
         for of_samples, ends in zip(means, limits, strict=True)
     ]
-    predictions = ((a.prediction,), (b.prediction,), (a.prediction, b.prediction))
-    noise = [Noise.of(of_samples, *parts) for of_samples, parts in zip(means, predictions, strict=True)]
+    by_epoch = ([{row.epoch: row.score for row in rows} for rows in side] for side in (pair.a, pair.b))
+    shared = shared_prediction(list(zip(*by_epoch, strict=True)))
+    predictions = (a.prediction, b.prediction, a.prediction + b.prediction - 2 * shared)
+    noise = [Noise.of(of_samples, part, scale=scale) for of_samples, part in zip(means, predictions, strict=True)]
     return about.made("accuracy" if passes else "mean score", values, noise)
 
 
@@ -182,10 +190,12 @@ def compared_measures(about: Compared, chosen: dict[str, Metric]) -> list[RunCom
 
 
 def joint_tables(pair: Pair, labels: Any) -> Array:
-    """The joint table [true, a, b] of each sample: all pairs of its answers, which together count as epochs do.
+    """The joint table [true, a, b] of each sample, whose answers in each run together count as epochs do.
 
-    Which epoch of a is paired with which of b has no meaning, so that all are; a sample counts as often as a sample has
-    answers on average in the run with fewer, whatever its own number.
+    Epochs with the same number are pairs, as the second log may have other grades of the same answers; where runs have
+    answers of their own, these pairs are as good as any other. Answers to epochs that only one run has are paired with
+    all that the other run has left. A sample counts as often as a sample has answers on average in the run with fewer,
+    whatever its own number.
     """
     found = [[[labels(row) for row in rows] for rows in side] for side in (pair.a, pair.b)]
     classes = sorted({label for side in found for rows in side for labels_of_row in rows for label in labels_of_row})
@@ -195,15 +205,20 @@ def joint_tables(pair: Pair, labels: Any) -> Array:
     if number * n**3 > MOST_CELLS:
         raise ValueError(f"metrics: expected at most {MOST_CELLS:,} cells, got {number:,} samples of {n:,} classes")
     place = {label: k for k, label in enumerate(classes)}
-    shares = np.zeros((2, number, n))
-    true = np.empty(number, int)
-    for side, samples in enumerate(found):
-        for k, rows in enumerate(samples):
-            true[k] = place[rows[0][0]]
-            for _, predicted in rows:
-                shares[side, k, place[predicted]] += 1 / len(rows)
     joint = np.zeros((number, n, n, n))
-    joint[np.arange(number), true] = shares[0][:, :, None] * shares[1][:, None, :]
+    for k, (mine, theirs) in enumerate(zip(pair.a, pair.b, strict=True)):
+        each = [{row.epoch: place[labels(row)[1]] for row in rows} for rows in (mine, theirs)]
+        table = joint[k, place[labels(mine[0])[0]]]
+        share = 1 / max(map(len, each))
+        rest = np.array([np.bincount(list(side.values()), minlength=n) / len(side) for side in each])
+        for epoch in each[0].keys() & each[1].keys():
+            ours, other = each[0][epoch], each[1][epoch]
+            table[ours, other] += share
+            rest[0, ours] -= share
+            rest[1, other] -= share
+        left = rest[0].sum()
+        if left > ROUNDING:
+            table += rest[0][:, None] * rest[1] / left
     return joint * min(mean_epochs(pair.a), mean_epochs(pair.b))
 
 
@@ -216,8 +231,8 @@ def _estimates(joint: Array, metric: Metric, level: float) -> list[Estimate]:
     return [Estimate(*map(float, part)) for part in parts]
 
 
-def _by_student(values: Array, level: float) -> tuple[float, float]:
-    mean, error = float(np.mean(values)), standard_error(values)
+def _by_student(values: Array, level: float, scale: float) -> tuple[float, float]:
+    mean, error = float(np.mean(values)), standard_error(values, scale)
     # Values without any variation say nothing about how far others would be apart.
     reach = student_quantile(level, len(values) - 1) * error if error > 0 else math.nan
     return mean - reach, mean + reach

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 Array = Any
+
+# A standard error up to this share of the values is rounding.
+ROUNDING = 1e-12
 
 
 class Answers(NamedTuple):
@@ -58,21 +61,48 @@ class Noise(NamedTuple):
     prediction: float
 
     @classmethod
-    def of(cls, values: Array, *predictions: float) -> Noise:
-        """The noise of these values, one for each sample, to which predictions contribute so much.
+    def of(cls, values: Array, prediction: float, *, scale: float | None = None) -> Noise:
+        """The noise of these values, one for each sample, of whose variance the noise of prediction has this part.
 
-        The variance between the values is that of data plus that of prediction; the first is what is left of it, and at
-        least 0.
+        The variance between the values is that of data plus that of prediction. Both are at least 0, so that a part
+        that is estimated to be larger than the whole is the whole.
         """
-        prediction = sum(predictions)
-        rest = float(np.var(values, ddof=1)) - prediction
-        return cls(rest if math.isnan(rest) else max(0.0, rest), prediction)
+        whole = variance(values, scale)
+        if math.isnan(prediction):
+            return cls(math.nan, math.nan)
+        prediction = min(max(0.0, prediction), whole)
+        return cls(whole - prediction, prediction)
 
     def standard_error(self, number: float, *, epochs: float = 1) -> float:
         """That of the mean of this number of samples, with so many times as many epochs."""
         return math.sqrt((self.data + self.prediction / epochs) / number)
 
 
-def standard_error(values: Array) -> float:
+def shared_prediction(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> float:
+    """The covariance of the means of a sample in two runs that is noise of prediction; 0 without repeats.
+
+    The pairs are the scores of each sample in both runs, by epoch. Epochs with the same number are pairs: these have
+    the same answers if the second run grades the answers of the first, and are independent if it has its own: it is at
+    least 0.
+    """
+    products, freedom, parts = 0.0, 0, 0.0
+    for a, b in pairs:
+        epochs = [epoch for epoch in a if epoch in b]
+        parts += len(epochs) / (len(a) * len(b))
+        if len(epochs) > 1:
+            ours, theirs = (np.array([side[epoch] for epoch in epochs]) for side in (a, b))
+            products += float(((ours - ours.mean()) * (theirs - theirs.mean())).sum())
+            freedom += len(epochs) - 1
+    return max(0.0, products) / freedom * parts / len(pairs) if freedom else 0.0
+
+
+def variance(values: Array, scale: float | None = None) -> float:
+    """The variance of values; 0 if it is rounding beside their ``scale``, which is the largest of them if left out."""
+    found = float(np.var(values, ddof=1))
+    scale = float(np.max(np.abs(values))) if scale is None else scale
+    return 0.0 if found <= (ROUNDING * scale) ** 2 else found
+
+
+def standard_error(values: Array, scale: float | None = None) -> float:
     """The standard error of the mean of independent values: the clustered one, where each is the mean of a cluster."""
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+    return math.sqrt(variance(values, scale) / len(values))

@@ -74,23 +74,26 @@ class RunComparison(NamedTuple):
     def half_width(self, *, samples: float = 1, epochs: float = 1) -> float:
         """Half the width that limits of the difference would have with so many times the samples or the epochs.
 
-        Without repeats, more epochs are NaN: nobody knows how far they would be apart. ``epochs=math.inf`` is the best
-        that epochs can do.
+        It is that of ``difference``, times the ratio of the standard errors. Without repeats, more epochs are NaN, as
+        the variance between epochs is unknown. ``epochs=math.inf`` is the smallest that further epochs can make it.
         """
-        number = self.samples * samples
+        error, number = self.difference.standard_error, self.samples * samples
         if epochs == 1:
-            error = self.difference.standard_error / math.sqrt(samples)
+            ratio = 1 / math.sqrt(samples)
         else:
-            error = self.noise.standard_error(number, epochs=epochs)
-        return student_quantile(self.level, round(number) - 1) * error
+            ratio = self.noise.standard_error(number, epochs=epochs) / error if error > 0 else math.nan
+        now, then = (student_quantile(self.level, round(size) - 1) for size in (self.samples, number))
+        return (self.difference.high - self.difference.low) / 2 * ratio * then / now
 
     def samples_to_show(self) -> int | None:
         """The number of samples with which a difference of this size would be shown in four cases of five.
 
         None if the difference or its standard error is 0, or undefined.
         """
-        gap, error = abs(self.difference.value), self.difference.standard_error
-        if not (gap > 0 and error > 0):
+        gap, low, high, error = self.difference
+        away = gap - low if gap > 0 else high - gap  # of the limit that decides whether the difference is shown
+        if not (abs(gap) > 0 and error > 0 and away > 0):
             return None
         reach = normal_quantile(self.level) + NormalDist().inv_cdf(POWER)
-        return math.ceil(self.samples * (reach * error / gap) ** 2)
+        reach *= away / student_quantile(self.level, self.samples - 1)
+        return math.ceil(self.samples * (reach / gap) ** 2)
