@@ -243,7 +243,7 @@ def test_other_doors() -> None:
         matrics.study.certificate(metric)
     margins = matrics.MarginState.zeros(200).update([0], [0])
     with pytest.raises(ValueError, match="needs all cells of the matrix"):
-        margins.score(matrics.cohen_kappa.using(weights=1 - np.eye(200)))
+        margins.score(matrics.cohen_kappa.using(costs=1 - np.eye(200)))
 
 
 def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
