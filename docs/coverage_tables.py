@@ -26,7 +26,7 @@ MEASURES = {
 }
 METHODS = ("auto", "delta", "posterior", "bootstrap", "bca", "wilson")
 PROMISED = 0.93  # what the default is to reach where its status is 0
-SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics.uncertainty.interval
+SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics.uncertainty.status
 
 
 def in_order(text):

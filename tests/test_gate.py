@@ -97,15 +97,29 @@ def test_undecided_counts_as(as_which: Any) -> None:
 
 
 def test_few_samples_never_pass() -> None:
-    """Of 60 samples all but one are right: the limits are above the bound, and not to be relied on."""
+    """Of 15 samples of a class all are right: the limits are above the bound, and not to be relied on."""
+    cm = [[30, 15], [0, 15]]
+    (one,) = matrics.gate(cm, "recall[1] >= 0.7").requirements
+    assert one.low == pytest.approx(wilson(15, 15)[0])
+    assert one.low > 0.7
+    assert (one.verdict, one.status) == ("undecided", IntervalStatus.FEW_SAMPLES)
+    assert one.needed == 20 * 60 / 15
+    assert IntervalStatus.FEW_SAMPLES.sentence in str(one)
+    assert matrics.gate(cm, "recall[1] < 0.7").verdict == "fail"
+
+
+def test_of_few_errors_one_limit_holds() -> None:
+    """The lower limit of an accuracy holds with one error, the upper one does not: a bound from above is undecided."""
     cm = [[30, 0], [1, 29]]
     (one,) = matrics.gate(cm, "accuracy >= 0.8").requirements
     assert one.low == pytest.approx(wilson(59, 60)[0])
-    assert one.low > 0.8
-    assert (one.verdict, one.status) == ("undecided", IntervalStatus.FEW_SAMPLES)
-    assert one.needed == 5 * 60  # five errors in place of one
-    assert IntervalStatus.FEW_SAMPLES.sentence in str(one)
-    assert matrics.gate(cm, "accuracy < 0.8").verdict == "fail"
+    assert (one.verdict, one.status) == ("pass", IntervalStatus.OK)
+    (above,) = matrics.gate(cm, "accuracy < 0.9999").requirements
+    assert above.high == pytest.approx(wilson(59, 60)[1])
+    assert (above.verdict, above.status) == ("undecided", IntervalStatus.FEW_SAMPLES)
+    assert above.needed == 5 * 60  # five errors in place of one
+    (loss,) = matrics.gate(cm, "hamming_loss <= 0.2").requirements
+    assert (loss.verdict, loss.status) == ("pass", IntervalStatus.OK)
 
 
 def test_undefined_is_undecided() -> None:
@@ -193,7 +207,7 @@ def test_needed_for_measures_without_a_formula() -> None:
 def test_no_number_decides_at_the_bound() -> None:
     (one,) = matrics.gate([[90, 10], [10, 90]], "accuracy >= 0.9").requirements
     assert (one.verdict, one.needed) == ("undecided", None)
-    (one,) = matrics.gate([[90, 10], [0, 0]], "accuracy >= 0.5").requirements  # an empty class stays empty
+    (one,) = matrics.gate([[90, 10], [0, 0]], "f1:macro >= 0.1").requirements  # an empty class stays empty
     assert (one.verdict, one.status, one.needed) == ("undecided", IntervalStatus.EMPTY_CLASS, None)
 
 

@@ -141,8 +141,8 @@ def test_the_status_of_a_proportion_is_that_of_its_samples():
     found = matrics.interval(FEW, "sensitivity, specificity, precision, npv, accuracy, mcc")
     few, ok = int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK)
     statuses = {name: status_of(one) for name, one in found.items()}
-    # Denominators: 12 ill, 101 healthy, 18 positive and 95 negative results, 113 persons.
-    assert statuses == {"sensitivity": few, "specificity": ok, "precision": few, "npv": ok, "accuracy": ok, "mcc": few}
+    # Denominators: 12 ill, 101 healthy, 18 positive and 95 negative results, of which 2 are wrong, 113 persons.
+    assert statuses == {"sensitivity": few, "specificity": ok, "precision": few, "npv": few, "accuracy": ok, "mcc": few}
     each = matrics.interval(FEW, "recall:class")["recall:class"]
     assert each.status.tolist() == [ok, few]
     assert matrics.interval([FEW, FEW], "recall:class")["recall:class"].status.tolist() == [[ok, few]] * 2
@@ -163,7 +163,8 @@ def test_what_a_gate_needs_is_about_its_own_samples():
 def test_few_errors_and_few_samples_remain_a_reason():
     few = int(IntervalStatus.FEW_SAMPLES)
     assert status_of(matrics.interval([[97, 1], [1, 40]], "specificity")["specificity"]) == few  # two errors
-    assert status_of(matrics.interval([[20, 6], [6, 20]], "specificity")["specificity"]) == few  # 52 samples
+    assert status_of(matrics.interval([[20, 6], [6, 20]], "specificity")["specificity"]) == 0  # 26 samples
+    assert status_of(matrics.interval([[13, 6], [60, 20]], "specificity")["specificity"]) == few  # 19 samples
     weights = matrics.interval(FEW, "specificity", squared_weights=FEW)["specificity"]
     assert status_of(weights) == few  # 113 weighted samples
 

@@ -143,7 +143,8 @@ def test_no_false_positive_and_empty_rows() -> None:
 
 def test_few_errors_of_one_class_are_few() -> None:
     cm = [[498, 2], [60, 40]]
-    assert matrics.interval(cm, "ppv", scheme="rows")["ppv"].status == IntervalStatus.OK
+    assert matrics.interval(cm, "ppv", scheme="rows")["ppv"].status == IntervalStatus.FEW_SAMPLES
+    assert matrics.interval(cm, "npv", scheme="rows")["npv"].status == IntervalStatus.OK
     assert matrics.interval(cm, "ppv", prevalence=0.03)["ppv"].status == IntervalStatus.FEW_SAMPLES
     assert matrics.interval(cm, "accuracy", prevalence=[0, 1])["accuracy"].status == IntervalStatus.OK
 

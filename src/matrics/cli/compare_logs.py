@@ -9,7 +9,7 @@ from rich.text import Text
 
 from matrics.cli.printing import fold, number, plain, show, text_table
 from matrics.files.notices import say
-from matrics.uncertainty.interval import SAMPLES_OF_A_CLASS
+from matrics.uncertainty.status import SAMPLES_OF_A_CLASS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -93,7 +93,8 @@ def gate(
     -----
     A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in between. An
     interval whose status is not 0, for example because there are few samples, does not pass: it is undecided, or it
-    fails. An undefined value has no limits, and is undecided. Of several requirements the gravest verdict counts: fail
+    fails. With fewer than five errors only the limit on the side of better values may be wrong, so that these are no
+    reason against a pass by the other limit: a perfect model passes. An undefined value has no limits, and is undecided. Of several requirements the gravest verdict counts: fail
     before undecided before pass. Each has its own interval at ``level``, not corrected for their number: more of them
     do not make it more likely that a gate passes a model which it should not.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics.catalogue.classes import Classes
-from matrics.gates.limits import Evidence, limits_of
+from matrics.gates.limits import Evidence, about_one_limit, limits_of
 from matrics.gates.needed import deciding_samples
 from matrics.gates.requirements import Requirement
 from matrics.gates.results import GateResult, RequirementResult, verdict_of
@@ -53,7 +53,7 @@ def judged(
     }
     verdicts = []
     for one in wanted:
-        limits = found[one.is_relative][str(one.metric)]
+        limits = about_one_limit(found[one.is_relative][str(one.metric)], one, given)
         verdict = verdict_of(one.sign, one.limit, limits)
         needed = deciding_samples(one, limits, given, options) if verdict == "undecided" else None
         verdicts.append(

@@ -8,12 +8,15 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array
 from matrics.catalogue.record import Metric
+from matrics.gates.requirements import Requirement
 from matrics.gates.results import Limits
 from matrics.judged.counts import JudgedCounts
 from matrics.judged.interval import judged_interval
 from matrics.uncertainty.compare import compare, compare_paired
 from matrics.uncertainty.interval import interval
+from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.results import IntervalStatus
+from matrics.uncertainty.status import Side, enough, needs_of
 from matrics.uncertainty.weighted import kish
 
 
@@ -88,6 +91,36 @@ def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, An
         other: Any = given.baseline  # there is one, or nothing to compare
         found = compare(given.cm, other, chosen, squared_weights=squares, **options)
     return {key: _plain(*(one[k] for k in range(3)), one.status) for key, one in found.items()}
+
+
+def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[float, float]]:
+    """The samples that there are, and those that are needed for the limit that decides on a requirement to hold.
+
+    A difference from a baseline needs them of both models.
+    """
+    tables: list[dict[str, Any]] = [{"cm": given.cm, "squares": given.squares, "clusters": given.clusters}]
+    if wanted.is_relative and given.joint is not None:
+        tables = [
+            {
+                "cm": given.joint.sum(axis),
+                "squares": None if given.joint_squares is None else given.joint_squares.sum(axis),
+                "clusters": None if given.joint_clusters is None else given.joint_clusters.sum(axis + 1),
+            }
+            for axis in (2, 1)
+        ]
+    elif wanted.is_relative:
+        tables.append({"cm": given.baseline, "squares": given.baseline_squares})
+    side: Side = "low" if wanted.sign in {">=", ">"} else "high"
+    measure = Measure.of(wanted.metric)
+    return [need for table in tables for need in needs_of(measure=measure, side=side, **table)]
+
+
+def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Limits:
+    """The limits with the status of the one that decides: with few errors it is the other one that may be wrong."""
+    if limits.status != IntervalStatus.FEW_SAMPLES:
+        return limits
+    is_enough = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
+    return limits._replace(status=IntervalStatus.OK) if is_enough else limits
 
 
 def _plain(*parts: Any) -> Limits:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from matrics.arrays import NUMPY, Array
-from matrics.engine.evaluation import evaluate
-from matrics.gates.limits import Evidence, limits_of, size_of
+from matrics.gates.limits import Evidence, limits_of, needs_of_requirement
 from matrics.gates.requirements import Requirement
 from matrics.gates.results import Limits, verdict_of
 from matrics.judged.counts import JudgedCounts
 from matrics.judged.needed import labels_needed
-from matrics.uncertainty.interval import EITHER_OUTCOME, SAMPLES_OF_A_CELL, SAMPLES_OF_A_CLASS, WEIGHTED_SAMPLES
-from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.planning import samples_needed
 from matrics.uncertainty.results import IntervalStatus
-from matrics.uncertainty.weighted import kish
 
 # How exactly the number is searched for, and up to how many times the number from which the search starts.
 STEPS, MOST_TIMES = 10, 2.0**10
@@ -96,26 +89,5 @@ def _times_for_status(status: IntervalStatus, given: Evidence, wanted: Requireme
     """How many times as many samples an interval needs for a status of 0; infinite if no number gives one."""
     if status != IntervalStatus.FEW_SAMPLES:
         return math.inf
-    if not wanted.is_relative:
-        tables = [(given.cm, given.squares)]
-    elif given.joint is None:
-        tables = [(given.cm, given.squares), (given.baseline, given.baseline_squares)]
-    else:
-        squares = given.joint_squares
-        tables = [(given.joint.sum(axis), None if squares is None else squares.sum(axis)) for axis in (2, 1)]
-    measure = Measure.of(wanted.metric)
-    return max(_times(cm, of_squares, measure) for cm, of_squares in tables)
-
-
-def _times(cm: Array, squares: Array | None, measure: Measure) -> float:
-    n = len(cm)
-    right, everything = np.eye(n, dtype=bool), np.ones((n, n), bool)
-    classes = [right[k][:, None] & everything for k in range(n) if cm[k].sum() > 0]
-    wanted = [(right, EITHER_OUTCOME), (~right, EITHER_OUTCOME), (everything, SAMPLES_OF_A_CELL * n**2)]
-    wanted += [(everything, WEIGHTED_SAMPLES)] if squares is not None else []
-    wanted += [(rows, SAMPLES_OF_A_CLASS) for rows in classes] if measure.trials is None else []
-    sizes = [(size_of(cm * cells, None if squares is None else squares * cells), least) for cells, least in wanted]
-    if measure.trials is not None:  # a proportion needs samples of its own
-        number, *rest = (evaluate(x, [measure.trials], invalid="nan")[0] for x in (cm, squares) if x is not None)
-        sizes.append((float(number if squares is None else kish(number, rest[0], NUMPY)), SAMPLES_OF_A_CLASS))
-    return max(least / size if size else math.inf for size, least in sizes)
+    needs = needs_of_requirement(wanted, given)
+    return max(least / number if number else math.inf for number, least in needs)

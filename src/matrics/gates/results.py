@@ -69,7 +69,7 @@ class RequirementResult:
     method : str
         How the limits were formed.
     status : IntervalStatus
-        Why the limits are missing or not to be relied on.
+        Why the limits are missing, or why the one that decides is not to be relied on: the lower limit of ``>=``.
     samples : float
         The number of samples; of weighted ones, the effective number. Of clusters, or of true labels, as ``unit`` says.
     is_weighted : bool

@@ -27,10 +27,11 @@ from matrics.uncertainty.arguments import by_class_names, metrics_of
 from matrics.uncertainty.compare import compare_paired
 from matrics.uncertainty.differences import recovered
 from matrics.uncertainty.draws import limits_by_draws
-from matrics.uncertainty.interval import UNDEFINED_SHARE, on_host, source_for
+from matrics.uncertainty.interval import on_host, source_for
 from matrics.uncertainty.measure import Measure, Score, Task
 from matrics.uncertainty.options import Options
 from matrics.uncertainty.results import IntervalStatus, PairedComparison
+from matrics.uncertainty.status import UNDEFINED_SHARE
 
 
 def judged_compare(

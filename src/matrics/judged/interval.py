@@ -20,11 +20,12 @@ from matrics.judged.results import JudgedInterval
 from matrics.judged.strata import identity, strata_of
 from matrics.quoting import quoted
 from matrics.uncertainty.arguments import by_class_names, metrics_of
-from matrics.uncertainty.interval import UNDEFINED_SHARE, interval, on_host
+from matrics.uncertainty.interval import interval, on_host
 from matrics.uncertainty.limits import around, normal_quantile, wilson
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import IntervalStatus
+from matrics.uncertainty.status import UNDEFINED_SHARE
 from matrics.uncertainty.weighted import kish
 
 #: How limits are formed: by derivatives, or as quantiles of replicates.

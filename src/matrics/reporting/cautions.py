@@ -98,7 +98,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"There {be} {count(distinct, what)} for {count(n * n, 'cell')} of a matrix. Below {FEW} for each "
-            "cell, limits of measures other than accuracy may be too narrow.",
+            "cell, limits of measures other than proportions may be too narrow.",
         )
     never = [
         f"{data.classes[k]} by {data.models[model]}"

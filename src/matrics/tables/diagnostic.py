@@ -22,10 +22,9 @@ from matrics.tables.vocabularies import apart
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.arguments import classes_of, second_class
 from matrics.uncertainty.differences import recovered
-from matrics.uncertainty.interval import EITHER_OUTCOME, SAMPLES_OF_A_CELL, interval
+from matrics.uncertainty.interval import interval
 from matrics.uncertainty.limits import around, normal_quantile
 from matrics.uncertainty.options import OF_PROPORTIONS, check_level
-from matrics.uncertainty.proportions import METHODS
 from matrics.uncertainty.results import Interval, IntervalStatus
 
 __all__ = ["DiagnosticTable", "diagnostic_table"]
@@ -307,16 +306,17 @@ def _rows(
     binary: NumPyArray, prevalence: float | PrevalenceEstimate | None, level: float, method: Any
 ) -> dict[str, tuple[Interval, str]]:
     """The interval of each row, and its method."""
-    specs = {**{name: f"{measure}[1]" for name, measure in SHARES.items()}, "accuracy": "accuracy"}
+    specs = {name: f"{measure}[1]" for name, measure in SHARES.items()}
+    specs |= {"accuracy": "accuracy", "prevalence": "prevalence[1]"}
     shares = interval(binary, list(specs.values()), level=level, method=method)
     found = {name: (shares[spec], METHOD_NAMES[method]) for name, spec in specs.items()}
-    accuracy = found.pop("accuracy")
+    accuracy, share = found.pop("accuracy"), found.pop("prevalence")
     found |= _ratios(binary, level)
     youden = _youden(found["sensitivity"][0], found["specificity"][0])
     found["Youden's index"] = (youden, "Newcombe")
     found["accuracy"] = accuracy
     if prevalence is None:
-        found["prevalence"] = (_share(binary[1].sum(), binary.sum(), level, method), METHOD_NAMES[method])
+        found["prevalence"] = share
         return found
     wanted = [specs[name] for name in AT_PREVALENCE]
     there: dict[str, Interval] = interval(binary, wanted, level=level, prevalence=prevalence)  # type: ignore[arg-type]
@@ -345,19 +345,6 @@ def _youden(sensitivity: Interval, specificity: Interval) -> Interval:
     status = max(sensitivity.status, specificity.status)
     estimate = sensitivity.estimate + specificity.estimate - 1
     return Interval(estimate, low, high, error, np.int64(0), status)
-
-
-def _share(hits: float, number: float, level: float, method: str) -> Interval:
-    """A proportion of all samples."""
-    if number == 0:
-        return Interval(math.nan, math.nan, math.nan, math.nan, 0, IntervalStatus.UNDEFINED)
-    share, trials = np.asarray(hits / number), np.asarray(float(number))
-    low, high = METHODS[method](share, trials, normal_quantile(level), NUMPY)
-    error = math.sqrt(share * (1 - share) / number)
-    is_few = number < 4 * SAMPLES_OF_A_CELL or min(hits, number - hits) < EITHER_OUTCOME  # as those of accuracy
-    status = IntervalStatus.FEW_SAMPLES if is_few else IntervalStatus.OK
-    status = status if float(hits).is_integer() and float(number).is_integer() else IntervalStatus.NOT_COUNTS
-    return Interval(share, low, high, error, 0, status)
 
 
 def _given(prevalence: float | PrevalenceEstimate, level: float) -> Interval:

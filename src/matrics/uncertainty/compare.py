@@ -25,7 +25,7 @@ from matrics.uncertainty.arguments import (
 )
 from matrics.uncertainty.differences import dependent, independent
 from matrics.uncertainty.draws import differences_by_draws
-from matrics.uncertainty.interval import on_host, reasons, source_for, status_of
+from matrics.uncertainty.interval import on_host, source_for
 from matrics.uncertainty.joint import check_joint, difference_of, margins
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.measure import Measure, Task, nothing, score_of, scored, tables_of
@@ -38,6 +38,7 @@ from matrics.uncertainty.options import (
     read_options,
 )
 from matrics.uncertainty.results import Comparison, PairedComparison
+from matrics.uncertainty.status import reasons, status_of
 from matrics.uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
 

@@ -13,7 +13,6 @@ from matrics.arrays.draws import RandomSource
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import (
     Invalid,
-    TableFunction,
     as_stack,
     check_options,
     evaluate,
@@ -37,27 +36,16 @@ from matrics.uncertainty.options import (
     clusters_first,
     read_options,
 )
-from matrics.uncertainty.results import Interval, IntervalStatus
+from matrics.uncertainty.results import Interval
+from matrics.uncertainty.status import reasons, status_of
 from matrics.uncertainty.target import batch_of, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import (
-    are_counts,
     effective,
-    kish,
     read_squares,
     refuse_unweighted,
     squares_of,
     squares_on_host,
 )
-
-# Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it),
-# samples for each of n² cells, and errors, or correct predictions.
-SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
-
-# Effective number of weighted samples: below this, single weights dominate, and the variance is unreliable.
-WEIGHTED_SAMPLES = 200
-
-# The share of undefined replicates above which the status is UNDEFINED_REPLICATES.
-UNDEFINED_SHARE = 0.05
 
 
 def interval(
@@ -296,11 +284,9 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
             found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
             found = limits_by_formula(task)
-        general = status_of(task, valid)
         results = []
         for position, limits in enumerate(found):
-            measure = task.measures[position]
-            own = general if measure.trials is None else status_of(task, valid, measure)
+            own = status_of(task, valid, task.measures[position])
             parts = _with_status(position, limits, own, valid, task)
             results.append(Interval(*(xp.reshape(part, batch + tuple(part.shape[1:])) for part in parts)))
     return results
@@ -321,25 +307,6 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
     return estimate, low, high, xp.where(known, error, math.nan), undefined, status
 
 
-def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, Array, Array]:
-    """Which values are defined, which have limits, and the status of each; ``general`` is the status of the samples."""
-    xp, (low, high, _, undefined) = task.backend.xp, limits
-    known = ~xp.isnan(value)
-    has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
-    if value.ndim > 1:
-        general = general if general.ndim > 1 else general[:, None]
-        general, valid = general + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
-    status = general
-    for code, holds in (
-        (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * task.options.num)),
-        (IntervalStatus.NO_VARIATION, ~has_limits),
-        (IntervalStatus.UNDEFINED, ~known),
-        (IntervalStatus.INVALID, ~valid),
-    ):
-        status = xp.where(holds & (status < int(code)), int(code), status)
-    return known, has_limits, status
-
-
 def source_for(
     arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm"
 ) -> RandomSource:
@@ -352,61 +319,3 @@ def source_for(
             check_drawable(np.where(good, cells, 0), scheme, name)
     square = backend.xp.zeros((1, 1), dtype=arrays[0].dtype, **backend.device_option(arrays[0]))
     return drawable(square, rng, scheme).source
-
-
-def status_of(task: Task, valid: Array, measure: Measure | None = None) -> Array:
-    """The status of the samples, or the clusters, of each matrix: (B,).
-
-    That of a proportion, (B,) or (B, C), is about the samples that it is a proportion of: few ill persons do not make a
-    specificity unreliable.
-    """
-    backend, xp, whole, squares = task.backend, task.backend.xp, task.whole, task.squares
-    n, of_clusters = whole.shape[-1], task.options.scheme == "clusters"
-
-    def samples(chosen: Array, axis: int | tuple[int, ...]) -> Array:
-        """The number of samples in some cells, or their effective number."""
-        weights = xp.sum(whole * chosen, axis=axis)
-        return weights if squares is None else kish(weights, xp.sum(squares * chosen, axis=axis), backend)
-
-    right = _identity(n, whole, backend)
-    everything = xp.ones_like(right)
-    sizes, total = xp.sum(whole, axis=-1), samples(everything, (-2, -1))
-    hits, errors = samples(right, (-2, -1)), samples(1 - right, (-2, -1))
-    of_class = samples(everything, -1)
-    if of_clusters:
-        of_class = xp.sum(xp.astype(xp.sum(task.cells, axis=-1) > 0, whole.dtype), axis=0)
-    few = (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
-    if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
-        rarer = xp.minimum(samples(right, -1), samples(1 - right, -1))
-        few = few | xp.any((task.target.shares > 0) & (rarer < EITHER_OUTCOME), axis=-1)
-    if squares is not None:
-        few = few | (total < WEIGHTED_SAMPLES)
-    if measure is None or measure.trials is None or task.target is not None:
-        few = few | xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
-    else:
-        scarce = _number_of(measure.trials, task) < SAMPLES_OF_A_CLASS
-        beside = scarce.ndim > 1
-        few = (few[:, None] if beside else few) | scarce
-        sizes, valid, whole = (x[:, None, ...] if beside else x for x in (sizes, valid, whole))
-    integer = backend.widest_int(whole) or xp.int32
-    status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
-    status = xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
-    if squares is not None or of_clusters:  # with clusters, the variance of sums is estimated from the clusters
-        return status
-    return xp.where(are_counts(whole, backend), status, int(IntervalStatus.NOT_COUNTS))
-
-
-def _number_of(trials: TableFunction, task: Task) -> Array:
-    """How many samples, or clusters with such, a proportion is of; of weighted samples the effective number."""
-    xp = task.backend.xp
-    if task.options.scheme == "clusters":
-        (of_clusters,) = evaluate(task.cells, [trials], invalid="nan")
-        return xp.sum(xp.astype(of_clusters > 0, task.whole.dtype), axis=0)
-    (found,) = evaluate(task.whole, [trials], invalid="nan")
-    if task.squares is None:
-        return found
-    return kish(found, evaluate(task.squares, [trials], invalid="nan")[0], task.backend)
-
-
-def _identity(n: int, like: Array, backend: Standard) -> Array:
-    return backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)[None, :, :]

@@ -40,6 +40,7 @@ class Measure(NamedTuple):
     extreme: Extreme | None = None  # if it is the lowest or the highest value of the classes
     samples: tuple[TableFunction, ...] = ()  # of a ratio of two proportions: successes and size of both
     ratio: str = ""  # and which ratio it is
+    metric: Metric | None = None
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
@@ -69,6 +70,7 @@ class Measure(NamedTuple):
             Extreme.of(metric) if metric.average in ("min", "max") else None,
             _two_samples(metric, pick),
             metric.name,
+            metric,
         )
 
 

@@ -22,12 +22,13 @@ from matrics.engine.execution.blocks import in_threads
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import by_class_names
-from matrics.uncertainty.interval import interval, reasons, status_of
+from matrics.uncertainty.interval import interval
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, Task, score_of
 from matrics.uncertainty.model_samples import Draws, PairedSamples, named_models
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
+from matrics.uncertainty.status import graver, reasons, status_of
 from matrics.uncertainty.weighted import effective
 
 # Replicates drawn and scored at a time, each chunk with its own stream.
@@ -281,7 +282,7 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
     status = np.maximum(one.status[:, None], one.status[None, :])
-    status = np.where(has_limits | np.isnan(gap), status, int(IntervalStatus.NO_VARIATION))
+    status = graver(status, [(IntervalStatus.NO_VARIATION, ~has_limits & ~np.isnan(gap))], np)
     differences = Comparison(
         gap,
         np.where(has_limits, gap - reach, math.nan),

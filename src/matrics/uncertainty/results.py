@@ -15,8 +15,19 @@ class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
     Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
-    reported. 8 is as minor as 1. A proportion needs 20 samples in its denominator; other measures need 20 samples of
-    every class.
+    reported. 8 is as minor as 1.
+
+    The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
+    precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
+    denominator, and of these 5 successes and 5 failures. Other measures need 20 samples of every class, 20 n² in all,
+    5 errors and 5 correct predictions. The derivatives by the cells decide what a measure depends on, also of an own
+    measure.
+
+    Status 0 of 95 % limits promises that at most 7 of 100 data sets have the status 0 and limits that miss the true
+    value. Where nearly all data sets have the status 0, the coverage therefore is at least 93 %. This holds exactly for
+    proportions of independent samples; the documentation has simulations of other measures. The status looks at the
+    data, so the coverage of only those data sets that have the status 0 may be lower where five errors are hardly
+    expected: such a data set has more errors than most.
 
     Examples
     --------
