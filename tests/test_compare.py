@@ -64,7 +64,7 @@ def test_joint_labels() -> None:
     for bad, name in (((TRUE + 1, A, B), "y_true"), ((TRUE, A - 1, B), "y_a"), ((TRUE, A, B + 1), "y_b")):
         with pytest.raises(ValueError, match=rf"{name}: expected labels in \[0, 3\)"):
             matrics.joint_confusion_matrix(*bad, num_classes=3)
-    with pytest.raises(TypeError, match="y_a: expected labels, integers"):
+    with pytest.raises(ValueError, match="y_a: expected labels, which are whole numbers"):
         matrics.joint_confusion_matrix(TRUE, A / 2, B, num_classes=3)
     with pytest.raises(ValueError, match=r"y_true \(300,\), y_a \(5,\), y_b \(300,\)"):
         matrics.joint_confusion_matrix(TRUE, A[:5], B, num_classes=3)

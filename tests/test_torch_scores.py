@@ -257,7 +257,7 @@ def test_refused_batches(torch: Any, make: Any) -> None:
         (None, (labels, scores), ValueError, r"num_classes= .*\(4,\).*\(4, 3\)"),
         (None, (labels, scores[:, :1]), ValueError, r"\(4,\).*\(4, 1\)"),
         (None, (labels, labels), TypeError, "floating scores"),
-        (None, (labels.float(), scores[:, 0]), TypeError, "y_true"),
+        (None, (labels + 0.5, scores[:, 0]), ValueError, "y_true"),
         (None, (labels.tolist(), scores[:, 0]), TypeError, "y_true list"),
         (3, (labels, scores.T), ValueError, r"3 classes along class_axis=1, .*\(3, 4\)"),
         (3, (labels, scores[:, 0]), ValueError, "3 classes along class_axis=1"),

@@ -77,11 +77,11 @@ def test_errors_are_the_library_s(matrix: ModuleType, given: tuple[str, ...], me
 
 
 def test_measures_are_those_of_interval(matrix: ModuleType) -> None:
-    is_well, shown = matrix.answer("9 3\n4 8", "cat, <b>", "accuracy, recall:class, mcc")
+    is_well, shown = matrix.answer("5 2\n1 4", "cat, <b>", "accuracy, recall:class, mcc")
     assert is_well
     assert '<th scope="row">&lt;b&gt;</th>' in shown
     assert "<b>cat" not in shown
-    found = matrics.interval([[9, 3], [4, 8]], "accuracy, recall:class")
+    found = matrics.interval([[5, 2], [1, 4]], "accuracy, recall:class")
     accuracy, recall = found["accuracy"], found["recall:class"]
     assert f"<td>{accuracy.estimate:.3f}</td><td>{accuracy.low:.3f} to {accuracy.high:.3f}</td>" in shown
     assert f"<td>{recall.estimate[1]:.3f} ({recall.low[1]:.3f} to {recall.high[1]:.3f})</td>" in shown
