@@ -26,7 +26,7 @@ def variants(name: str) -> list[str]:
     options = [{}] + [
         {option.name: choice}
         for option in metric.options
-        for choice in option.choices[1:] or (option.above + 0.5, option.above + 0.9)
+        for choice in option.choices[1:] or (() if option.matrix else (option.above + 0.5, option.above + 0.9))
     ]
     averages = [a for a in AVERAGES[metric.kind] if a != "binary"]
     return [str(metric.using(**chosen)) for chosen in options] + [str(metric.using(average=a)) for a in averages]

@@ -21,7 +21,7 @@ def formulas() -> list[str]:
         options += [
             {option.name: choice}
             for option in metric.options
-            for choice in option.choices[1:] or (option.above + 0.5, option.above + 0.9)
+            for choice in option.choices[1:] or (() if option.matrix else (option.above + 0.5, option.above + 0.9))
         ]
         average = {"average": "class"} if metric.kind == "per_class" else {}
         specs += [str(metric.using(**chosen, **average)) for chosen in options]

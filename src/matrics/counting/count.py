@@ -12,6 +12,7 @@ from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
 from matrics.arrays.sizes import check_size
 from matrics.counting.codes import as_codes, check_classes
 from matrics.counting.labels import (
+    BY_COLUMNS,
     NO_CLASS_AXIS,
     all_within,
     broadcast,
@@ -94,9 +95,11 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     arrays = arrays[: len(values)]
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     arrays[1] = listed(values["y_pred"], arrays[1], "y_pred", are_scores=threshold is not None)
-    arrays[0] = check_labels(arrays[0], "y_true", backend)
     has_scores = check_predictions(arrays[1], threshold, backend)
     has_classes = has_scores and threshold is None
+    if has_classes and arrays[0].ndim > 1 and backend.is_float(arrays[0]) and arrays[0].shape == arrays[1].shape:
+        raise TypeError(f"y_true: expected labels, got floating numbers in the shape of the scores; {BY_COLUMNS}")
+    arrays[0] = check_labels(arrays[0], "y_true", backend)
     if has_groups:
         arrays[2] = listed(groups, arrays[2], "groups")
         check_group_numbers(arrays[2], backend)
