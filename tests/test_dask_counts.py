@@ -125,7 +125,7 @@ def test_what_cannot_be_counted_is_refused_while_the_graph_is_built() -> None:
     with pytest.raises(TypeError, match=r"either num_classes=.* or labels=.* got neither"):
         on_dask.confusion_matrix(labels, labels)
     with pytest.raises(TypeError, match="y_true: expected labels, integers"):
-        on_dask.confusion_matrix(labels / 2, labels, num_classes=2)
+        on_dask.confusion_matrix(labels * 1j, labels, num_classes=2)
     scores = da.zeros((6, 3), chunks=(2, 2))
     with pytest.raises(
         ValueError, match=r"y_pred: expected the axes of classes whole in one chunk.*rechunk\({-1: -1}\)"

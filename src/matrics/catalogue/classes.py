@@ -31,6 +31,12 @@ class Sorted(tuple[Any, ...]):
         return cls(found) if is_text and tuple(str(label).lower() for label in found) not in TRUTHS else found
 
 
+class Categories(tuple[Any, ...]):
+    """Categories of a type of pandas that is not ordered: classes in this order where both columns are of the type."""
+
+    __slots__ = ()
+
+
 TRUTHS = (("0", "1"), ("false", "true"))
 
 

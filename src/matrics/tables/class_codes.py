@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import Array
-from matrics.catalogue.classes import Sorted
+from matrics.catalogue.classes import Categories, Sorted
 from matrics.counting.codes import check_classes
 from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import Coded, Where, at_position
@@ -48,7 +48,7 @@ def common_order(sides: Iterable[tuple[tuple[Any, ...] | None, Iterable[Hashable
     given = {categories for categories, _ in sides}
     if len(given) == 1:
         return given.pop()
-    ordered = {categories for categories in given if categories and not isinstance(categories, Sorted)}
+    ordered = {categories for categories in given if categories and not isinstance(categories, (Categories, Sorted))}
     if len(ordered) != 1:
         return None
     (order,) = ordered

@@ -15,7 +15,7 @@ import numpy as np
 
 from matrics.arrays import Array
 from matrics.arrays.inputs import library
-from matrics.catalogue.classes import Sorted
+from matrics.catalogue.classes import Categories, Sorted
 from matrics.quoting import quoted
 from matrics.tables import arrow
 
@@ -136,7 +136,9 @@ def in_their_order(dtype: Any) -> tuple[Any, ...]:
     """The categories of a type of pandas, which are in alphabetical order by default."""
     given = tuple(dtype.categories.tolist())
     is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in given)
-    return Sorted.of(given) if is_alphabetical and given == tuple(sorted(given)) else given
+    if is_alphabetical and given == tuple(sorted(given)):
+        return Sorted.of(given)
+    return given if dtype.ordered else Categories(given)
 
 
 def _coded_by_polars(column: Any) -> Parts:
