@@ -104,7 +104,7 @@ def test_errors() -> None:
         matrics.roc_auc([0, 1, 9], [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"y_true: expected labels in \[0, 2\), got 9"):
         matrics.roc_auc([0, 1, 9], [0.1, 0.2, 0.3], ignore_index=8)
-    with pytest.raises(TypeError, match="ignore_index: expected None with soft labels"):
+    with pytest.raises(ValueError, match=r"y_true: expected labels, which are whole numbers, got 0\.5"):
         matrics.log_loss([0.5, 1.0], [0.5, 0.5], ignore_index=1)
     with pytest.raises(ValueError, match="ignore_index: expected a 32-bit integer"):
         matrics.log_loss([0, 1], [0.5, 0.5], ignore_index="pad")

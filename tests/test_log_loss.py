@@ -213,7 +213,7 @@ def test_undefined() -> None:
         (([0], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
         (([0.5], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
         (([[0.5, 0.5]], [[0.5, 0.5]]), {}, ValueError, "pass class_axis=-1 for the former, or call matrics.binary_cr"),
-        (([0.5], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected an axis of samples and one of classes"),
+        (([0.5], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "y_true: expected labels, which are whole numbers"),
         (
             ([[0.5]], [[0.5, 0.5]]),
             {"class_axis": -1},

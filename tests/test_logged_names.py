@@ -167,7 +167,7 @@ def test_a_metric_says_what_to_pass() -> None:
 def test_names_with_other_characters_stay_apart() -> None:
     specs = ["fbeta(beta=2):macro", "f1:weighted", "recall@0.9", "cohen_kappa(costs=[[0,1],[2,0]])", "recall/Käse"]
     assert list(allowed_names(specs, REFUSED, "MLflow").values()) == [
-        "fbeta_beta_2_macro", "f1_weighted", "recall_0.9", "cohen_kappa_weights_0_1_2_0", "recall/Käse",
+        "fbeta_beta_2_macro", "f1_weighted", "recall_0.9", "cohen_kappa_costs_0_1_2_0", "recall/Käse",
     ]  # fmt: skip
     with pytest.raises(ValueError, match=r"'recall/C\+\+' and 'recall/C#', which are both 'recall/C_' in MLflow"):
         allowed_names(["recall/C", "recall/C++", "recall/C#"], REFUSED, "MLflow")
