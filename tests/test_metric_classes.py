@@ -318,7 +318,7 @@ def test_areas_belong_to_the_metric_of_scores(module: Any) -> None:
 
 def test_floating_targets_are_told_of_several_labels(torch: Any) -> None:
     metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(80)
-    with pytest.raises(ValueError, match="one-hot targets pass y_true.argmax.*MultilabelState"):
+    with pytest.raises(ValueError, match=r"one-hot targets pass y_true\.argmax.*MultilabelState"):
         metric.update(torch.zeros(4, 80), torch.zeros(4, 80))
 
 

@@ -147,9 +147,9 @@ def test_a_text_beyond_the_limit_is_refused_by_its_length() -> None:
 def test_weights_of_a_hundred_classes_are_no_long_text() -> None:
     weights = np.random.default_rng(0).random((100, 100))
     weights = (weights + weights.T) * (1 - np.eye(100))
-    spec = matrics.cohen_kappa.using(weights=weights).spec
+    spec = matrics.cohen_kappa.using(costs=weights).spec
     assert 150_000 < len(spec) < LONGEST
-    assert matrics.get_metric(spec) == matrics.cohen_kappa.using(weights=weights)
+    assert matrics.get_metric(spec) == matrics.cohen_kappa.using(costs=weights)
 
 
 @pytest.mark.parametrize(
