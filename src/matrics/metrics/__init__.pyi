@@ -439,6 +439,7 @@ class _CohenKappa(Metric):
         *,
         average: _OneVsRest = ...,
         weights: Literal["none", "linear", "quadratic"] | MatrixLike | None = "none",
+        costs: Literal["none"] | MatrixLike | None = "none",
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> Any: ...
@@ -449,6 +450,7 @@ class _CohenKappa(Metric):
         *,
         average: _OneVsRest = ...,
         weights: Literal["none", "linear", "quadratic"] | MatrixLike | None = "none",
+        costs: Literal["none"] | MatrixLike | None = "none",
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> ArrayT: ...
@@ -457,6 +459,7 @@ class _CohenKappa(Metric):
         *,
         average: _OneVsRest = ...,
         weights: Literal["none", "linear", "quadratic"] | MatrixLike | None = ...,
+        costs: Literal["none"] | MatrixLike | None = ...,
     ) -> Self: ...
 
 @type_check_only

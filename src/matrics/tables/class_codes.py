@@ -47,7 +47,8 @@ def common_order(sides: Iterable[tuple[tuple[Any, ...] | None, Iterable[Hashable
     sides = list(sides)
     given = {categories for categories, _ in sides}
     if len(given) == 1:
-        return given.pop()
+        found = given.pop()
+        return tuple(found) if isinstance(found, Categories) else found
     ordered = {categories for categories in given if categories and not isinstance(categories, (Categories, Sorted))}
     if len(ordered) != 1:
         return None
