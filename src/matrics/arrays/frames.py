@@ -30,8 +30,8 @@ def column_names(frame: Any) -> list[Any]:
 def cells(frame: Any) -> Array:
     """The cells of a data frame, (rows, columns); its columns are converted one by one unless they have one type."""
     if hasattr(frame, "iloc") and all(isinstance(dtype, np.dtype) and not dtype.hasobject for dtype in frame.dtypes):
-        found: Array = frame.to_numpy()
-        return found
+        array: Array = frame.to_numpy()
+        return array
     columns = [column(values) for values in columns_of(frame)]
     return np.stack(columns, axis=1) if columns else np.empty(tuple(frame.shape))
 
@@ -74,10 +74,10 @@ def by_columns(frame: Any) -> Array:
 
     A single column has no axis of columns.
     """
-    found = cells(frame)
-    if found.shape[1] == 1:
-        return found[:, 0]
-    return found if found.dtype.kind == "f" else found.T
+    array = cells(frame)
+    if array.shape[1] == 1:
+        return array[:, 0]
+    return array if array.dtype.kind == "f" else array.T
 
 
 def check_columns(**frames: Any) -> None:
