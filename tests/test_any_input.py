@@ -389,3 +389,15 @@ def test_columns_are_no_batches() -> None:
         matrics.score_labels(TRUE[:, None], PRED[:, None], "accuracy")
     with pytest.raises(ValueError, match=r"sample_weight: .* a column \(N, 1\) becomes \(N,\) by sample_"):
         matrics.confusion_matrix(TRUE, PRED, num_classes=2, sample_weight=WEIGHTS[:, None])
+
+
+def test_a_frame_of_whole_floating_numbers_is_ambiguous() -> None:
+    """The labels of three models, or the scores of three classes; the votes of trees have one sum in each row."""
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.DataFrame({"a": [0.0, 1, 2, 1], "b": [0.0, 1, 1, 1], "c": [0.0, 2, 2, 1]})
+    with pytest.raises(ValueError, match="the labels of 3 models or the scores of 3 classes: make labels integers"):
+        matrics.confusion_matrix([0, 1, 2, 1], labels, num_classes=3)
+    assert matrics.confusion_matrix([0, 1, 2, 1], labels.astype(int), num_classes=3).shape == (3, 3, 3)
+    votes = pandas.DataFrame({"a": [7.0, 1, 2, 3], "b": [2.0, 8, 1, 6], "c": [1.0, 1, 7, 1]})
+    expected = [[1, 0, 0], [0, 2, 0], [0, 0, 1]]
+    assert matrics.confusion_matrix([0, 1, 2, 1], votes, num_classes=3).tolist() == expected

@@ -388,3 +388,12 @@ def test_classes_that_only_look_like_totals(command: Any) -> None:
     assert values(command, "score", "t.csv", "--metrics", "accuracy") == {"accuracy": 42 / 93}
     Path("t.csv").write_text("t,a,b,c\na,0,0,0\nb,0,0,0\nc,0,0,9\n")
     assert values(command, "score", "t.csv", "--metrics", "accuracy") == {"accuracy": 1.0}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_a_label_called_as_the_class_of_missing_ones(command: Any, write: Any, ending: str) -> None:
+    """It would be counted with the rows that have no label."""
+    path = write([("cat", "cat"), ("", "dog"), ("(missing)", "dog")], ending)
+    message = refused(command, "score", path, "--missing", "class")
+    assert "the class '(missing)', and the file has a label of this name" in message
+    assert counts_of(command, path, "--na", "(missing)", "--missing", "class")["(missing)", "dog"] == 2

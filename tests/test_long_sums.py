@@ -138,3 +138,47 @@ def test_batches_of_a_state(jax_backend: Any) -> None:
     run = jax.jit(lambda state: jax.lax.scan(lambda state, batch: (state.update(*batch), None), state, (y, p))[0])
     found = [float(x) for x in of_state(run(state))]
     np.testing.assert_allclose(found, [*losses(PROBABILITY), calibration_error()], rtol=5e-6)
+
+
+@pytest.mark.parametrize("decay", [1, 0.999])
+@pytest.mark.parametrize("kind", [matrics.ConfusionState, matrics.MarginState])
+def test_weights_of_many_batches(jax_backend: Any, kind: Any, decay: float) -> None:
+    """Weights of 2**14 batches of 64: added up in float32 alone they would be wrong by 2e-5."""
+    import jax
+    import jax.numpy as jnp
+
+    number = 2**14
+    y, p, w = (x.reshape(number, -1) for x in (TRUE, PRED, WEIGHT))
+    state = kind.zeros(2, like=jnp.zeros(1), dtype=jnp.float32)
+    arrays = [jax_backend.asarray(x, kind) for x, kind in ((y, np.int32), (p, np.int32), (w, np.float32))]
+
+    def step(state: Any, batch: Any) -> tuple[Any, None]:
+        labels, pred, weight = batch
+        return (state if decay == 1 else state.decayed(decay)).update(labels, pred, sample_weight=weight), None
+
+    found = jax.jit(lambda state: jax.lax.scan(step, state, arrays)[0])(state)
+    faded = wide(WEIGHT) * np.repeat(decay ** np.arange(number - 1, -1, -1.0), SIZE // number)
+    expected = cells(faded, TRUE, PRED)
+    rtol = 1e-6 if decay == 1 else 3e-5  # 0.999 in float32 has an error of 1.3e-8, and a thousand steps count
+    if kind is matrics.ConfusionState:
+        np.testing.assert_allclose(np.asarray(found.matrix, np.float64), expected, rtol=rtol)
+    accuracy = np.trace(expected) / expected.sum()
+    np.testing.assert_allclose(float(found.score("accuracy")["accuracy"]), accuracy, rtol=rtol)
+    both = found + found
+    np.testing.assert_allclose(float(jax.jit(lambda x: x.score("accuracy")["accuracy"])(both)), accuracy, rtol=rtol)
+
+
+@pytest.mark.parametrize("kind", [matrics.ConfusionState, matrics.MarginState])
+def test_small_weights_after_large_ones(kind: Any) -> None:
+    """2**24 and then 1,000 times 1, none of which float32 alone would add; also merged into and from float64."""
+    narrow = kind.zeros(2, dtype=np.float32).update([0], [0], sample_weight=[2.0**24])
+    for _ in range(1000):
+        narrow = narrow.update([0], [0], sample_weight=[1.0])
+    narrow = narrow.update([1], [1], sample_weight=[2.0**24])
+    exact = (2**24 + 1000) / (2**25 + 1000)
+    wide_one = kind.zeros(2, dtype=np.float64)
+    for state in (narrow, wide_one + narrow, narrow + wide_one, kind.zeros(2, dtype=np.float32) + narrow):
+        first = np.asarray(state.matrix if kind is matrics.ConfusionState else state.true, np.float64).ravel()[0]
+        assert first == 2**24 + 1000
+        recall = np.float64(state.score("prevalence:class")["prevalence:class"][0])
+        assert recall == pytest.approx(exact, rel=1e-7)

@@ -257,7 +257,7 @@ def test_an_invalid_matrix_touches_no_other(backend: Any) -> None:
             state.score("accuracy")
         assert caught[0].filename == __file__
         with pytest.warns(RuntimeWarning, match="1 of 1 matrices is invalid, .* infinite count$"):
-            MarginState(*(leaf[1] for leaf in state[:2]), state.carried).score("f1")
+            MarginState(*(leaf[1] for leaf in state)).score("f1")
 
 
 # What is refused ----------------------------------------------------------------------------------------------------

@@ -91,3 +91,19 @@ def check_columns(**frames: Any) -> None:
                 f"{first} [{quoted_list(columns or [], 5)}] and {name} [{quoted_list(other, 5)}]; select the columns "
                 f"of {name} in the order of {first}"
             )
+
+
+def refuse_ambiguous(name: str, array: Array) -> None:
+    """Raise for the cells of a data frame that are whole floating numbers: labels of models, or class scores.
+
+    Rows with one sum are class scores: one-hot rows, or the votes of the trees of a forest.
+    """
+    if array.ndim != 2 or array.dtype.kind != "f" or array.size == 0 or np.any(array != np.round(array)):
+        return
+    sums = array.sum(axis=1)
+    if np.any(sums != sums[0]):
+        raise ValueError(
+            f"{name}: expected labels as integers or class scores, got a data frame of whole floating numbers, which "
+            f"could be the labels of {array.shape[1]} models or the scores of {array.shape[1]} classes: make labels "
+            "integers (.astype(int)), or pass class scores as an array (.to_numpy())"
+        )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays.frames import by_columns, cells, columns_of, is_frame, numbers
+from matrics.arrays.frames import by_columns, cells, columns_of, is_frame, numbers, refuse_ambiguous
 from matrics.quoting import first_twice, quoted, quoted_list
 
 Array = Any
@@ -86,12 +86,7 @@ def refuse_masks(name: str, value: Any) -> None:
 def as_numpy(name: str, value: Any) -> Array:
     """Convert a list, a data frame or any other value that NumPy accepts to an array; other values raise an error."""
     if is_frame(value):
-        if name in OF_SAMPLES:
-            if name in OF_LABELS:
-                refuse_missing(name, value)
-            value = by_columns(value)
-        else:
-            value = _aligned(name, value, list(value.index)) if hasattr(value, "index") else cells(value)
+        value = _of_frame(name, value)
     elif name in OF_LABELS:
         refuse_missing(name, value)
     if isinstance(value, (list, tuple)) and len(value) > 0 and name not in OF_SAMPLES and is_frame(value[0]):
@@ -109,6 +104,18 @@ def as_numpy(name: str, value: Any) -> Array:
         what = _odd_element(value, array)
         if what is not None:
             raise no_array(name, what)
+    return array
+
+
+def _of_frame(name: str, frame: Any) -> Array:
+    """The cells of a data frame as an argument of this name has them."""
+    if name not in OF_SAMPLES:
+        return _aligned(name, frame, list(frame.index)) if hasattr(frame, "index") else cells(frame)
+    if name in OF_LABELS:
+        refuse_missing(name, frame)
+    array = by_columns(frame)
+    if name == "y_pred":
+        refuse_ambiguous(name, array)
     return array
 
 

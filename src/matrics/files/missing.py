@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from matrics.files.columns import decoded, is_missing, is_text
 from matrics.files.labels import FALSE, MISSING_CLASS, TRUE, as_labels
 from matrics.files.names import wanted_columns
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from matrics.files.names import Names
@@ -51,6 +52,11 @@ def _filled(name: str, column: Any) -> Any:
     labels = as_labels(name, column)
     text = pc.if_else(labels, TRUE, FALSE) if pa.types.is_boolean(labels.type) else labels
     text = pc.cast(text, pa.large_string())
+    if pc.any(pc.equal(text, MISSING_CLASS)).as_py():
+        raise ValueError(
+            f"column {quoted(name)}: with --missing class, rows without a label become the class {MISSING_CLASS!r}, "
+            "and the file has a label of this name: rename it, or name it as a missing value (--na)"
+        )
     return pc.if_else(pc.equal(pc.fill_null(text, ""), ""), pa.scalar(MISSING_CLASS, pa.large_string()), text)
 
 

@@ -124,7 +124,7 @@ class Seen(NamedTuple):
     def of(cls, counts: Array, carried: Array | None = None) -> Seen:
         """Read counts, in default JAX two words; their sum may wrap."""
         backend, (counts,) = as_arrays(counts=counts)
-        if carried is not None and carried.shape[-1] > 0:
+        if carried is not None and carried.shape[-1] > 0 and backend.is_integer(counts):
             counts = TwoWords(counts, carried).to_float(backend)
         xp = backend.xp
         least, most = xp.min(counts), xp.max(counts)

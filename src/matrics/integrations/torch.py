@@ -72,7 +72,8 @@ class ConfusionMetric(RunningMetric):
         Samples with this true label, or one of these, are left out, and do not count as dropped. If it is one of the
         classes, averages are over the others; to predict it is an error of the true class.
     dtype : dtype, optional
-        ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+        ``torch.float64``, or ``torch.float32`` on devices that have no other, for weighted counts
+        (``sample_weight=``); integer counts if left out. float32 rounds the sums at each batch.
     decay : float, optional
         What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
         exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of

@@ -17,6 +17,7 @@ from matrics.ranking.log_odds import logistic, softmax
 from matrics.ranking.losses import of_each
 from matrics.ranking.probabilities import missing
 from matrics.ranking.top_k import ranks, share_of_places
+from matrics.states.two_words import two_sum
 
 # Scores in a part of the samples on the host.
 SCORES_AT_ONCE = 2**17
@@ -130,15 +131,13 @@ def _no_probabilities(samples: ScoredSamples) -> Array | None:
 
 
 def added_sums(sums: Array, remainders: Array, more: Array, backend: Standard) -> tuple[Array, Array]:
-    """The sums with those of a batch, and what float32 has lost in all additions so far (Knuth's two-sum)."""
+    """The sums with those of a batch, and what float32 has lost in all additions so far."""
     xp = backend.xp
     more = xp.astype(more, sums.dtype)
-    total = sums + more
     if remainders.shape[-1] == 0:
-        return total, remainders
-    of_more = total - sums
-    lost = (sums - (total - of_more)) + (more - of_more)
-    return total, remainders + xp.where(xp.isfinite(total), lost, 0)
+        return sums + more, remainders
+    total, lost = two_sum(sums, more, backend)
+    return total, remainders + lost
 
 
 class Means(NamedTuple):

@@ -31,8 +31,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
     dropped : array, shape (*B,)
         How many samples were left out for a label or group out of range or a NaN score.
     carried : array, of the shape of the counts, or with class axes of length 0
-        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
-        empty.
+        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; in a state of
+        float32 what rounding has lost in all additions; elsewhere empty.
 
     Notes
     -----
@@ -118,7 +118,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         shape = (n, n) if num_groups is None else (check_count(num_groups, "num_groups"), n, n)
         batch = leaves.check_batch(batch_shape)
         options: Any = {"sizes": {"num_classes": n, "num_groups": num_groups}, "allow_large": allow_large}
-        return cls(*leaves.zeros(batch, shape, like, dtype, advice=FEWER_CELLS if n >= MANY_CLASSES else "", **options))
+        options |= {"advice": FEWER_CELLS if n >= MANY_CLASSES else "", "compensated": True}
+        return cls(*leaves.zeros(batch, shape, like, dtype, **options))
 
     def update(
         self,

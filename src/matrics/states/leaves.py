@@ -18,7 +18,7 @@ from matrics.engine.evaluation import Invalid
 from matrics.engine.results import short_repr
 from matrics.quoting import quoted
 from matrics.states import windows
-from matrics.states.two_words import MOST_DROPPED, WORD, TwoWords
+from matrics.states.two_words import MOST_DROPPED, WORD, TwoWords, two_sum
 from matrics.typing import ArrayLike
 
 
@@ -161,7 +161,10 @@ class RunningState(Additive):
 
 
 class CountLeaves(NamedTuple):
-    """The arrays of a state: counts (*B, ...), dropped (*B,), and the high words of the counts, or an empty array."""
+    """The arrays of a state: counts (*B, ...), dropped (*B,), and what one number for each count cannot hold.
+
+    That is the high words of integers, what rounding has lost of sums in float32, or an empty array.
+    """
 
     counts: Array
     dropped: Array
@@ -177,24 +180,31 @@ def zeros(
     sizes: Mapping[str, Any],
     allow_large: bool,
     advice: str = "",
+    compensated: bool = False,
 ) -> CountLeaves:
     """Counts of this shape for each entry of a batch, all 0; integers unless a floating dtype is given.
 
-    ``sizes`` are the arguments that make them large, for messages.
+    ``sizes`` are the arguments that make them large, for messages. ``compensated`` sums in float32 keep what rounding
+    loses.
     """
     backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
     xp = backend.xp
     if dtype is not None and dtype not in (xp.float32, xp.float64):
         raise TypeError(f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}")
     integer = label_dtype(like, backend)
-    has_words = dtype is None and backend.widest_int(like) is None
+    is_compensated = compensated and dtype == xp.float32
+    is_double = is_compensated or (dtype is None and backend.widest_int(like) is None)
     place = backend.device_option(like)
-    size = (4 if dtype == xp.float32 else 8) * math.prod(batch) * math.prod(shape)
+    size = (4 if dtype == xp.float32 and not is_compensated else 8) * math.prod(batch) * math.prod(shape)
     check_state_size(size, {**sizes, "batch_shape": batch or None}, allow_large=allow_large, advice=advice)
     return CountLeaves(
         xp.zeros((*batch, *shape), dtype=integer if dtype is None else dtype, **place),
         xp.zeros(batch, dtype=integer, **place),
-        xp.zeros((*batch, *shape) if has_words else (*batch, *shape[:-2], 0, 0), dtype=integer, **place),
+        xp.zeros(
+            (*batch, *shape) if is_double else (*batch, *shape[:-2], 0, 0),
+            dtype=dtype if is_compensated else integer,
+            **place,
+        ),
     )
 
 
@@ -207,8 +217,14 @@ def check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
 
 
 def has_words(state: Any) -> bool:
-    """Whether the counts have two words."""
-    return bool(state.carried.shape[-1] > 0)
+    """Whether the counts are integers in two words."""
+    return bool(state.carried.shape[-1] > 0) and not has_remainders(state)
+
+
+def has_remainders(state: Any) -> bool:
+    """Whether the counts are sums in float32 that keep what rounding has lost."""
+    backend, (carried,) = as_arrays(carried=state.carried)
+    return bool(carried.shape[-1] > 0) and backend.is_float(carried)
 
 
 def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> None:
@@ -239,9 +255,12 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
     xp = backend.xp
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
+    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
+    if has_remainders(state):
+        total, lost = two_sum(state.counts, counts, backend)
+        return CountLeaves(total, dropped, state.carried + (lost if carried is None else lost + carried))
     counts = state.counts + counts
     refuse_narrow(state, counts, backend)
-    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
     if not has_words(state):
         return CountLeaves(counts, dropped, state.carried)
     whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
@@ -275,7 +294,11 @@ def merge(state: Any, other: Any) -> CountLeaves:
         )
     if backend.is_float(mine) != backend.is_float(theirs) or has_words(state) != has_words(other):
         raise TypeError(f"expected states of the same kind of counts, got {mine.dtype} and {theirs.dtype}")
-    return add(state, theirs, other.dropped, other.carried, backend)
+    if has_remainders(other) and not has_remainders(state):
+        xp, wide = backend.xp, mine.dtype
+        return add(state, xp.astype(theirs, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
+    carried = other.carried if has_words(other) or has_remainders(other) else None
+    return add(state, theirs, other.dropped, carried, backend)
 
 
 def exact(state: Any) -> Array:
@@ -284,6 +307,8 @@ def exact(state: Any) -> Array:
     It is a copy where arrays can be written to: a state never changes.
     """
     backend, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
+    if has_remainders(state):
+        return counts + carried
     if not has_words(state):
         return backend.copied(counts)
     if backend.can_look(counts):
@@ -295,7 +320,7 @@ def to_score(state: Any) -> tuple[Standard, Array]:
     """The library of the state, and its counts in one array: of two words as ``exact`` returns them."""
     own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
     if not has_words(state):
-        return own, state.counts
+        return own, counts + carried if has_remainders(state) else state.counts
     return own, exact(state) if own.host_view(counts) is not None else TwoWords(counts, carried).to_float(own)
 
 

@@ -39,8 +39,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
     dropped : array, shape (*B,)
         How many samples were left out for a label out of range or a NaN score.
     carried : array, shape (*B, 3, n) or (*B, 0, 0)
-        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
-        empty.
+        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; in a state of
+        float32 what rounding has lost in all additions; elsewhere empty.
 
     Notes
     -----
@@ -118,7 +118,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         """
         n = check_classes(num_classes, labels).number
         batch = leaves.check_batch(batch_shape)
-        return cls(*leaves.zeros(batch, (3, n), like, dtype, sizes={"num_classes": n}, allow_large=allow_large))
+        sizes = {"num_classes": n}
+        return cls(*leaves.zeros(batch, (3, n), like, dtype, sizes=sizes, allow_large=allow_large, compensated=True))
 
     def update(
         self,
@@ -253,6 +254,9 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         backend, counts = (NUMPY, own.host_view(counts)) if on_host else (own, counts)
         if leaves.has_words(self):
             counts = leaves.exact(self) if on_host else TwoWords(counts, self.carried)
+        elif leaves.has_remainders(self):
+            _, counts = leaves.to_score(self)
+            counts = own.host_view(counts) if on_host else counts
         if on_host and counts.nbytes > FRESH_BYTES:
             keep_freed_memory()
         with backend.quiet():

@@ -1,4 +1,4 @@
-"""Integers in two words, for a library without 64-bit integers (default JAX)."""
+"""Numbers in two words, for a library without 64-bit numbers (default JAX): integers, and sums in float32."""
 
 from __future__ import annotations
 
@@ -45,3 +45,13 @@ def carry(low: Array, high: Array, places: Array, backend: Standard) -> tuple[Ar
     """Rows of low and high words, with low words below 2**16 again where something was added to them."""
     found = TwoWords(backend.look_up(low, places), backend.look_up(high, places))
     return backend.set_at(low, places, found.low), backend.set_at(high, places, found.high)
+
+
+def two_sum(total: Array, more: Array, backend: Standard) -> tuple[Array, Array]:
+    """The sum of two arrays, and what rounding lost of it (Knuth's two-sum); 0 where the sum is not finite."""
+    xp = backend.xp
+    with backend.quiet():
+        added = total + more
+        of_more = added - total
+        lost = (total - (added - of_more)) + (more - of_more)
+    return added, xp.where(xp.isfinite(added), lost, xp.zeros_like(lost))

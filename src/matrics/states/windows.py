@@ -77,12 +77,13 @@ def decayed(state: _State, decay: float) -> _State:
     """The state with its weights times a factor; raises for one of integer counts."""
 
     def multiplied(name: str, leaf: Array) -> Array:
-        if name == "counts" and not as_arrays(counts=leaf)[0].is_float(leaf):
+        is_float = as_arrays(leaf=leaf)[0].is_float(leaf)
+        if name == "counts" and not is_float:
             raise TypeError(
                 "decayed: expected a state of floating counts, got one of integers; make it with "
                 f"{type(state).__name__}.zeros(..., dtype=), float32 or float64"
             )
-        return leaf * decay if name in WEIGHED else leaf
+        return leaf * decay if name in WEIGHED or (name == "carried" and is_float) else leaf
 
     return _each(multiplied, state)
 
