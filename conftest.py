@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import threading
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,8 +125,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if config.option.exhaustive:
         return
-    left_out = [item for item in items if is_exhaustive(item)]
-    items[:] = [item for item in items if not is_exhaustive(item)]
+    kept = sampled([item for item in items if not is_exhaustive(item)])
+    left_out = [item for item in items if item not in kept]
+    items[:] = [item for item in items if item in kept]
     config.hook.pytest_deselected(items=left_out)
 
 
@@ -142,6 +144,23 @@ def is_exhaustive(item: pytest.Item) -> bool:
     return any(
         all(given[name] in values for name, values in mark.kwargs.items()) for mark in item.iter_markers("exhaustive")
     )
+
+
+def sampled(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The cases of the default run: ``sampled(2)`` marks a test of which it takes two, spread over all cases.
+
+    Where they begin depends on the name, so that tests of several backends take different ones.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = set()
+    for name, same in cases.items():
+        mark = same[0].get_closest_marker("sampled")
+        number = len(same) if mark is None else min(mark.args[0], len(same))
+        begin = zlib.crc32(name.encode())
+        kept |= {same[(begin + k * len(same) // number) % len(same)] for k in range(number)}
+    return kept
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------

@@ -300,6 +300,7 @@ def values(result: Any) -> list[Any]:
     return [result] if isinstance(result, (int, float, str, np.number, bool)) else []
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, calls in CALLS.items() for name in calls])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
 def test_one_result_for_one_set_of_values(kind: str, name: str) -> None:
@@ -344,6 +345,7 @@ def test_no_function_is_forgotten() -> None:
 # Labels that nobody can see -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_floating_labels_under_jit(dtype: str) -> None:
     """Those that are not whole are left out and counted as dropped, also where -1 is a label, or is ignored."""

@@ -72,6 +72,7 @@ ROWS = {
 AT = {kind: "in a group of [13] rows" if kind in ("duckdb", "ibis") else "at position" for kind in TABLES}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", TABLES)
 def test_every_table_is_counted_alike(kind: str) -> None:
     """Groups, labels, weights, and what is left out; columns that nobody asked for may be anything."""
@@ -97,6 +98,7 @@ def test_every_table_is_counted_alike(kind: str) -> None:
         matrics.count_frame(TABLES[kind](rows), labels=["ok", "fraud"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", TABLES)
 def test_missing_values_are_refused_by_name_and_position(kind: str) -> None:
     """None, NaN and empty text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,17 @@ from training_cases import METRICS, RANDOM, Case, count, draw, weights
 from matrics import ConfusionState, MarginState, MultilabelState, ScoreState
 
 SIZES = [24, 24, 13, 40, 8]  # 13 may be the last of an epoch
-# How a step is compiled: as it is; every number a symbol; the samples' axis a symbol; in half precision.
-WAYS = ["default", "dynamic", "marked", "autocast"]
+
+
+def with_ways(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Each name with two ways of compiling a step.
+
+    "dynamic" makes a symbol of every number; the other is, in turn, the default, a symbol for the axis of the samples,
+    and half precision.
+    """
+    return [
+        (name, way) for k, name in enumerate(names) for way in ("dynamic", ("default", "marked", "autocast")[k % 3])
+    ]
 
 
 THRESHOLD = 0.4  # a symbol with dynamic=True, as all numbers that are not written where they are used
@@ -105,8 +114,7 @@ def counted(torch: Any, of: str, name: str, way: str, backend: str = "aot_eager"
 @pytest.mark.exhaustive(way=["default", "marked", "autocast"])
 @pytest.mark.exhaustive(of=["torchmetrics"])
 @pytest.mark.exhaustive(name=[name for name in METRICS if name not in OFTEN - {"sets"}])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("name", "way"), with_ways(METRICS))
 @pytest.mark.parametrize("of", ["torch", "torchmetrics"])
 def test_metrics(torch: Any, of: str, name: str, way: str) -> None:
     counted(torch, of, name, way)
@@ -114,8 +122,7 @@ def test_metrics(torch: Any, of: str, name: str, way: str) -> None:
 
 @pytest.mark.exhaustive(way=["default", "marked", "autocast"])
 @pytest.mark.exhaustive(name=[name for name in STATES if name != "sets"])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize(("name", "way"), with_ways(STATES))
 def test_states(torch: Any, name: str, way: str) -> None:
     """As the same state of NumPy."""
     case = STATES[name]
@@ -129,6 +136,7 @@ def test_states(torch: Any, name: str, way: str) -> None:
     assert_equal(torch, state, of_numpy)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 @pytest.mark.exhaustive(way=["default"])
 @pytest.mark.parametrize("way", ["default", "dynamic"])
@@ -178,6 +186,7 @@ VALUES = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(of=["torchmetrics"])
 @pytest.mark.exhaustive(name=["calibration", "measures"])
 @pytest.mark.parametrize("name", VALUES)
@@ -204,6 +213,7 @@ def test_values_of_sets(torch: Any) -> None:
 # JAX ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(name=["weighted margins", "bins", "weighted bins", "class bins"])
 @pytest.mark.parametrize("name", STATES)
 def test_jax_traces_once_a_size(jax_backend: Any, name: str) -> None:

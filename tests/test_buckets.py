@@ -98,6 +98,7 @@ def test_every_backend_has_the_same_buckets(backend: Any, bits: int) -> None:
         np.testing.assert_array_equal(found[1] != 0, rest != 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # of PyTorch to itself
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_compiled_code_has_the_same_buckets(torch: Any, dtype: str) -> None:

@@ -37,6 +37,7 @@ def small_matrices(n: int) -> np.ndarray:
     return stack
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_exact_values_are_those_of_the_documented_formulas(n: int) -> None:
     """Beside mpmath's evaluation of the formulas, written apart from the library: to 1e-14, as ln n is a float."""
@@ -165,6 +166,7 @@ PLANTED = {
 LONG = {what for what, (like, *_) in PLANTED.items() if like == "accuracy"} - {"a dent"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=pytest.mark.exhaustive) if what in LONG else what for what in PLANTED]
 )

@@ -89,6 +89,7 @@ def test_what_no_check_sees_is_nan(library: str) -> None:
     assert np.isnan(list(values.values())).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
 def test_both_forms_save_and_load_alike(library: str, kind: str) -> None:

@@ -144,6 +144,7 @@ def test_of_margins_alone() -> None:
     assert found == 0  # class 0 alone is found, and has no weight
 
 
+@pytest.mark.exhaustive
 def test_compiled(torch: Any) -> None:
     cells = torch.tensor(STACK, dtype=torch.float64)
     wanted = matrics.recall(cells, class_weights=WEIGHTS)

@@ -578,6 +578,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_input_is_one_line(command, case):
     prepare, arguments, expected = WRONG[case]
@@ -752,6 +753,7 @@ SCREENS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("line", "screen"), [screen[1:] for screen in SCREENS], ids=[s[0] for s in SCREENS])
 def test_screens_of_the_docs(command, monkeypatch, line, screen):
     monkeypatch.chdir(ROOT if "examples/" in line else ROOT / "examples")

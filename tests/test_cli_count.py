@@ -41,6 +41,7 @@ def digits(tmp_path):
 # Where counts are read ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("digits")
 @pytest.mark.parametrize("name", ["c.parquet", "folder", "fold*/*.parquet"])
 def test_counts_are_not_samples(command, name):
@@ -181,6 +182,7 @@ def test_text_of_two_types_has_the_same_bytes(command):
     assert Path("merged.parquet").read_bytes() == Path("both.parquet").read_bytes()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "values",
     [
@@ -317,6 +319,7 @@ def prepare(command, suffix):
 FILES = ["labels.parquet", "stack.npz", "packed.npz", "counts.parquet"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", FILES)
 def test_truncated_files_are_refused(command, file):
     name, options = prepare(command, file)
@@ -327,7 +330,8 @@ def test_truncated_files_are_refused(command, file):
         assert not Path("o.parquet").exists()
 
 
-@pytest.mark.parametrize("flips", [10, pytest.param(300, marks=pytest.mark.exhaustive)])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("flips", [10, pytest.param(60, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("file", FILES)
 def test_flipped_bits_are_found_or_change_nothing(command, file, flips):
     name, options = prepare(command, file)

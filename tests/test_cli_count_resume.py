@@ -107,6 +107,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ENDS)
 def test_what_is_counted_is_kept(command, stop, end):
     error, expected, message = ENDS[end]
@@ -146,6 +147,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
     assert contents("o.parquet") == made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*list(COMMANDS)[1:], *OTHERS])
 @pytest.mark.exhaustive(name=["weights", "gzip"])
 @pytest.mark.usefixtures("others")
@@ -209,6 +211,7 @@ def flip(path):
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "change", "expected"),
     [
@@ -249,6 +252,7 @@ def test_an_input_that_changes_while_it_is_counted(command, stop, monkeypatch):
     assert [path.name for path in Path().iterdir()] == ["x.parquet"]
 
 
+@pytest.mark.exhaustive
 def test_two_runs_on_one_output(command, stop):
     arguments = COMMANDS["count"]
     made, _ = whole(command, *arguments)
@@ -274,6 +278,7 @@ def test_an_error_in_the_input_leaves_nothing(command, stop):
     assert [path.name for path in Path().iterdir()] == ["x.parquet"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes of Unix")
 def test_pipes_are_counted_once_and_not_resumed(command, stop, others):  # noqa: ARG001
     """Nothing reads a pipe before its rows are counted, or they would be gone."""
@@ -299,7 +304,7 @@ def test_pipes_are_counted_once_and_not_resumed(command, stop, others):  # noqa:
 # Damage ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(40, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [2, pytest.param(8, marks=pytest.mark.exhaustive)])
 def test_a_damaged_count_is_not_believed(command, stop, times):
     arguments = COMMANDS["count"]
     made, _ = whole(command, *arguments)
@@ -339,6 +344,7 @@ def test_files_that_are_sealed(tmp_path):
 # Progress -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -87,6 +87,7 @@ BY = [
 ]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("by", BY, ids=",".join)
 @pytest.mark.parametrize("classes", ["int", "text"])
 @pytest.mark.parametrize("size", [10**6, 37])
@@ -133,6 +134,7 @@ def test_values_of_a_dictionary_that_no_row_has_are_not_there():
         counts.counted()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bins", [0, of_counts.MOST_BINS])
 @pytest.mark.parametrize("weights", ["none", "integers", "floats", "weights"])
 def test_a_state_continues(tmp_path, monkeypatch, weights, bins):
@@ -185,6 +187,7 @@ def test_clusters_and_weights_of_batches(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("start", [0, 1, 50, 111, 112, 399, 400])
 def test_batches_begin_at_any_row(tmp_path, monkeypatch, start):
     monkeypatch.setattr(batches, "BATCH_ROWS", 30)

@@ -54,6 +54,7 @@ def thousand(row, line, end="\n"):
     return end.join(lines) + end
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.exhaustive(line=[2, 500], last=[False])  # which is about the last line
 @pytest.mark.exhaustive(line=[2], end=["\r\n", "\r"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
@@ -131,6 +132,7 @@ def test_proper_quotes(command, end):
 SMALL = 'id,y_true,y_pred,text\n1,a,b,"x, y"\n\n2,b,"b",""\n3,"a",a,"say ""so"""\n4,b,a,z\n'
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=repr)
 @pytest.mark.parametrize("letter", ['"', ",", ";", "\n", '""', '"\n'], ids=repr)
 def test_no_slip_anywhere_loses_a_row(tmp_path, letter, end):
@@ -284,6 +286,7 @@ def test_compressed_files_that_are_not(command):
         assert err.startswith("matrics: x.csv.gz: expected a file compressed by gzip")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("content", "options", "expected"),
     [

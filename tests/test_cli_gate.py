@@ -276,6 +276,7 @@ def test_output_is_the_format_and_the_screen_the_text(gate: Any, kind: str) -> N
 BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -170,6 +170,7 @@ def test_rows_that_stand_for_several_samples(command, suffix):
     assert "71,880 samples" in out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("values", "samples"),
     [
@@ -189,6 +190,7 @@ def test_types_of_counts(command, values, samples):
     assert f", {samples}" in done(command, "score", "x.parquet", "--counts", "w", "--metrics", "accuracy")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -260,6 +262,7 @@ def wide(rng, rows):
     return cells.reshape(-1, 2, 2), pa.table({"id": [f"run {k}" for k in range(rows)], **columns, "other": cells[:, 0]})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("rows", ["true", "pred"])
 def test_one_matrix_a_row(command, monkeypatch, suffix, rows):
@@ -299,6 +302,7 @@ def test_rows_are_found_again(tmp_path, monkeypatch):
         assert source.name(stop - 1) == f"run {stop - 1}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("column", "expected"),
     [

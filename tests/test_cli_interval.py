@@ -41,6 +41,7 @@ def digits():
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
@@ -102,6 +103,7 @@ def test_blocks_do_not_matter(command, monkeypatch, tmp_path, method):
 # Clusters -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("draws", [[], ["--method", "bootstrap", "--num", "200", "--seed", "3"]], ids=["auto", "boot"])
 def test_clusters_of_the_example(command, tmp_path, digits, draws):
     arguments = ("interval", DIGITS, "--by", "model", "--metrics", "accuracy,mcc", "--clusters", "sample", *draws)
@@ -240,6 +242,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line(command, monkeypatch, tmp_path, case):
     monkeypatch.setattr("matrics.cli.interval.IntervalRun.piece_bytes", 1)  # a matrix at a time

@@ -81,6 +81,7 @@ ODD: dict[str, tuple[Rows, str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("case", ODD)
 def test_every_command_warns_in_every_format(command: Any, write: Any, case: str, ending: str) -> None:
@@ -105,6 +106,7 @@ def test_reports_and_comparisons_warn(command: Any, write: Any, ending: str) -> 
 # Types --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize(
     "spelling", [("FALSE", "TRUE"), ("false", "true"), ("False", "True"), (False, True)], ids=lambda pair: repr(pair[1])
@@ -159,6 +161,7 @@ WHOLE: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", WHOLE)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_whole_numbers_are_labels(command: Any, write: Any, case: str, ending: str) -> None:
@@ -284,6 +287,7 @@ def test_two_orders_that_differ_are_none(command: Any) -> None:
     assert json.loads(done(command, "count", "x.parquet", "--format", "json"))["classes"] == ["high", "low", "mid"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_labels_gives_the_order(command: Any, write: Any, ending: str) -> None:
     path = write(RATED, ending)
@@ -365,6 +369,7 @@ def test_messages_about_encodings_name_the_option(command: Any) -> None:
 # Totals -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["Sum", "Total", "All", "Grand Total", "Σ"])
 @pytest.mark.parametrize("first", [False, True])
 def test_totals_of_any_name_are_refused(command: Any, name: str, first: bool) -> None:  # noqa: FBT001

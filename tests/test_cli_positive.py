@@ -54,6 +54,7 @@ def test_predictions_and_scores_have_names_of_their_own(command):
     assert one == {"recall of class 1": 0.9}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command_and_file", [("score", "text.csv"), ("interval", "text.csv"), ("score", "m.csv")])
 def test_the_words_of_two_classes_are_of_the_positive_one(command, command_and_file):
     positive = "1" if command_and_file[1] == "m.csv" else "disease"
@@ -64,6 +65,7 @@ def test_the_words_of_two_classes_are_of_the_positive_one(command, command_and_f
     assert found == pytest.approx([recall, specificity, ppv, npv, *ratios], abs=6e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["lab.csv", "truth.csv", "python.csv", "sizes.csv", "bool.parquet"])
 def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
     (found,) = values(done(command, "score", file, "--metrics", "sensitivity")).values()
@@ -73,6 +75,7 @@ def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
     assert "positive: " + {"s": "12", "l": "1"}.get(file[0], "") in done(command, "curve", file, "--scores", "score")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metrics", ["recall:binary", "sensitivity", "npv", "f1,f1:binary"])
 def test_of_texts_someone_has_to_say_it(command, metrics):
     for arguments in (("score", "text.csv"), ("interval", "text.csv")):
@@ -98,6 +101,7 @@ def test_a_positive_class_among_more_is_that_class_against_the_rest(command, tmp
     assert list(rest) == ["mcc of c against the rest", "recall of a", "recall of b", "recall of c"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("file", "positive", "expected"),
     [
@@ -211,6 +215,7 @@ def test_the_long_names_of_columns(command):
 # What is odd about labels -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("rows", "warning"),
     [

@@ -73,6 +73,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.exhaustive(name=["o.csv", "parts/"], end=["SIGTERM", "disk full", "memory"])
@@ -138,6 +139,7 @@ def test_intervals_go_on_with_their_draws(command, stop, tmp_path, draws, method
     assert content("o.csv") == resumed
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("on_invalid", ["nan", "skip"])
 def test_invalid_matrices_before_and_after_the_stop(command, stop, stack, tmp_path, on_invalid):
     stack[[3, 700, 701, 2000]] = -1
@@ -194,6 +196,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CHANGES)
 @pytest.mark.usefixtures("stack")
 def test_another_question_is_refused(command, stop, tmp_path, case):
@@ -313,6 +316,7 @@ def test_files_of_directories_and_patterns(tmp_path):
 # Locks ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("stack")
 def test_two_runs_on_one_output(command, stop):
     stop(5)
@@ -331,7 +335,8 @@ def test_two_runs_on_one_output(command, stop):
 # Damage ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(50, marks=pytest.mark.exhaustive)])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.usefixtures("stack")
 def test_a_damaged_folder_gives_the_same_bytes(command, stop, tmp_path, name, times):

@@ -531,6 +531,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line(command, tmp_path, case):
     np.save(tmp_path / "s.npy", np.ones((2, 2)))

@@ -89,6 +89,7 @@ FILES: dict[str, tuple[Any, str, list[str]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(case=["two frames of zstd", "tabs in zstd", "latin-1 in gzip"])
 @pytest.mark.parametrize("case", FILES)
 def test_every_command_reads_it_as_it_reads_one_plain_file(command: Any, case: str) -> None:
@@ -136,6 +137,7 @@ def test_several_json_lines_are_one_table(command: Any) -> None:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pattern", ["part/*.csv", "part", "[ab].jsonl"])
 def test_several_files_have_an_output(command: Any, pattern: str) -> None:
     split()
@@ -215,6 +217,7 @@ def holes(kind: str) -> str:
     return f"h.{kind}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_missing_labels(command: Any, kind: str) -> None:
     path = holes(kind)
@@ -340,6 +343,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line(command: Any, case: str) -> None:
     split()

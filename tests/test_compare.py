@@ -115,6 +115,7 @@ def test_mid_p_in_fractions(only_a: int, only_b: int) -> None:
         assert found == 0.75
 
 
+@pytest.mark.sampled(2)
 def test_mcnemar_at_the_ends(backend: Any) -> None:
     """Without samples that only one predicts correctly the p-value is 1; without mid-p also where both have as many."""
     table = np.zeros((4, 2, 2, 2), int)
@@ -635,6 +636,7 @@ def test_samples_for_a_difference_of_a_measure() -> None:
     assert abs((found.low > 0).mean() - 0.8) < 0.03
 
 
+@pytest.mark.sampled(2)
 def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     stack = np.stack([CM_A, np.diag([3, 4, 5]), 0 * CM_A]).astype(float)
     found = backend.numpy(matrics.samples_needed(backend.asarray(stack), "mcc", half_width=0.05))

@@ -413,6 +413,7 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(soft=[False], n=[2, 51, 300])
 @pytest.mark.exhaustive(n=[51, 300])
 @pytest.mark.parametrize("n", [2, 5, 51, 300])
@@ -449,6 +450,7 @@ def test_neighbours_change_no_bit_of_float32(n: int) -> None:
             np.testing.assert_array_equal(values, together[name][30 * position : 30 * position + 30], err_msg=name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [3, 20, 100, 300])
 @pytest.mark.parametrize("specs", [["mcc", "f1", "recall:class"], ["cen", "joint_entropy", "mcc"]])
 def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
@@ -463,6 +465,7 @@ def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
     assert peak - sum(values.nbytes for values in results.values()) < 64 * 2**20
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [2, 7, 20, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
 def test_what_later_blocks_hold(n: int, dtype: type) -> None:

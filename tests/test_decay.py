@@ -176,6 +176,7 @@ def test_one_graph(torch: Any, kind: str) -> None:
     assert_is(kind, metric, weighed(batches))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_under_jit(kind: str) -> None:

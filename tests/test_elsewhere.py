@@ -125,6 +125,7 @@ def short(label: str) -> tuple[str, str]:
 NOTES = {(name, *short(note.there)): note for name, notes in ELSEWHERE.items() for note in notes}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("module", MODULES)
 def test_a_name_means_the_same_or_the_table_says_what(module: str) -> None:
     compared, clashes = 0, []

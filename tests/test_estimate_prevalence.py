@@ -226,6 +226,7 @@ def test_what_makes_no_sense(arguments: dict[str, Any], message: str) -> None:
 # On every road, and in the functions that take it --------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(method=["em"])
 @pytest.mark.parametrize("method", ["adjusted", "em"])
 def test_compiled_and_mapped(method: Any) -> None:

@@ -89,6 +89,7 @@ def test_values_of_groups(backend: Any, values: list[float], expected: list[floa
     np.testing.assert_array_equal([field[2] for field in row], [NAN, NAN, NAN, NAN, 4])
 
 
+@pytest.mark.sampled(2)
 def test_the_axis_of_groups(backend: Any) -> None:
     values = RANDOM.random((2, 3, 4))
     for axis in (-3, -2, -1, 0, 1, 2):

@@ -29,6 +29,7 @@ def make(*args: Any, **options: Any) -> Any:
     return ConfusionMetric(*args, **options)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("labels", [[30, -5, 7], [1, 2, 3]])
 def test_other_labels_than_the_first_integers(nnx: Any, labels: list[int]) -> None:
     true, pred = RANDOM.integers(0, 3, (2, 50))

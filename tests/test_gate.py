@@ -57,6 +57,7 @@ def test_a_status_lets_nothing_pass_and_no_limits_decide_nothing(sign: str) -> N
     assert verdict_of(sign, 0.5, Limits(0.5, math.nan, math.nan)) == "undecided"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_accuracy_and_recall_as_by_statsmodels(level: float) -> None:
     confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint

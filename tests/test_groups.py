@@ -92,6 +92,7 @@ def test_images_by_group(backend: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(both), backend.numpy(cm)[[[0, 1], [1, 0]]])
 
 
+@pytest.mark.sampled(2)
 def test_labels_and_groups_of_any_kind(backend: Any) -> None:
     """Text as labels, groups of NumPy or in a list with arrays of another library, and normalised rows."""
     names, groups = np.unique(["y", "x", "x", "y"], return_inverse=True)
@@ -161,6 +162,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, wei
         matrics.confusion_matrix(y_true, y_pred, groups=groups, sample_ndim=2, **options)
 
 
+@pytest.mark.sampled(2)
 def test_soft_by_group(backend: Any) -> None:
     y_true, _, groups = drawn(3, 2, 2, 30, beyond=0)
     y_true[:, :3], probs, weight = 5, RANDOM.dirichlet(np.ones(3), (2, 30)), RANDOM.uniform(size=30)

@@ -158,7 +158,8 @@ def test_beside_the_posterior_of_prob_conf_mat() -> None:
     np.testing.assert_allclose(found.standard_error, values.std(), rtol=0.03)
 
 
-@pytest.mark.parametrize("sets", [1, pytest.param(20, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("sets", [1, pytest.param(5, marks=pytest.mark.exhaustive)])
 def test_beside_resampled_labels_with_scikit_learn(sets: int) -> None:
     sk = pytest.importorskip("sklearn.metrics")
     for seed in range(sets):
@@ -246,6 +247,7 @@ def compare(found: Any, wanted: Any, tolerance: float) -> None:
             np.testing.assert_allclose(mine, getattr(one, field), atol=tolerance, err_msg=f"{name} {field}")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["auto", "delta", *DRAWING])
 def test_torch(torch: Any, method: str) -> None:
     """Plain tensors as NumPy; with a generator of PyTorch, or on a road of its own, to rounding or to Monte Carlo."""
@@ -295,6 +297,7 @@ def test_other_libraries_are_worked_on_by_numpy(backend: Any) -> None:
     assert type(found["mcc"].low) is type(matrics.mcc(backend.asarray(CM)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(method=["bootstrap"])
 @pytest.mark.parametrize("method", DRAWING)
 @pytest.mark.parametrize("scheme", ["multinomial", "clusters"])

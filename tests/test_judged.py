@@ -170,6 +170,7 @@ def test_all_labelled_is_the_confusion_matrix(method: str) -> None:
         np.testing.assert_allclose(matrics.judged_confusion_matrix(counts, method=method), truth, atol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_library(method: str, backend: Any) -> None:
     counts, _ = simulated(3, 2000, 250, batch=(4,))
@@ -181,6 +182,7 @@ def test_every_library(method: str, backend: Any) -> None:
     np.testing.assert_allclose(backend.numpy(found), expected, rtol=1e-3 if not backend.float64 else 1e-10, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_compiled_and_mapped(method: str, torch: Any) -> None:
     counts, _ = simulated(3, 2000, 250, batch=(4,))

@@ -127,6 +127,7 @@ def test_counts_add_up() -> None:
     assert (weighted + weighted).labelled_squares.sum() == 2 * weighted.labelled.sum()
 
 
+@pytest.mark.exhaustive
 def test_a_tree_of_arrays(torch: Any) -> None:
     """Of JAX and of PyTorch, under jit, vmap and compile; elsewhere labels out of range are left out."""
 

@@ -70,6 +70,7 @@ def test_more_than_people_alone_and_less_than_all() -> None:
         assert one.effective_labels.max() < 4000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(n=[10], method=["rogan_gladen"])
 @pytest.mark.parametrize("method", ["auto", "tuned", "rogan_gladen"])
 @pytest.mark.parametrize(("n", "labelled"), [(2, 100), (3, 300), (10, 1000)])
@@ -135,6 +136,7 @@ def test_statuses() -> None:
     assert found["recall:class"].status.shape == (4, 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["auto", "tuned", "rogan_gladen"])
 def test_every_library(method: Any, backend: Any) -> None:
     counts = counts_of(3, 3000, 400, batch=(3,))
@@ -153,6 +155,7 @@ def test_every_library(method: Any, backend: Any) -> None:
             np.testing.assert_allclose(backend.numpy(ours), theirs, rtol=2e-3 if not backend.float64 else 1e-6)
 
 
+@pytest.mark.exhaustive
 def test_under_jit_and_vmap() -> None:
     """Tracers, where nothing can be looked at: intervals, comparisons and quality."""
     jax = pytest.importorskip("jax")

@@ -26,6 +26,7 @@ def many(request: pytest.FixtureRequest) -> int:
     return 1000 if request.config.option.exhaustive else 200
 
 
+@pytest.mark.exhaustive
 def test_of_class_1_as_scikit_learn(many: int) -> None:
     """With weights, zeros among them."""
     y_prob, y_true = RANDOM.uniform(0.001, 0.999, (many, 30)), RANDOM.integers(0, 2, (many, 30))
@@ -39,6 +40,7 @@ def test_of_class_1_as_scikit_learn(many: int) -> None:
     np.testing.assert_allclose(same, wanted, rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_of_classes_as_scikit_learn(n: int, many: int) -> None:
     """A fifth of all cases with each number of classes."""

@@ -105,6 +105,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], 
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT001
@@ -116,6 +117,7 @@ def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT0
     np.testing.assert_allclose(np.asarray(found, np.float64), expected(), rtol=5e-6)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("gradient", [False, True])  # True: by PyTorch's own operations
 def test_torch(torch: Any, name: str, gradient: bool) -> None:  # noqa: FBT001

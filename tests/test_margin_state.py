@@ -61,6 +61,7 @@ def labels(n: int, batch: int = 4, samples: int = 80) -> tuple[np.ndarray, np.nd
     return y_true, y_pred
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(n=[5])
 @pytest.mark.parametrize("n", [2, 3, 5, 20])
 def test_every_measure_is_that_of_the_matrix_or_is_refused(n: int) -> None:
@@ -109,6 +110,7 @@ def test_each_of_the_refused_measures_needs_more() -> None:
         np.testing.assert_allclose(before[name], after[name], rtol=1e-9, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_the_whole(backend: Any) -> None:
     y_true, y_pred = labels(4, batch=1, samples=90)
     y_true[0, 3], y_pred[0, 70] = -1, 4

@@ -23,6 +23,7 @@ def stack(into: Any) -> tuple[np.ndarray, np.ndarray]:
     return fine, matrics.confusion_matrix(new[y_true], new[y_pred], num_classes=int(new.max()) + 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], into=[[0] * 6, [5, 4, 3, 2, 1, 0]])
 @pytest.mark.parametrize("into", [NUMBERS, [0] * 6, [5, 4, 3, 2, 1, 0]])
 def test_merged_counts_are_those_of_merged_labels(backend: Any, into: list[int]) -> None:
@@ -59,6 +60,7 @@ def test_small_integers_and_large_ones() -> None:
     assert beyond.tolist() == [[2.0**64]]
 
 
+@pytest.mark.sampled(2)
 def test_an_invalid_matrix_stays_invalid_and_touches_no_other(backend: Any) -> None:
     cells = np.ones((3, 3, 3))
     cells[1, 0, 1], cells[2, 2, 2] = -1, np.nan
@@ -95,6 +97,7 @@ def test_errors_say_what_was_expected(into: Any, error: type, message: str) -> N
         matrics.merge_classes(np.ones((3, 3)), into)
 
 
+@pytest.mark.exhaustive
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 

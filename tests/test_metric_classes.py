@@ -123,6 +123,7 @@ def test_what_is_no_class_is_refused(module: Any) -> None:
         module.ConfusionMetric(2, "recall[scam]", class_names=NAMES)
 
 
+@pytest.mark.exhaustive
 def test_positive_in_compiled_code(torch: Any) -> None:
     metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(
         2, "recall, f1[ok], sensitivity", class_names=NAMES, positive="fraud"
@@ -147,6 +148,7 @@ def test_positive_under_jit(jax_backend: Any) -> None:
     assert {key: float(value) for key, value in found.items()} == pytest.approx(metric.log_dict())
 
 
+@pytest.mark.sampled(2)
 def test_scores_of_a_label(library: str, module: Any) -> None:
     """Scores may be of any label, with a mask or without; those of several classes, of one of these."""
     sk = pytest.importorskip("sklearn.metrics")
@@ -178,6 +180,7 @@ def test_scores_of_a_label(library: str, module: Any) -> None:
         module.ScoreMetric(3, class_names=["cat", "dog", "owl"], positive="emu")
 
 
+@pytest.mark.sampled(2)
 def test_titles_of_values_at_thresholds(library: str, module: Any) -> None:
     """No two numbers under one: of which class, and of which average; a class in brackets is that class or an error."""
     true, scores = RANDOM.integers(0, 2, 200), RANDOM.random(200, np.float32)
@@ -248,6 +251,7 @@ def test_margins_have_labels_and_a_threshold_as_cells_have() -> None:
 # On which axis --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(library=["flax"], shape=[(2, 4, 4, 4)])
 @pytest.mark.parametrize("shape", [(8, 5, 5), (2, 4, 4, 4)])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
@@ -293,6 +297,7 @@ def test_compiled_code_counts_without_a_word(torch: Any) -> None:
 # What is said ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("true", "pred", "axis", "says"),
     [

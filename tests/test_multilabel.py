@@ -97,6 +97,7 @@ def test_many_parts() -> None:
         np.testing.assert_allclose(matrics.subset_accuracy(y_true, y_pred), right, rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 def test_no_samples_and_one_label(backend: Any) -> None:
     none = np.zeros((0, 3), np.int32)
     assert not count(backend, none, none).any()
@@ -230,7 +231,7 @@ def referee(y_true: Any, y_pred: Any, weights: Any, zero_division: float) -> dic
 
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("cases", [30, pytest.param(1000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("cases", [30, pytest.param(300, marks=pytest.mark.exhaustive)])
 def test_random_cases_are_those_of_scikit_learn(cases: int) -> None:
     """Rare labels, labels that no sample has or that are never predicted, samples without labels, weights of zero."""
     pytest.importorskip("sklearn")
@@ -266,6 +267,7 @@ def test_random_cases_are_those_of_scikit_learn(cases: int) -> None:
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13, err_msg=f"case {case}: {name} {kind}")
 
 
+@pytest.mark.sampled(2)
 def test_averages_are_those_written_out(backend: Any) -> None:
     """Overall measures and class measures, the empty label left out of every mean."""
     y_true, y_pred = drawn(2, 40, 4)

@@ -28,6 +28,7 @@ def draw(n: int = 90, number: int = 5, *, steps: int = 64) -> tuple[np.ndarray, 
     return y_true, (np.floor(scores * (steps - 1)) / steps).astype(np.float32)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_scikit_learn(library: str) -> None:
     """All averages, of three batches of different sizes."""
@@ -91,6 +92,7 @@ def nasty() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+@pytest.mark.sampled(9)
 @every_library
 @pytest.mark.exhaustive(library=["flax"], weighted=[True])
 @pytest.mark.exhaustive(

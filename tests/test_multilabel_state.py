@@ -41,6 +41,7 @@ def is_that_of(state: MultilabelState, y_true: Any, y_pred: Any, backend: Any) -
     np.testing.assert_allclose(backend.numpy(state.hamming_loss()), wrong, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_the_whole(backend: Any) -> None:
     y_true, y_pred = drawn(90, 4)
     state = MultilabelState.zeros(4, like=backend.asarray(0))
@@ -53,6 +54,7 @@ def test_batches_are_the_whole(backend: Any) -> None:
     assert not backend.numpy(state.dropped).any()
 
 
+@pytest.mark.sampled(2)
 def test_a_batch_of_models_and_axes_of_samples(backend: Any) -> None:
     y_true, y_pred = drawn(6, 5, 3)[0], RANDOM.integers(0, 2, (2, 6, 5, 3))
     state = MultilabelState.zeros(3, batch_shape=(2,), like=backend.asarray(0))
@@ -84,6 +86,7 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
     assert backend.numpy(state.samples.matrix).tolist() == [[0, 0], [0, 2]]
 
 
+@pytest.mark.sampled(2)
 def test_sums(backend: Any) -> None:
     """``+``, ``sum`` and a sum leaf by leaf are the state of all data."""
     y_true, y_pred = drawn(3, 20, 2)
@@ -126,6 +129,7 @@ def test_counts_beyond_31_bits(backend: Any) -> None:
     np.testing.assert_allclose(backend.numpy(state.subset_accuracy()), 2 / 3, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_so_many_labels_that_low_words_would_wrap(backend: Any) -> None:
     """In default JAX, with 2**16 - 1 in the low word of each of 40,000 labels."""
     labels = np.zeros((1, 40_000), bool)

@@ -172,6 +172,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("kind", "values", "call"),

@@ -174,6 +174,7 @@ def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
                 comparison.hold(spec, matrix, value, reference, rtol=digits, atol=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.exhaustive(n=[4])
 @pytest.mark.exhaustive(eager=["strict", "torch-vmap"], n=[2])
 @pytest.mark.exhaustive(eager=["strict", "torch-grad", "torch-vmap"], n=[3], dtype=[np.float32])
@@ -287,6 +288,7 @@ def test_a_stack_is_not_pooled(backend: Any) -> None:
 # scikit-learn as the referee, from labels ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
 @pytest.mark.exhaustive(n=[2])
 @pytest.mark.parametrize("n", [2, 3, 7])

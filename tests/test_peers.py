@@ -52,6 +52,7 @@ def by_labels(function: Callable[..., Any], **keywords: Any) -> Callable[[np.nda
 # scikit-learn --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning")
 @pytest.mark.exhaustive(n=[3, 5])
 @pytest.mark.parametrize("n", SIZES)

@@ -98,6 +98,7 @@ def test_of_the_same_samples_the_test_is_mcnemars() -> None:
         assert found[i, j] == pytest.approx(tables.mcnemar(table, exact=True).pvalue, rel=1e-9)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "other"), [("holm", "holm"), ("benjamini_hochberg", "fdr_bh")])
 def test_corrections_are_those_of_statsmodels(name: str, other: str) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
@@ -114,14 +115,14 @@ def test_by_chance_alone_hardly_anything_is_marked() -> None:
     random = np.random.default_rng(2)
     shares = np.array([[0.8, 0.15, 0.05], [0.1, 0.85, 0.05], [0.3, 0.3, 0.4]])
     marks = np.zeros(2)
-    for _ in range(200):
+    for _ in range(60):
         a, b = (np.stack([random.multinomial(40, row) for row in shares]) for _ in range(2))
         marks[0] += plot.difference(a, b, top=0).beyond_chance.any()
         true = np.repeat(np.arange(3), 40)
         labels = [[random.choice(3, p=shares[k]) for k in true] for _ in range(2)]
         joint = matrics.joint_confusion_matrix(true, *np.asarray(labels), num_classes=3)
         marks[1] += plot.difference(joint=joint, top=0).beyond_chance.any()
-    assert (marks <= 200 * 0.05 + 3 * np.sqrt(200 * 0.05)).all()
+    assert (marks <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05)).all()
 
 
 def test_pairs_find_more() -> None:
@@ -152,6 +153,7 @@ def test_an_order_moves_classes_and_their_tests() -> None:
     np.testing.assert_array_equal(moved.p_values, usual.p_values[np.ix_([2, 0, 1], [2, 0, 1])])
 
 
+@pytest.mark.sampled(2)
 def test_arrays_of_any_library(backend: object) -> None:
     display = plot.difference(backend.asarray(A), backend.asarray(B), text=False, top=0)
     np.testing.assert_array_equal(display.a, A)

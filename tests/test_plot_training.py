@@ -62,6 +62,7 @@ def test_the_best_step_is_marked() -> None:
     assert plot.training([RUN, {"speed": [1.0]}], "speed").describe() == "speed over the steps of 2 runs."
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "higher"),
     [("mcc", True), ("train/cen", False), ("val/recall/cat", True), ("log_loss", False), ("lr", None),
@@ -117,6 +118,7 @@ def test_files_that_cannot_be_read(name: str, text: str, message: str, tmp_path:
         plot.training(tmp_path / name)
 
 
+@pytest.mark.sampled(2)
 def test_the_scores_of_each_step(backend: object) -> None:
     stack = np.stack([[[5, 5], [4, 6]], [[8, 2], [1, 9]]])
     history = [matrics.score(backend.asarray(cm), ["mcc", "f1"]) for cm in stack]
@@ -164,8 +166,8 @@ def test_the_mean_of_many_runs() -> None:
 
 @pytest.mark.exhaustive
 def test_files_are_small() -> None:
-    assert len(plot.training([wave(k, 500) for k in range(200)], "val/mcc").svg()) < 150_000
-    assert len(plot.training({"loss": np.sin(np.arange(1_000_000) ** 2)}, smoothing=0.9).svg()) < 150_000
+    assert len(plot.training([wave(k, 500) for k in range(60)], "val/mcc").svg()) < 150_000
+    assert len(plot.training({"loss": np.sin(np.arange(100_000) ** 2)}, smoothing=0.9).svg()) < 150_000
 
 
 @pytest.mark.parametrize(

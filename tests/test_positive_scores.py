@@ -309,6 +309,7 @@ def test_labels_of_classes() -> None:
         matrics.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("positive", [0, 1, 5, -1])
 def test_integers_in_every_library(backend: Backend, positive: int) -> None:
     """Under jit nobody looks at values: a batch of three curves, of two labels each."""
@@ -349,6 +350,7 @@ def test_text_labels_beside_scores_of_other_libraries(backend: Backend) -> None:
         np.testing.assert_allclose(backend.numpy(DOORS[door](labels, scores, positive="fraud")), want, rtol=1e-5)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("backend", ["torch"], indirect=True)
 def test_compiled_and_mapped_by_torch(backend: Backend) -> None:
     import torch

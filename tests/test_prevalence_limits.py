@@ -189,6 +189,7 @@ def test_libraries(backend: Any, method: str) -> None:
             np.testing.assert_allclose(ours, one[:3], rtol=1e-6 if backend.float64 else 2e-3)
 
 
+@pytest.mark.exhaustive
 def test_traced_prevalences() -> None:
     jax = pytest.importorskip("jax")
 

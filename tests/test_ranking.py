@@ -78,6 +78,7 @@ def weighted(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], weighted=[False])
 def test_two_classes(backend: Backend, *, weighted: bool) -> None:
     """A thousand cases: of JAX under jit, of PyTorch under vmap as well."""
@@ -157,6 +158,7 @@ def areas_of_classes(n: int) -> tuple[tuple[np.ndarray, ...], list[list[float]]]
     return (y, x, w), want
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[2, 6])
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_many_classes(backend: Backend, n: int) -> None:
@@ -241,6 +243,7 @@ def test_the_variance_is_that_of_delong(backend: Backend) -> None:
     matches(backend, backend.call(matrics.roc_auc_variance, backend.asarray(y), backend.asarray(x)), np.array(want))
 
 
+@pytest.mark.sampled(4)
 def test_precision_at_recall_and_the_reverse(backend: Backend, *, weighted: bool) -> None:
     arrays = cases(np.float64 if backend.float64 else np.float32)[: 3 if weighted else 2]
     arrays = tuple(x[::8] for x in arrays)

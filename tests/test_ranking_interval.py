@@ -209,6 +209,7 @@ def test_a_calibrated_model_may_have_no_error() -> None:
     assert bad.low > 0.1
 
 
+@pytest.mark.sampled(3)
 def test_batches_are_one_by_one(backend: Any) -> None:
     y_true, y_score = drawn(40, 2, 3)
     names = (*MEASURES, "recall_at_specificity(specificity=0.8)")

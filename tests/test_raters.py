@@ -182,6 +182,7 @@ def test_undefined(name: str) -> None:
     assert raters.interval(np.zeros((0, 5, 3), int), name, num_classes=3)[name].estimate.shape == (0,)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("method", ["delta", pytest.param("bootstrap", marks=pytest.mark.exhaustive)])
 def test_coverage(method: Any) -> None:
     """Of items drawn from many: 500 tables of 40 items, four raters and gaps."""

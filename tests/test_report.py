@@ -647,6 +647,7 @@ def own_share(t: Any) -> Any:
     return t.tp / t.true
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("data", "options"),
     [
@@ -711,6 +712,7 @@ def test_sums_of_weights_are_not_rounded() -> None:
     assert "a predicted as b in 0.02 of 0.1 weighted samples (20" in made.findings.classes[0].sentences[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "change",
     [

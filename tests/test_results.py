@@ -80,6 +80,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_has_a_short_text_plain_numbers_and_a_frame(name: str) -> None:
     make, rows = RESULTS[name]

@@ -238,7 +238,6 @@ def hold_company(graph: Graph, comparison: Comparison) -> None:
         (1, math.nan),
         (2, FILL),
         pytest.param(3, math.nan, marks=pytest.mark.exhaustive),
-        pytest.param(3, FILL, marks=pytest.mark.exhaustive),
         pytest.param(20, math.nan, marks=pytest.mark.exhaustive),
     ],
 )
@@ -349,7 +348,6 @@ def test_whole_numbers(road: roads.Road, dtype: type) -> None:
 @pytest.mark.parametrize(
     ("group", "n", "dtype", "least"),
     [
-        pytest.param("core", 3, np.float64, 500, id="core-3-float64", marks=pytest.mark.exhaustive),
         pytest.param("core", 2, np.float32, 400, id="core-2-float32", marks=pytest.mark.exhaustive),
         pytest.param("information", 3, np.float64, 300, id="information-3-float64", marks=pytest.mark.exhaustive),
     ],
@@ -379,6 +377,7 @@ def test_torch_inductor(group: str, n: int, dtype: type, least: int, record_prop
 # That a road is what it says ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.exhaustive(name=["torch-inductor"])
 @pytest.mark.parametrize("name", roads.installed())
 @OF_PYTORCH

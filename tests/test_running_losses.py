@@ -53,6 +53,7 @@ def as_library(library: str, x: Any) -> Any:
 # States -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     state = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=[1, 3], bits=6, like=as_library(library, 0.0))
@@ -77,6 +78,7 @@ def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     np.testing.assert_allclose(untied.update(y_true, logits).top_k_accuracy(), [wanted])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_scores_of_class_1_weights_and_dropped_samples(library: str) -> None:
     y_true, y_prob = np.array([0, 1, 1, 0, 2, 1, -7, 1]), np.array([0.2, 0.9, 0.4, 0.7, 0.5, math.nan, 0.3, 0.0])
@@ -118,6 +120,7 @@ def test_a_batch_of_models_and_sums_of_states() -> None:
     assert not np.array_equal(whole.sums, halves[0].sums)
 
 
+@pytest.mark.exhaustive
 def test_float32_loses_nothing() -> None:
     """In default JAX, sums in float32 would stop growing at 2**24 samples, and lose digits long before."""
     jnp = pytest.importorskip("jax.numpy")
@@ -132,6 +135,7 @@ def test_float32_loses_nothing() -> None:
     np.testing.assert_allclose(total[1] - 2.0**24, [50, 50 * math.log(2), 12.5], rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("road", ["jit", "vmap", "scan"])
 def test_transformed_by_jax(road: str) -> None:
     jax = pytest.importorskip("jax")
@@ -191,6 +195,7 @@ def values(metric: Any) -> dict[str, float]:
     return {str(name): float(value) for name, value in metric.compute().items()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(library=["flax"], from_logits=[False])
 @pytest.mark.exhaustive(library=["flax"], more=[""])
 @pytest.mark.parametrize("more", ["", ", roc_auc, ece"])
@@ -222,6 +227,7 @@ def test_metrics(library: str, from_logits: bool, more: str) -> None:  # noqa: F
         assert all(math.isnan(value) for value in values(metric).values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", METRICS)
 def test_logits_far_apart_have_a_finite_loss_and_an_order(library: str) -> None:
     """Their probabilities are 0 in float32, or in float64."""
@@ -236,6 +242,7 @@ def test_logits_far_apart_have_a_finite_loss_and_an_order(library: str) -> None:
         assert (found[f"top_k_accuracy(k={k})"], found[f"top_k_accuracy(k={k - 1})"]) == (1, 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", METRICS)
 def test_a_positive_class_and_two_classes(library: str) -> None:
     y_true, logits = together(batches())
@@ -250,6 +257,7 @@ def test_a_positive_class_and_two_classes(library: str) -> None:
     np.testing.assert_allclose(list(values(binary).values()), wanted, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", METRICS)
 def test_what_is_no_probability_is_not_filled_with_0(library: str) -> None:
     metric = made(library, CLASSES, "log_loss, brier_score")
@@ -299,6 +307,7 @@ def test_many_classes_of_a_language_model() -> None:
     assert values(metric.merge_state(resumed)) == found
 
 
+@pytest.mark.exhaustive
 def test_compiled_by_torch() -> None:
     torch = pytest.importorskip("torch")
     metrics = [made("torch", CLASSES, NAMES, from_logits=True) for _ in range(2)]

@@ -82,6 +82,7 @@ def test_ten_classes(scale: float) -> None:
     assert state.roc_auc(average="micro").value == pytest.approx(micro, abs=1e-5)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("scale", SCALES)
 def test_ten_classes_on_every_backend(backend: Any, scale: float) -> None:
     """Log-odds in float32 may be in the bucket next to the right one: exp and log are rounded differently."""
@@ -100,6 +101,7 @@ def test_ten_classes_on_every_backend(backend: Any, scale: float) -> None:
         assert (high >= np.asarray(wanted) - slack).all()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("scale", "shift", "share"), CASES[:1] + CASES[3:])
 def test_logits_on_every_backend(backend: Any, scale: float, shift: float, share: float) -> None:
     y_true, logits = two_classes(scale, shift, share, 4000)
@@ -244,6 +246,7 @@ def test_one_batch_element_does_not_change_another() -> None:
     np.testing.assert_allclose(np.asarray(area)[:, 2], 0.5, atol=1e-12)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -1])
 @pytest.mark.parametrize("kept", [{"bits": 8}, {"edges": [0.0, 0.5, 1.0]}, {"bits": 8, "num_classes": 3}])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -287,6 +290,7 @@ def test_masked_and_infinite_logits() -> None:
     assert state.log_loss() == pytest.approx(matrics.log_loss(y_true[:3], logits=logits[:3].astype(float)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics", "flax"])
 @pytest.mark.filterwarnings("error")
 def test_metrics_of_training_loops(library: str) -> None:

@@ -214,6 +214,7 @@ def test_each_lane_has_the_numbers_of_score(device: Any, dtype: str) -> None:
     same(found, wanted, **({"rtol": 1e-9, "atol": 1e-12} if exact else {"rtol": 3e-4, "atol": 3e-5}))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.exhaustive(device=["jax"], batch=[()])
 @pytest.mark.parametrize("batch", [(), (0,), (7, 5)])
 def test_each_lane_takes_any_batch(device: Any, batch: tuple[int, ...]) -> None:

@@ -134,7 +134,8 @@ def peers(labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return tuple(np.asarray(both).T)
 
 
-@pytest.mark.parametrize("number", [160, pytest.param(10_080, marks=pytest.mark.exhaustive)])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("number", [160, pytest.param(1600, marks=pytest.mark.exhaustive)])
 def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
     """On NumPy in float64 and, under jit, in default JAX in float32: no rounding brings a limit past the area."""
     if number > AT_ONCE and backend.name in ("strict", "torch", "jax-x64"):
@@ -223,6 +224,7 @@ def test_bad_weights_spoil_their_own_batch_element() -> None:
             np.testing.assert_allclose(part, [1, np.nan, np.nan, np.nan])
 
 
+@pytest.mark.sampled(2)
 def test_weighted_areas_are_those_of_scikit_learn(backend: Any) -> None:
     """Weights of quarters have exact sums; the limits hold for them as well."""
     metrics = pytest.importorskip("sklearn.metrics")

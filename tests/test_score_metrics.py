@@ -56,6 +56,7 @@ def draw(scale: float = 1, shift: float = 0, shape: Any = 2000) -> tuple[np.ndar
 # Areas ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0), (0.5, 98), (1, -12), (30, 0)])
 def test_confident_logits_of_several_labels(library: str, scale: float, shift: float) -> None:
@@ -72,6 +73,7 @@ def in_half(dtype: str, *shape: int) -> tuple[np.ndarray, np.ndarray]:
     return y_true, torch.from_numpy(logits).to(getattr(torch, dtype)).float().numpy()
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision_is_exact(library: str, dtype: str) -> None:
@@ -93,6 +95,7 @@ def test_half_precision_is_exact(library: str, dtype: str) -> None:
         assert [found[f"roc_auc{ending}/{k}"] for ending in ENDINGS] == pytest.approx([exact] * 3, abs=near)
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize(("kind", "shape"), [("ScoreMetric", (2000,)), ("MultilabelMetric", (2000, 2))])
 def test_wide_bounds_are_told_once(library: str, kind: str, shape: tuple[int, ...]) -> None:
@@ -116,6 +119,7 @@ def test_wide_bounds_are_told_once(library: str, kind: str, shape: tuple[int, ..
 # Thresholds -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize("from_logits", [False, True])
 def test_any_threshold_is_exact(library: str, from_logits: bool) -> None:  # noqa: FBT001
@@ -153,6 +157,7 @@ def test_any_threshold_of_classes_and_of_other_scores(library: str) -> None:
 # What is added up, and what is not ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize(("kind", "args"), [("ScoreMetric", ()), ("MultilabelMetric", (1, "roc_auc"))])
 def test_other_resolutions_are_not_merged(library: str, kind: str, args: Any) -> None:
@@ -243,6 +248,7 @@ def test_a_refused_checkpoint_leaves_what_was_synced(kind: str, args: Any, large
 # Counts in place ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize("decay", [None, 0.5])
 def test_a_batch_that_is_refused_changes_nothing(library: str, decay: float | None) -> None:
@@ -284,6 +290,7 @@ def test_one_measure_of_torchmetrics_counts_for_itself() -> None:
     assert one.compute().item() == pytest.approx(sk.roc_auc_score(*both), abs=1e-4)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_memory_of_the_counts(library: str) -> None:
     """Of torchmetrics and Flax without a part for other processes; nothing is kept for what is not asked for."""

@@ -44,6 +44,7 @@ def direct(y_true: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np
     return np.moveaxis(np.asarray(cells), -1, 0)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("name", STATES)
 def test_the_matrix_at_each_edge_is_a_direct_count(backend: Any, name: str, dtype: Any) -> None:
@@ -147,6 +148,7 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
         assert np.isfinite(backend.numpy(state.calibration)).all()
 
 
+@pytest.mark.sampled(3)
 def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
     """Each as a state of two, in a batch of images whose first labels broadcast."""
     y_true, scores = RANDOM.integers(-1, 3, (7, 5)), RANDOM.random((2, 7, 5, 3)).astype(np.float32)
@@ -171,6 +173,7 @@ def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
     assert tuple(state.score("recall")["recall"].shape) == (2, 3, 23)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(3, 20_000), (9_000, 3), (2, 3, 7_000)])
 @pytest.mark.parametrize("n", [None, 3])
 def test_large_batches_are_those_of_their_parts(n: int | None, shape: tuple[int, ...]) -> None:

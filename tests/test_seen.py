@@ -52,6 +52,7 @@ def results(torch: Any, stack: np.ndarray, zero_division: float) -> dict[str, tu
 DEFAULT = ("a class without samples",)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(dtype=["float64"])
 @pytest.mark.exhaustive(case=[case for case in stacks(2, "float32") if case not in DEFAULT])
 @pytest.mark.exhaustive(n=[3])
@@ -59,19 +60,20 @@ DEFAULT = ("a class without samples",)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", stacks(2, "float32"))
 def test_looking_changes_nothing(torch: Any, case: str, dtype: str, n: int) -> None:
-    """Values have the same bits, and gradients the same digits."""
+    """Values have the same bits, and gradients the same digits; half of the cases with NaN for 0/0."""
     stack, digits = stacks(n, dtype)[case], 1e-6 if dtype == "float32" else 1e-12
-    for zero_division in (0.0, np.nan):
-        seen = results(torch, stack, zero_division)
-        with watched():
-            unseen = results(torch, stack, zero_division)
-        for spec, (values, gradient) in seen.items():
-            expected = unseen[spec]
-            np.testing.assert_array_equal(values, expected[0], err_msg=spec)
-            largest = np.max(np.abs(expected[1]), where=np.isfinite(expected[1]), initial=0)
-            np.testing.assert_allclose(gradient, expected[1], rtol=digits, atol=digits * largest, err_msg=spec)
+    zero_division = (0.0, np.nan)[(list(stacks(2, dtype)).index(case) + n) % 2]
+    seen = results(torch, stack, zero_division)
+    with watched():
+        unseen = results(torch, stack, zero_division)
+    for spec, (values, gradient) in seen.items():
+        expected = unseen[spec]
+        np.testing.assert_array_equal(values, expected[0], err_msg=spec)
+        largest = np.max(np.abs(expected[1]), where=np.isfinite(expected[1]), initial=0)
+        np.testing.assert_allclose(gradient, expected[1], rtol=digits, atol=digits * largest, err_msg=spec)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", stacks(2, "float32"))
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch to itself
 def test_under_transformations(torch: Any, case: str) -> None:

@@ -33,6 +33,7 @@ def drawn(kind: str, cm: Any, num: int, **options: Any) -> np.ndarray:
 KINDS = pytest.mark.parametrize("kind", ["numpy", "torch", "jax"])
 
 
+@pytest.mark.sampled(2)
 @KINDS
 def test_multinomial_cells(kind: str) -> None:
     """Every outcome of three samples in four cells, with its probability."""

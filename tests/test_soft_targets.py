@@ -39,6 +39,7 @@ def test_beside_sums_written_out(backend: Any) -> None:
     np.testing.assert_allclose(soft(backend, one, arrays[1]), by_hand(targets[0], y_prob), **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 def test_images_with_their_classes_in_front(backend: Any) -> None:
     targets, y_prob = pair(2, 5, 6, 3)
     weights = RANDOM.random((2, 5, 6))

@@ -177,6 +177,7 @@ def test_weights(backend: Any, dtype: str) -> None:
 LABELS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=12, max_size=12)
 
 
+@pytest.mark.sampled(2)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.tuples(LABELS, LABELS, LABELS))
 def test_merging_is_pooling_in_any_order(backend: Any, parts: Any) -> None:
@@ -197,6 +198,7 @@ def _counted(backend: Any, pairs: Any) -> ConfusionState:
     return ConfusionState.zeros(3, like=y_true).update(y_true, y_pred)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("batches", [60, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_random_batches_are_those_of_scikit_learn(backend: Any, batches: int) -> None:
     """Of random sizes, with class scores in half of them; padded, as in a loop whose shapes must not change."""

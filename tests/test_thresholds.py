@@ -390,6 +390,7 @@ def test_intervals_are_for_the_host() -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_lists_of_thresholds_in_compiled_code_and_on_devices() -> None:
     torch = pytest.importorskip("torch")
     y, x, _ = samples(2, 9)

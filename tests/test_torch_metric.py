@@ -67,6 +67,7 @@ def test_extreme_labels(torch: Any, make: Any) -> None:
     assert metric.dropped == 5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(road=["compile"], dtype=["float16", "float32"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("road", ["host", "many", "mode", "compile", "vmap"])

@@ -377,7 +377,7 @@ def test_contexts(torch: Any, make: Any) -> None:
 
 @pytest.mark.parametrize(
     ("backend", "n"),
-    [("aot_eager", 3), *(pytest.param("inductor", n, marks=pytest.mark.exhaustive) for n in (None, 3))],
+    [("aot_eager", 3), pytest.param("inductor", None, marks=pytest.mark.exhaustive)],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: int | None) -> None:
@@ -411,6 +411,7 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: i
     assert metric.dropped == 0
 
 
+@pytest.mark.exhaustive
 def test_compute_compiles(torch: Any, make: Any) -> None:
     metric = make(3, "roc_auc:class, ece", from_logits=True, bits=6, prefix="val/")
     metric.update(*draw(torch, 3))
@@ -420,6 +421,7 @@ def test_compute_compiles(torch: Any, make: Any) -> None:
         torch.testing.assert_close(values[name], value, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_no_value_is_inspected(torch: Any, make: Any) -> None:
     """Not on the device "meta" and not under FakeTensorMode, where there are none."""
     from torch._subclasses import FakeTensorMode

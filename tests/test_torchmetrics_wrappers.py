@@ -72,6 +72,7 @@ CASES = [(wrapper, "recall:class" if wrapper == "ClasswiseWrapper" else "mcc") f
 CASES += [("Running", "recall:class"), ("Running", "margins"), ("BootStrapper", "margins")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("wrapper", "measure"), CASES)
 def test_a_wrapper_gives_what_it_gives_around_torchmetrics_own(
     torch: Any, torchmetrics: Any, ours: Any, wrapper: str, measure: str
@@ -222,6 +223,7 @@ def test_a_collection_of_measures_counts_once(torch: Any, torchmetrics: Any, our
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wrapper", ["ClasswiseWrapper", "MinMaxMetric", "BootStrapper", "MultioutputWrapper"])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
 def test_wrappers_of_one_value_refuse_many(torchmetrics: Any, ours: Any, wrapper: str, kind: str) -> None:

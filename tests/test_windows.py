@@ -56,6 +56,7 @@ def assert_same(backend: Any, found: Any, wanted: Any) -> None:
         np.testing.assert_allclose(backend.numpy(mine), backend.numpy(other), rtol=1e-5, atol=atol)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["torch-grad", "jax", "jax-x64"], kind=["groups", "margins", "binary scores"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_window_has_the_last_batches(backend: Any, kind: str) -> None:
@@ -96,6 +97,7 @@ def test_a_window_of_several_models(backend: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(window.total().matrix), wanted)
 
 
+@pytest.mark.sampled(2)
 def test_a_total_is_exact(backend: Any) -> None:
     """Also of two words, of more entries than can be added up in one go, and of dropped samples that fill a word."""
     for length in (3, 40_000):
@@ -114,6 +116,7 @@ def test_a_total_is_exact(backend: Any) -> None:
             assert int(total.dropped) == length * MOST_DROPPED
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.exhaustive(backend=["torch-grad", "jax", "jax-x64"], kind=["groups", "margins", "binary scores"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_decay(backend: Any, kind: str) -> None:
@@ -177,6 +180,7 @@ def test_a_batch_is_not_a_window(backend: Any) -> None:
     assert backend.numpy(total.matrix).tolist() == [[1, 0, 0], [0, 3, 0], [0, 0, 0]]
 
 
+@pytest.mark.exhaustive
 def test_one_graph(torch: Any) -> None:
     window = ConfusionState.zeros(3, batch_shape=(2,), like=torch.zeros(()))
     moving = ConfusionState.zeros(3, dtype=torch.float64, like=torch.zeros(()))
