@@ -151,8 +151,11 @@ def _takes_the_other_jax(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def _seeded(request: pytest.FixtureRequest) -> None:
     """A test draws the same numbers from its module's RANDOM on every backend, whatever ran before it, and wherever."""
+    seed = zlib.crc32(request.node.originalname.encode())
     if hasattr(request.module, "RANDOM"):
-        request.module.RANDOM = np.random.default_rng(zlib.crc32(request.node.originalname.encode()))
+        request.module.RANDOM = np.random.default_rng(seed)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
