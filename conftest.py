@@ -75,11 +75,15 @@ PROCESSES = 2
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Without it, what is marked exhaustive is left out."""
     parser.addoption("--exhaustive", action="store_true", help="run the tests marked exhaustive, too")
+    parser.addoption(
+        "--exhaustive-only", action="store_true", help="run only the tests that the default run leaves out"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """A folder in which JAX's compiler keeps what it has made, for all processes of this run and for none after it."""
+    config.option.exhaustive |= config.option.exhaustive_only
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         folder = tempfile.TemporaryDirectory()
         config.add_cleanup(folder.cleanup)
@@ -121,14 +125,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Groups first, which take longest; and leave out what is exhaustive, unless it is asked for."""
+    """Groups first, which take longest; then the tests of the default run, all tests, or only the others."""
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
-    if config.option.exhaustive:
+    only = config.option.exhaustive_only
+    if config.option.exhaustive and not only:
         return
-    kept = sampled([item for item in items if not is_exhaustive(item)])
-    left_out = [item for item in items if item not in kept]
-    items[:] = [item for item in items if item in kept]
-    config.hook.pytest_deselected(items=left_out)
+    default = sampled([item for item in items if not is_exhaustive(item)])
+    config.hook.pytest_deselected(items=[item for item in items if (item in default) == only])
+    items[:] = [item for item in items if (item in default) != only]
 
 
 def pytest_collection_finish() -> None:

@@ -130,13 +130,13 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("exhaustive" if config.option.exhaustive else "default")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where JAX is tried in 32 bits and in 64, each test takes one of the two, unless all is asked for."""
-    if EXHAUSTIVE or not {"jax", "jax-x64"} <= set(BACKENDS):
-        return
-    left_out = {item for item in items if _takes_the_other_jax(item)}
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=list(left_out))
+@pytest.hookimpl(tryfirst=True)  # before the exhaustive tests are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where JAX is tried in 32 bits and in 64, each test of the default run takes one of the two."""
+    if {"jax", "jax-x64"} <= set(BACKENDS):
+        for item in items:
+            if _takes_the_other_jax(item):
+                item.add_marker(pytest.mark.exhaustive)
 
 
 def _takes_the_other_jax(item: pytest.Item) -> bool:
