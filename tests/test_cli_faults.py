@@ -243,3 +243,32 @@ def test_an_array_that_is_cut_off_while_it_is_read(tmp_path, order):
             ValueError, match=r"x\.npy: expected an array of shape \(9, 40, 5, 5\), got a file that was"
         ):
             source.block(0, 360)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "markdown", "table"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_on_a_full_disk_is_no_success(tmp_path, form, unbuffered):
+    """Without a buffer Python drops the rest of a text of which a part was written, and raises no error."""
+    np.save(tmp_path / "s.npy", np.ones((3000, 2, 2)))
+    run = [sys.executable, "-m", "matrics", "score", "s.npy", "--metrics", "core", "--format", form]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    options = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True, "env": environment}
+    with (tmp_path / "whole").open("wb") as file:
+        assert subprocess.run(run, stdout=file, check=False, **options).returncode == 0
+    size = (tmp_path / "whole").stat().st_size - 10
+    with (tmp_path / "cut").open("wb") as file, no_file_beyond(size):
+        ended = subprocess.run(run, stdout=file, check=False, **options)
+    assert ended.returncode == 2, ended.stderr
+    assert "File too large" in ended.stderr
+
+
+def test_an_unexpected_error_is_no_failed_gate(command, monkeypatch):
+    """Python would end with 1, which means that a requirement does not hold."""
+    Path("l.csv").write_text("y_true,y_pred\n0,0\n1,0\n")
+    monkeypatch.setattr("matrics.cli.logs.is_log", lambda _: 1 // 0)
+    code, _, err = command("gate", "l.csv", "--require", "accuracy >= 0")
+    assert code == 2
+    assert err.startswith("matrics: internal error: ZeroDivisionError: ")
+    assert len(err.splitlines()) == 1
+    monkeypatch.setenv("MATRICS_TRACEBACK", "1")
+    assert "Traceback" in command("gate", "l.csv", "--require", "accuracy >= 0")[2]

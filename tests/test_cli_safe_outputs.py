@@ -136,11 +136,27 @@ def test_an_output_keeps_the_mode_of_the_file_that_it_replaces(command, argument
         os.umask(before)
 
 
-def test_a_link_as_output_is_replaced_and_not_followed(command, precious):
-    Path("o.csv").symlink_to(precious / "notes.txt")
-    done(command, *SCORE)
-    assert untouched(precious)
-    assert not Path("o.csv").is_symlink()
+COMMANDS = {
+    "score": SCORE,
+    "count": ("count", "l.csv", "--output", "o.parquet"),
+    "delivery": ("score", "s.npy", "--metrics", "mcc", "--output", "o.json"),
+    "gate": ("gate", "l.csv", "--require", "accuracy >= 0", "--output", "o.json"),
+    "report": ("report", "l.csv", "--output", "o.html"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_link_as_output_keeps_its_place(command, tmp_path_factory, name):
+    """The file that the link points to is replaced when the new one is whole, as a shell would write to it."""
+    Path("l.csv").write_text("y_true,y_pred\n" + "0,0\n1,0\n1,1\n" * 10)
+    output = Path(COMMANDS[name][-1])
+    target = tmp_path_factory.mktemp("elsewhere") / output.name
+    target.write_text("older")
+    output.symlink_to(target)
+    command(*COMMANDS[name])
+    assert output.is_symlink()
+    assert target.read_bytes() not in (b"older", b"")
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
 
 
 @pytest.mark.parametrize("after", [0.02, 0.1, 0.3, 0.6])

@@ -189,6 +189,13 @@ def test_polars() -> None:
         ("x.jsonl", "[1]", r"line 1: expected an object, got \[1\]"),
         ("x.jsonl", '{"sample": 1, "score": "good"}', "row 1: expected a number as score, got 'good'"),
         ("x.jsonl", '{"sample": 1, "score": 1, "epoch": "a"}', "row 1: expected an integer as epoch, got 'a'"),
+        ("x.jsonl", '{"sample": 1, "score": 1, "epoch": 1e999}', "row 1: expected an integer as epoch, got inf"),
+        ("x.jsonl", f'{{"sample": 1, "score": 1{"0" * 309}}}', "expected a grade within the range of float64, got 100"),
+        (
+            "x.json",
+            '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "epoch": 1e999, "scores": {}}]}',
+            "expected an integer as epoch, got inf",
+        ),
         (
             "x.jsonl",
             '{"sample": 1, "score": 1, "epoch": 1}\n{"sample": 1, "score": 0, "epoch": 1}',

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,12 +19,25 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
+    _buffer_output()
     if not all(map(find_spec, PACKAGES)):
         print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     from matrics.cli import app
 
     sys.exit(_end(app))
+
+
+def _buffer_output() -> None:
+    """Give standard output a buffer, which PYTHONUNBUFFERED takes away.
+
+    Without a buffer, Python drops the rest of a text of which the system has written a part, as it does on a full disk.
+    """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        buffered = io.BufferedWriter(stream.buffer)
+        options: dict[str, Any] = {"encoding": stream.encoding, "errors": stream.errors}
+        sys.stdout = io.TextIOWrapper(buffered, line_buffering=stream.isatty(), **options)
 
 
 def _end(app: Any) -> int:
@@ -69,6 +83,11 @@ def _run(app: Any) -> int:
         raise
     except _expected_errors() as error:
         say(_message(error))
+    except Exception as error:  # noqa: BLE001 (every error ends with 2)
+        # Python itself would end with 1, which means "fail" for a gate.
+        if os.environ.get("MATRICS_TRACEBACK"):
+            traceback.print_exc()
+        say(f"internal error: {type(error).__name__}: {_message(error)}; MATRICS_TRACEBACK=1 shows where it was raised")
     return 2
 
 

@@ -165,7 +165,7 @@ def _in_words(counted: SortedCounts) -> str:
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error before the work begins if the output cannot be written."""
-    from matrics.files.outputs.destination import Destination, refuse_input
+    from matrics.files.outputs.destination import Destination, followed, refuse_input
 
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
@@ -175,4 +175,4 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     if output.is_dir():
         raise ValueError(f"--output: expected a file, got the directory {quoted(str(output))}")
     refuse_input(output, inputs)
-    return Destination(output, output.suffix.lower().removeprefix("."))
+    return Destination(followed(output), output.suffix.lower().removeprefix("."))

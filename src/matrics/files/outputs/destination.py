@@ -38,6 +38,7 @@ def check_output(output: str, source: Path) -> Destination:
     if not path.parent.is_dir():
         raise ValueError(f"--output: expected an existing directory, got {quoted(str(path.parent))}")
     refuse_input(path, [source])
+    path = followed(path)
     if is_directory:
         if path.exists() and not path.is_dir():
             raise ValueError(f"--output: expected a directory, got the file {quoted(str(path))}")
@@ -47,6 +48,11 @@ def check_output(output: str, source: Path) -> Destination:
             )
         return Destination(path, "parquet", is_directory=True)
     return Destination(path, path.suffix.lower().removeprefix("."))
+
+
+def followed(path: Path) -> Path:
+    """The file that a symbolic link points to, which an output replaces instead of the link; else the path itself."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def refuse_input(output: Path, sources: Sequence[Path]) -> None:

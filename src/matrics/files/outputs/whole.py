@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from matrics.files.outputs.destination import followed
 from matrics.files.outputs.sealed import create
 from matrics.files.outputs.writers import Writer, open_writer
 
@@ -25,6 +26,7 @@ def table_of(columns: dict[str, Any]) -> Any:
 @contextlib.contextmanager
 def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Yield a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
+    output = followed(output)
     temporary = _temporary(output)
     writer: Writer | None = None
 
@@ -48,6 +50,7 @@ def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 def write_whole(output: Path, content: bytes) -> None:
     """Write a file that has its name when all of it is on the disk."""
+    output = followed(output)
     temporary = _temporary(output)
     with _naming(output, temporary):
         with create(temporary) as file:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from matrics.integrations.evals.log import Graded, Log, member, number, plain, text
+from matrics.integrations.evals.log import Graded, Log, epoch_of, member, number, plain, text
 from matrics.integrations.evals.zipped import read_member
 from matrics.quoting import quoted
 
@@ -66,7 +66,7 @@ def _log(path: Path, header: Any, samples: Any) -> Log:
     left_out: list[str] = []
     for sample in samples:
         known = sample if isinstance(sample, Mapping) else {}
-        name, epoch = member(known, "id", where=" of each sample"), int(known.get("epoch", 1))
+        name, epoch = member(known, "id", where=" of each sample"), epoch_of(known.get("epoch", 1))
         scores = known.get("scores") or {}
         error = known.get("error")
         if error or not scores:

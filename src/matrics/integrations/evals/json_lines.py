@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from matrics.files.compression import decompressed, suffix_of
-from matrics.integrations.evals.log import COLUMNS, Graded, Log, number, of_one_type, plain, text
+from matrics.integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, of_one_type, plain, text
 from matrics.quoting import quoted, quoted_list
 
 
@@ -80,9 +80,10 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
         if grade is None:
             raise ValueError(f"row {position}: expected a number as score, got {quoted(line.get('score'))}")
         rest = {name: value for name, value in line.items() if name not in COLUMNS}
-        epoch = line.get("epoch", epochs[key])
-        if type(epoch) is not int:
-            raise ValueError(f"row {position}: expected an integer as epoch, got {quoted(epoch)}")
+        try:
+            epoch = epoch_of(line.get("epoch", epochs[key]))
+        except ValueError as error:
+            raise ValueError(f"row {position}: {error}") from None
         rows.append(
             Graded(
                 line["sample"],

@@ -96,9 +96,20 @@ def number(value: Any) -> float | None:
             value = float(word)
         except ValueError:
             return None
-    if not isinstance(value, (int, float)) or not math.isfinite(value):
+    if not isinstance(value, (int, float)):
         return None
-    return float(value)
+    try:
+        grade = float(value)
+    except OverflowError:
+        raise ValueError(f"expected a grade within the range of float64, got {quoted(value)}") from None
+    return grade if math.isfinite(grade) else None
+
+
+def epoch_of(value: Any) -> int:
+    """The number of an epoch; raise for anything that is no integer of 64 bits."""
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise ValueError(f"expected an integer as epoch, got {quoted(value)}")
+    return value
 
 
 def text(value: Any) -> str | None:
