@@ -1,6 +1,8 @@
 """The command line, as its users meet it: files in; tables, files and one-line complaints out."""
 
 import csv
+import io
+import json
 import os
 import re
 import shlex
@@ -764,3 +766,29 @@ def test_screens_of_the_docs(command, monkeypatch, line, screen):
 def test_there_are_screens():
     assert {page for page, *_ in SCREENS} == {"cli.md", "uncertainty.md", "README.md"}
     assert len(SCREENS) >= 6
+
+
+ODD = ["a\x1b[31m", "b\rc", "d\x9b1m", "e\u202egnp"]
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+@pytest.mark.parametrize("name", ["score", "gate"])
+def test_text_of_files_cannot_control_a_terminal_in_any_format(command, tmp_path, name, form):
+    """Escape sequences, 8-bit ones, marks of direction, and a carriage return, which would end a row of CSV."""
+    labels = pa.table({"y_true": ODD * 2, "y_pred": ODD * 2, "odd\x1bgroup": ODD * 2})
+    pq.write_table(labels, tmp_path / "l.parquet")
+    options = (
+        ("--by", "odd\x1bgroup", "--metrics", "recall:class")
+        if name == "score"
+        else ("--require", "recall[d\x9b1m] >= 0")
+    )
+    code, out, err = command(name, "l.parquet", *options, "--format", form)
+    assert code in (0, 3), err
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(out, newline="")))
+        assert len({len(row) for row in rows}) == 1
+        assert "\r" not in re.sub('"[^"]*"', "", out)
+    else:
+        assert all(letter.isprintable() or letter == "\n" for letter in out), [c for c in out if not c.isprintable()]
+    if form == "json":
+        assert "d\x9b1m" in json.dumps(json.loads(out), ensure_ascii=False)  # which is escaped, and not lost

@@ -782,3 +782,11 @@ def test_a_caption_promises_no_curve_that_is_not_there() -> None:
     scores = random.random(400)
     data = {"y_true": (random.random(400) < scores).astype(int), "s": scores}
     assert "smooth fit" in matrics.report(data, y_score="s", metrics="accuracy").html()
+
+
+def test_an_older_page_of_opening_tags_alone_is_refused_at_once(tmp_path: Any) -> None:
+    """A regular expression would begin anew at each of them: 20,000 took it minutes."""
+    page = tmp_path / "old.html"
+    page.write_text('<script type="application/json" id="matrics-values">' * 200_000)
+    with pytest.raises(ValueError, match="compare: expected a page that matrics report has written"):
+        matrics.report({"y_true": [0, 1], "y_pred": [0, 1]}, compare=page)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +10,7 @@ import numpy as np
 from matrics.cli.markdown import escape, table
 from matrics.cli.printing import number, plain
 from matrics.cli.result import STATUSES, versions
+from matrics.files.outputs.texts import csv_text, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,17 +36,12 @@ def as_json(found: Result) -> str:
         "remarks": found.remarks,
         "versions": versions(*found.libraries),
     }
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(_finite(document)) + "\n"
 
 
 def as_csv(found: Result) -> str:
     """The rows, in full precision; an undefined value is an empty cell, and a status its code."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(found.rows)
-    for row in _across(found.rows):
-        writer.writerow(map(_exact, row))
-    return text.getvalue()
+    return csv_text([found.rows, *(map(_exact, row) for row in _across(found.rows))])
 
 
 def as_markdown(found: Result) -> str:

@@ -159,7 +159,7 @@ def gate(
     if format_ in ("text", "table") or target is not None:
         gate_report.show_gate(open_console(), found, files)
     else:
-        typer.echo(makers[format_](found, files))
+        typer.echo(makers[format_](found, files).rstrip())
     if target is not None:
         write_whole(target, f"{makers[format_](found, files).rstrip()}\n".encode())
     if summary is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import math
 import platform
 from collections import Counter
@@ -19,6 +17,7 @@ import matrics
 from matrics.cli.interval_report import SIGNS, show_statuses
 from matrics.cli.markdown import escape, table
 from matrics.cli.printing import number, plain, show, text_table
+from matrics.files.outputs.texts import csv_text, json_text
 
 if TYPE_CHECKING:
     from matrics import GateResult, RequirementResult
@@ -71,19 +70,17 @@ def as_json(found: GateResult, files: GateFiles) -> str:
         },
     }
     plain_values = {**found.to_dict(), "exit_code": CODES[found.verdict], **about}
-    return json.dumps(_finite(plain_values), indent=2, ensure_ascii=False, allow_nan=False)
+    return json_text(_finite(plain_values))
 
 
 def as_csv(found: GateResult, files: GateFiles) -> str:  # noqa: ARG001 (as the other formats)
     """A row for each requirement; what is not a number is an empty cell."""
     names = ("title", "verdict", "estimate", "low", "high", "limit", "level", "status", "samples", "unit", "needed")
-    text = io.StringIO()
-    write = csv.writer(text, lineterminator="\n")
-    write.writerow(["requirement", *names[1:]])
+    rows: list[list[Any]] = [["requirement", *names[1:]]]
     for one in found.requirements:
         cells = [one.status.name if name == "status" else getattr(one, name) for name in names]
-        write.writerow(["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells])
-    return text.getvalue()
+        rows.append(["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells])
+    return csv_text(rows)
 
 
 def as_markdown(found: GateResult, files: GateFiles) -> str:

@@ -153,7 +153,7 @@ def sort(columns: list[Column], scores: Array, *, ordered: bool) -> tuple[list[i
         return list(range(len(scores))), ""
     # Undefined values come last, as NaN does in NumPy.
     order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True)
-    return order.tolist(), f"sorted by {columns[0].label}, best first"
+    return order.tolist(), f"sorted by {plain(columns[0].label)}, best first"
 
 
 def best_of_columns(columns: list[Column], scores: Array) -> Array:

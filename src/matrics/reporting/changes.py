@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,7 @@ def changes_since(path: str | Path, data: Data, found: Findings) -> Changes:
         for k in board.order
         if data.models[k] in before
     ]
-    since = f"{path.name}{', data of ' + old['date'].partition(' ')[0] if old['date'] else ''}"
+    since = f"{short(path.name)}{', data of ' + short(old['date'].partition(' ')[0]) if old['date'] else ''}"
     return Changes(
         since,
         [names[label].title for label in shared],
@@ -147,11 +146,12 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
 
 def _read(path: Path) -> dict[str, Any]:
     text = path.read_text("utf-8", errors="replace")
-    stored = re.search(rf'<script type="application/json" id="{ELEMENT}">(.*?)</script>', text, re.DOTALL)
+    # Searched as plain text: a regular expression would begin anew at each tag of a page that has no end.
+    stored, end, _ = text.partition(f'<script type="application/json" id="{ELEMENT}">')[2].partition("</script>")
     values: Any = None
-    if stored is not None:
+    if end:
         with contextlib.suppress(ValueError, RecursionError):
-            values = json.loads(stored[1])
+            values = json.loads(stored)
     if not _is_complete(values):
         raise ValueError(
             f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -15,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from matrics.files.outputs.sealed import create
+from matrics.files.outputs.texts import csv_text
 
 KEY = b"matrics"  # key of the record in the metadata of a part
 CODEC = "zstd"
@@ -39,9 +38,7 @@ class CsvWriter:
 
     def __init__(self, path: Path, schema: Any) -> None:
         self._file = create(path)
-        header = io.StringIO()
-        csv.writer(header, lineterminator="\n").writerow(schema.names)  # pyarrow would put every name in quotes
-        self._file.write(header.getvalue().encode())
+        self._file.write(csv_text([schema.names]).encode())  # pyarrow would put every name in quotes
 
     def write(self, table: Any) -> None:
         """Write the rows of a table."""
