@@ -46,7 +46,7 @@ def spread_of_clusters(away: Array, weights: Array, alone: Array, xp: Any) -> Sp
     fourth = xp.sum((squares / whole) ** 2, axis=0) - 1 / xp.where(clusters > 0, clusters, 1)
     by_kurtosis = 2 / _positive(fourth, xp)
     beyond = xp.where(found > alone, found - alone, 0) / _positive(found, xp)
-    degrees = xp.minimum(by_kurtosis, effective - 1) / _positive(beyond * beyond, xp)
+    degrees = xp.minimum(by_kurtosis, effective - 1) / _positive(beyond, xp)
     return Spread(found, clusters, effective, xp.minimum(degrees, clusters - 1))
 
 
