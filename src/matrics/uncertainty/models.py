@@ -37,6 +37,9 @@ REPLICATES_AT_ONCE = 256
 # A standard error up to this is rounding.
 NOISE = 1e-12
 
+# Numbers of standard errors that normal variates exceed with probabilities that doubles tell from 1 and from 0.
+LEAST_ERRORS, MOST_ERRORS = 0.1, 7.0
+
 # From this number of samples or clusters on, models may differ significantly although their difference does not vary.
 FEW_UNITS = 20
 
@@ -164,9 +167,8 @@ def compare_models(
                 (one,) = _by_replicates(
                     samples, [values], [measure], score_of([measure], float(zero_division)), options
                 )
-            results[key] = _compared(
-                one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
-            )
+            is_better = bool(measure.higher_is_better)
+            results[key] = _compared(one, values, draws, higher_is_better=is_better, level=level)
     return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
 
 
@@ -219,12 +221,31 @@ def _by_replicates(
     return found
 
 
-def wider(level: float, units: int) -> float:
+def wider(level: float, units: float) -> float:
     """The factor by which limits are to be wider than among replicates of a few units.
 
     These vary too little, as does their variance: Student's distribution has heavier tails.
     """
-    return student_quantile(level, units - 1) / normal_quantile(level) * math.sqrt(units / max(units - 1, 1))
+    degrees = max(units - 1, 1)
+    return student_quantile(level, degrees) / normal_quantile(level) * math.sqrt(units / degrees)
+
+
+def _critical(largest: Array, units: float) -> Array:
+    """The same for the largest of many differences, which may be so many standard errors away among replicates.
+
+    It is further out in the tails than a single difference, and there Student's distribution is yet heavier: the factor
+    is that of the level at which a single difference would be as far away.
+    """
+    found = [one * wider(_level_of(one), units) for one in np.ravel(largest).tolist()]
+    return np.reshape(found, largest.shape)
+
+
+def _level_of(errors: float) -> float:
+    """The probability that a normal variate is at most so many standard errors away, where doubles show it.
+
+    A difference without variation is 0 of them away, and any factor is right.
+    """
+    return math.erf(min(max(errors, LEAST_ERRORS), MOST_ERRORS) / math.sqrt(2))
 
 
 def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) -> list[Array]:
@@ -250,15 +271,18 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
-def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level: float, units: int) -> ModelComparison:
+def _compared(
+    one: Interval, replicates: Array, draws: Draws, *, higher_is_better: bool, level: float
+) -> ModelComparison:
     """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters."""
+    units, effective = draws.units, draws.effective
     values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
     models, rest = len(estimate), estimate.shape[1:]
     gap = estimate[:, None] - estimate[None, :]
     error, reach, above = np.zeros(gap.shape), np.full(gap.shape, math.nan), np.full(gap.shape, 0.5)
     largest = np.zeros((*rest, values.shape[-1]))
     wanted = np.full(rest, level)
-    factor = wider(level, units)
+    factor = wider(level, effective)
     for i, j in itertools.combinations(range(models), 2):
         drawn = values[i] - values[j]
         away = np.abs(drawn - gap[i, j][..., None])
@@ -269,7 +293,7 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
         varies = error[i, j] > NOISE
         scaled = away / np.where(varies, error[i, j], math.inf)[..., None]
         largest = np.fmax(largest, scaled)  # NaN, of undefined replicates, is passed over
-    critical = factor * quantiles(largest, [wanted], NUMPY)[0]
+    critical = _critical(quantiles(largest, [wanted], NUMPY)[0], effective)
     side = 1 if higher_is_better else -1
     ranked = np.where(np.isnan(values), -math.inf, side * values)
     is_best = ranked == ranked.max(axis=0)

@@ -26,7 +26,7 @@ Side = Literal["low", "high"] | None
 # of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
-# Of clusters of unequal sizes, the effective number; and the clusters full of errors that vary as much as the errors do.
+# Of clusters of unequal sizes the effective number, and how many without a right prediction vary as much as the errors.
 EFFECTIVE_CLUSTERS, CLUSTERS_OF_ERRORS = 10, 0.1
 
 # Effective number of weighted samples: below this, single weights dominate, and the variance is unreliable.
@@ -326,7 +326,7 @@ def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array 
     samples = _Samples.of(task, on, measure.metric)
     found, sizes = [], None
     if on.successes:
-        right, wrong = on.successes, on.failures
+        right, wrong = list(on.successes), list(on.failures)
         found.append(Need(samples.units((*right, *wrong)), SAMPLES_OF_A_CLASS))
         found += [Need(samples.number(right), EITHER_OUTCOME)] if side != "high" else []
         found += [Need(samples.number(wrong), EITHER_OUTCOME)] if side != "low" else []
