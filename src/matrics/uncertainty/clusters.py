@@ -19,7 +19,6 @@ class Spread(NamedTuple):
 
     variance: Array
     clusters: Array  # the number of clusters with samples
-    effective: Array  # the number of clusters of equal weight that would be as many: Kish's (Σ h)² / Σ h²
     degrees: Array  # of freedom of the variance
 
 
@@ -31,9 +30,9 @@ def spread_of_clusters(away: Array, weights: Array, alone: Array, xp: Any) -> Sp
 
     A cluster with the share h of all weights draws the estimate towards itself, so that its contribution is too small
     by the factor √(1 - h): Bell and McCaffrey's (2002) correction, K / (K - 1) for equal clusters. There are at most as
-    many degrees of freedom as effective clusters less one, and as many as the kurtosis of the contributions leaves
-    (Satterthwaite): if a few of many clusters make the variance, it is the variance of a few. Both are about that part
-    of the variance that independent samples would not have.
+    many degrees of freedom as effective clusters less one, Kish's (Σ h)² / Σ h², and as many as the kurtosis of the
+    contributions leaves (Satterthwaite): if a few of many clusters make the variance, it is the variance of a few. Both
+    are about that part of the variance that independent samples would not have, and are divided by it.
     """
     some = weights > 0
     clusters = xp.sum(xp.astype(some, away.dtype), axis=0)
@@ -47,7 +46,7 @@ def spread_of_clusters(away: Array, weights: Array, alone: Array, xp: Any) -> Sp
     by_kurtosis = 2 / _positive(fourth, xp)
     beyond = xp.where(found > alone, found - alone, 0) / _positive(found, xp)
     degrees = xp.minimum(by_kurtosis, effective - 1) / _positive(beyond, xp)
-    return Spread(found, clusters, effective, xp.minimum(degrees, clusters - 1))
+    return Spread(found, clusters, xp.minimum(degrees, clusters - 1))
 
 
 def _positive(values: Array, xp: Any) -> Array:

@@ -143,19 +143,19 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
         return [(number, xp.sqrt(p * (1 - p) / number)) for p, number in zip(share, counts, strict=True)]
     of_clusters = evaluate(task.cells, functions, invalid="nan")
     values = score_of(measures, math.nan)(task.cells, task.workers)
-    found = []
+    found, z = [], quantile_of(task)[0]
     for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
         away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
         alone, some = p * (1 - p), xp.where(number > 0, number, 1)
-        variance_, least, _, degrees = spread_of_clusters(away / some, each, alone / some, xp)
-        varies = (variance_ > 0) & (alone > 0)
+        spread, least, degrees = spread_of_clusters(away / some, each, alone / some, xp)
+        varies = (spread > 0) & (alone > 0)
         # Without variation, each cluster may be a single trial.
-        effective = xp.where(varies, alone / xp.where(varies, variance_, 1), least)
+        effective = xp.where(varies, alone / xp.where(varies, spread, 1), least)
         most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
         most = xp.where(most < number, most, number)
         # The limits depend on z² / trials only: with fewer degrees of freedom there are as many trials less.
-        z = beside(quantile_of(task)[0], p, xp) / student_quantiles(task.options.level, degrees, task.backend)
-        sure = xp.where(varies, effective * z * z, effective)
+        ratio = beside(z, p, xp) / student_quantiles(task.options.level, degrees, task.backend)
+        sure = xp.where(varies, effective * ratio * ratio, effective)
         trials = xp.where(sure < most, sure, most)
         effective = xp.where(effective < most, effective, most)
         found.append((trials, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
@@ -259,9 +259,11 @@ def quantile_of(task: Task) -> tuple[Any, Array | None]:
     """How many standard errors limits are away, one number or (B,) of them, and the clusters if these are random."""
     if task.options.scheme != "clusters":
         return normal_quantile(task.options.level), None
+    xp = task.backend.xp
+    number = xp.sum(xp.astype(xp.sum(task.cells, axis=(-2, -1)) > 0, task.whole.dtype), axis=0)
     if task.backend is not NUMPY:  # the number of clusters with samples is not known without inspecting them
-        return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
-    number, inverse = np.unique((task.cells.sum(axis=(-2, -1)) > 0).sum(axis=0), return_inverse=True)
+        return student_quantiles(task.options.level, number - 1, task.backend), task.cells
+    number, inverse = np.unique(number, return_inverse=True)
     known = np.asarray([student_quantile(task.options.level, int(some) - 1) for some in number])
     return known[inverse], task.cells
 

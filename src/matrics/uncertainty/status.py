@@ -341,10 +341,10 @@ def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array 
             found.append(Need(samples.number(wrong), EITHER_OUTCOME))
     if samples.clusters is not None:
         found.append(Need(samples.effective((*right, *wrong)), EFFECTIVE_CLUSTERS))
-        # Clusters unlike the others that are not among those at hand would have more errors. The limits of a proportion
-        # allow for these: they count as few trials as there are clusters with errors.
+        # Clusters unlike the others that are not among those at hand would have more errors. The default limits of a
+        # proportion allow for these: they count as few trials as the clusters with errors do.
         safe: Side = "low" if measure.higher_is_better is False and not on.successes else "high"
-        if measure.trials is None and side != safe:
+        if side != safe and (measure.trials is None or task.options.method != "auto"):
             found.append(Need(samples.full(right, wrong, xp.sum(task.cells, axis=(-2, -1))), CLUSTERS_OF_ERRORS))
     if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
         right_cells = _identity(task.whole.shape[-1], task.whole, backend)
