@@ -78,7 +78,6 @@ UNLIKE = (
 )
 BAD, LARGEST = {"one in twenty bad": 0.05, "one in fifty bad": 0.02}, 400
 UNLIKE_SPECS = ("accuracy", "recall[1]", "f1[1]", "f1", "balanced_accuracy", "mcc")
-UNLIKE_METHODS = ("auto", "delta")
 
 # Two models on the same samples: in which share of these both find the same ones hard, and how much the second recalls
 # less than the first, as a part of what this one misses.
@@ -263,7 +262,7 @@ def sizes_of(law: str, number: int, sets: int, rng: np.random.Generator) -> np.n
     return sizes
 
 
-def simulate_unlike(law: str, number: int, correlation: float, method: str, sets: int) -> dict[str, object]:
+def simulate_unlike(law: str, number: int, correlation: float, sets: int) -> dict[str, object]:
     """One entry of the study of clusters with unequal sizes, or with a few that the classifier fails on.
 
     Bad clusters have the recalls 0.3, and the others 0.98. With unequal sizes the recalls of both classes and the share
@@ -281,7 +280,7 @@ def simulate_unlike(law: str, number: int, correlation: float, method: str, sets
     positive = rng.binomial(sizes, shares)
     hits, right = rng.binomial(positive, recalls[1]), rng.binomial(sizes - positive, recalls[0])
     cells = np.stack([right, sizes - positive - right, positive - hits, hits], axis=-1)
-    found = matrics.interval(cells.reshape(*sizes.shape, 2, 2), list(UNLIKE_SPECS), method=method, cluster_axis=0)
+    found = matrics.interval(cells.reshape(*sizes.shape, 2, 2), list(UNLIKE_SPECS), cluster_axis=0)
     exact = matrics.score(recalled(2, recall) * np.asarray([[1 - share], [share]]), list(UNLIKE_SPECS))
     return {"sets": sets, **summaries(found, exact)}
 
@@ -405,9 +404,8 @@ def entries(sets: int) -> Iterator[Entry]:
         yield from study(method, n, sets)
     for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
         yield Entry("clusters", "|".join(map(str, some)), some[-1], partial(simulate_clusters, *some, sets))
-    for setting, method in product(UNLIKE, UNLIKE_METHODS):
-        work = partial(simulate_unlike, *setting, method, sets)
-        yield Entry("unlike", "|".join(map(str, (*setting, method))), method, work)
+    for setting in UNLIKE:
+        yield Entry("unlike", "|".join(map(str, (*setting, "auto"))), "auto", partial(simulate_unlike, *setting, sets))
     for some in product(PAIRED_CLASSES, TRUTHS, PAIRED_SAMPLES, PAIRED_METHODS):
         yield Entry("paired", "|".join(map(str, some)), some[-1], partial(simulate_pairs, *some, sets))
     for setting, method, num in product(CHECKED, DRAWING, (NUM, CHECK_NUM)):

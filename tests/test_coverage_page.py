@@ -94,7 +94,7 @@ def test_status_0_of_clusters_keeps_its_promise(tables: Any, study: Any) -> None
         if below(entry, tables.kept(entry, measure), tables.PROMISED)
     }
     assert short == {UNSEEN}
-    again = study.simulate_unlike("one in twenty bad", 40, 0.0, "auto", 2000)
+    again = study.simulate_unlike("one in twenty bad", 40, 0.0, 2000)
     stored = settings["one in twenty bad", "40", "0.0"]
     for measure in tables.UNLIKE_MEASURES:
         np.testing.assert_allclose(*(np.asarray(one[measure], float) for one in (again, stored)), atol=0.002)
