@@ -159,12 +159,16 @@ def test_unequal_clusters_of_two_models() -> None:
 def test_the_critical_value_of_tied_models() -> None:
     """That of Student's distribution with the tail of the normal one, which SciPy has."""
     for units in (20, 30, 1000.5):
-        for errors in (1.0, 1.96, 2.9, 4.0):
+        for errors in (1.96, 2.9, 4.0):
             wanted = stats.t.isf(stats.norm.sf(errors), units - 1) * math.sqrt(units / (units - 1))
-            np.testing.assert_allclose(_critical(np.asarray([errors]), units), wanted, 1e-4)
-    assert _critical(np.asarray(0.0), 20) == 0
-    assert np.isnan(_critical(np.asarray([math.nan]), 20)).all()
-    assert np.isfinite(_critical(np.asarray([40.0]), 20)).all()
+            np.testing.assert_allclose(_critical(np.asarray([errors]), 0.9, units), wanted, 1e-4)
+    # Replicates of two clusters have few values: the factor is that of the level at least.
+    np.testing.assert_allclose(
+        _critical(np.asarray([1.4]), 0.95, 2), 1.4 * stats.t.ppf(0.975, 1) / 1.95996 * 2**0.5, 1e-4
+    )
+    assert _critical(np.asarray(0.0), 0.95, 20) == 0
+    assert np.isnan(_critical(np.asarray([math.nan]), 0.95, 20)).all()
+    assert np.isfinite(_critical(np.asarray([40.0]), 0.95, 20)).all()
 
 
 @pytest.mark.exhaustive

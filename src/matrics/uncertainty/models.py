@@ -37,8 +37,8 @@ REPLICATES_AT_ONCE = 256
 # A standard error up to this is rounding.
 NOISE = 1e-12
 
-# Numbers of standard errors that normal variates exceed with probabilities that doubles tell from 1 and from 0.
-LEAST_ERRORS, MOST_ERRORS = 0.1, 7.0
+# So many standard errors are exceeded with a probability that doubles tell from 0.
+MOST_ERRORS = 7.0
 
 # From this number of samples or clusters on, models may differ significantly although their difference does not vary.
 FEW_UNITS = 20
@@ -232,22 +232,15 @@ def wider(level: float, units: float) -> float:
     return student_quantile(level, degrees) / normal_quantile(level) * math.sqrt(units / degrees)
 
 
-def _critical(largest: Array, units: float) -> Array:
+def _critical(largest: Array, level: float, units: float) -> Array:
     """The same for the largest of many differences, which may be so many standard errors away among replicates.
 
     It is further out in the tails than a single difference, and there Student's distribution is yet heavier: the factor
     is that of the level at which a single difference would be as far away.
     """
-    found = [one * wider(_level_of(one), units) for one in np.ravel(largest).tolist()]
-    return np.reshape(found, largest.shape)
-
-
-def _level_of(errors: float) -> float:
-    """The probability that a normal variate is at most so many standard errors away, where doubles show it.
-
-    A difference without variation is 0 of them away, and any factor is right.
-    """
-    return math.erf(min(max(errors, LEAST_ERRORS), MOST_ERRORS) / math.sqrt(2))
+    errors = np.ravel(largest).tolist()
+    levels = [max(level, math.erf(min(one, MOST_ERRORS) / math.sqrt(2))) for one in errors]
+    return np.reshape([one * wider(each, units) for one, each in zip(errors, levels, strict=True)], largest.shape)
 
 
 def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) -> list[Array]:
@@ -295,7 +288,7 @@ def _compared(
         varies = error[i, j] > NOISE
         scaled = away / np.where(varies, error[i, j], math.inf)[..., None]
         largest = np.fmax(largest, scaled)  # NaN, of undefined replicates, is passed over
-    critical = _critical(quantiles(largest, [wanted], NUMPY)[0], effective)
+    critical = _critical(quantiles(largest, [wanted], NUMPY)[0], level, effective)
     side = 1 if higher_is_better else -1
     ranked = np.where(np.isnan(values), -math.inf, side * values)
     is_best = ranked == ranked.max(axis=0)
