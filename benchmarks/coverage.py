@@ -41,7 +41,7 @@ SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g
 PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
 NUM = 1000  # replicates in the methods that draw
 
-SECTIONS = ("cells", "limits", "rare", "exact", "weights", "clusters", "paired", "check")
+SECTIONS = ("cells", "limits", "rare", "exact", "weights", "clusters", "unlike", "paired", "check")
 
 # What is stored of each measure, in this order.
 COLUMNS = (
@@ -67,6 +67,17 @@ CLUSTERS, CLUSTER_SIZE, CORRELATIONS = 30, 20, (0.0, 0.1, 0.3)
 CLUSTER_TRUTHS = ("balanced", "one to twenty")
 CLUSTER_SPECS = ("accuracy", "mcc", "f1")
 CLUSTER_METHODS = ("naive", "auto", "delta", "bootstrap")
+
+# Clusters that are not alike: in what, how many, and with which intra-cluster correlation of a correct prediction.
+UNLIKE = (
+    *(("one in twenty bad", number, 0.0) for number in (40, 60, 100, 200)),
+    ("one in fifty bad", 100, 0.0),
+    *(("Pareto", number, rho) for number in (30, 60, 100, 200, 400) for rho in (0.1, 0.3)),
+    *(("lognormal", number, 0.1) for number in (30, 60)),
+    *(("one large", number, 0.1) for number in (30, 60)),
+)
+BAD, LARGEST = {"one in twenty bad": 0.05, "one in fifty bad": 0.02}, 400
+UNLIKE_SPECS = ("accuracy", "recall[1]", "f1[1]", "f1", "balanced_accuracy", "mcc")
 
 # Two models on the same samples: in which share of these both find the same ones hard, and how much the second recalls
 # less than the first, as a part of what this one misses.
@@ -239,6 +250,41 @@ def simulate_clusters(kind: str, correlation: float, method: str, sets: int) -> 
     return {"sets": sets, "measured": rounded(measured_correlation(clusters)), **summaries(found, exact)}
 
 
+def sizes_of(law: str, number: int, sets: int, rng: np.random.Generator) -> np.ndarray:
+    """The sizes of clusters (K, sets)."""
+    if law == "Pareto":
+        return np.clip(np.floor(3 * (1 + rng.pareto(1.2, (number, sets)))), 1, LARGEST).astype(int)
+    if law == "lognormal":
+        return np.clip(np.round(10 * np.exp(0.7 * rng.standard_normal((number, sets)))), 1, LARGEST).astype(int)
+    sizes = np.full((number, sets), 10 if law == "one large" else CLUSTER_SIZE)
+    if law == "one large":
+        sizes[0] = 5 * number  # about a third of all samples
+    return sizes
+
+
+def simulate_unlike(law: str, number: int, correlation: float, sets: int) -> dict[str, object]:
+    """One entry of the study of clusters with unequal sizes, or with a few that the classifier fails on.
+
+    Bad clusters have the recalls 0.3, and the others 0.98. With unequal sizes the recalls of both classes and the share
+    of class 1 have beta distributions in the clusters.
+    """
+    rng = np.random.default_rng([number, [some[0] for some in UNLIKE].index(law), round(1000 * correlation)])
+    sizes = sizes_of(law, number, sets, rng)
+    if law in BAD:
+        shares, recalls = np.full(sizes.shape, 0.5), np.where(rng.random(sizes.shape) < BAD[law], 0.3, 0.98)
+        recalls, share, recall = [recalls, recalls], 0.5, 0.3 * BAD[law] + 0.98 * (1 - BAD[law])
+    else:
+        share, recall, rest = 0.4, 0.85, (1 - correlation) / correlation
+        shares = rng.beta(share * rest, (1 - share) * rest, sizes.shape)
+        recalls = [rng.beta(recall * rest, (1 - recall) * rest, sizes.shape) for _ in range(2)]
+    positive = rng.binomial(sizes, shares)
+    hits, right = rng.binomial(positive, recalls[1]), rng.binomial(sizes - positive, recalls[0])
+    cells = np.stack([right, sizes - positive - right, positive - hits, hits], axis=-1)
+    found = matrics.interval(cells.reshape(*sizes.shape, 2, 2), list(UNLIKE_SPECS), cluster_axis=0)
+    exact = matrics.score(recalled(2, recall) * np.asarray([[1 - share], [share]]), list(UNLIKE_SPECS))
+    return {"sets": sets, **summaries(found, exact)}
+
+
 def simulate_pairs(n: int, kind: str, samples: int, method: str, sets: int) -> dict[str, object]:
     """One entry of the study of differences on the same samples; "apart" takes both for independent samples."""
     shares, specs = joint_truth(n, kind), list(CLUSTER_SPECS)
@@ -358,6 +404,8 @@ def entries(sets: int) -> Iterator[Entry]:
         yield from study(method, n, sets)
     for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
         yield Entry("clusters", "|".join(map(str, some)), some[-1], partial(simulate_clusters, *some, sets))
+    for setting in UNLIKE:
+        yield Entry("unlike", "|".join(map(str, (*setting, "auto"))), "auto", partial(simulate_unlike, *setting, sets))
     for some in product(PAIRED_CLASSES, TRUTHS, PAIRED_SAMPLES, PAIRED_METHODS):
         yield Entry("paired", "|".join(map(str, some)), some[-1], partial(simulate_pairs, *some, sets))
     for setting, method, num in product(CHECKED, DRAWING, (NUM, CHECK_NUM)):
@@ -406,7 +454,9 @@ def write(path: Path, data: dict[str, dict[str, object]]) -> None:
 def show(data: dict[str, dict[str, object]], only: str | None) -> None:
     """Coverage in percent, a line for each entry."""
     shown = {"cells": SPECS, "limits": SPECS, "rare": RARE_SPECS, "exact": EXACT_SPECS, "weights": WEIGHTED_SPECS}
-    for section, specs in (shown | {"clusters": CLUSTER_SPECS, "paired": CLUSTER_SPECS}).items():
+    for section, specs in (
+        shown | {"clusters": CLUSTER_SPECS, "unlike": UNLIKE_SPECS, "paired": CLUSTER_SPECS}
+    ).items():
         print(f"\n{section:34}" + "".join(f"{spec:>14}" for spec in specs))
         for key, entry in data[section].items():
             if only and not key.endswith(f"|{only}"):

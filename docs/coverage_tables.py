@@ -263,6 +263,28 @@ def clusters():
     return table(head, rows)
 
 
+UNLIKE_MEASURES = ("accuracy", "recall[1]", "f1[1]", "f1", "balanced_accuracy", "mcc")
+
+
+def kept(entry, measure):
+    """The share of data sets that are covered, or whose status is not 0."""
+    ok = value(entry, measure, "ok")
+    return 1 - ok * (1 - value(entry, measure, "held_if_ok")) if ok else 1.0
+
+
+def unlike():
+    """The default for clusters that are not alike: covered, covered or of another status, and of status 0."""
+    rows = []
+    for (law, number, correlation), entries in settings("unlike").items():
+        entry = entries["auto"]
+        cells = [
+            f"{percent(value(entry, m))}, {marked(kept(entry, m))} ({round(100 * value(entry, m, 'ok'))})"
+            for m in UNLIKE_MEASURES
+        ]
+        rows.append([law, number, correlation, *cells])
+    return table(["clusters", "K", "correlation", *(f"`{m}`" for m in UNLIKE_MEASURES)], rows)
+
+
 PAIRED_METHODS = {"apart": "`compare`", "auto": "`compare_paired`", "delta": "`delta`", "bootstrap": "`bootstrap`"}
 
 
@@ -308,6 +330,7 @@ def tables():
         "coverage_exact": exact(),
         "coverage_weights": weights(),
         "coverage_clusters": clusters(),
+        "coverage_unlike": unlike(),
         "coverage_paired": paired(),
         "coverage_check": check(),
     }

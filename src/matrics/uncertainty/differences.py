@@ -101,14 +101,13 @@ def dependent(pair: Task, tasks: Sequence[Task]) -> list[Limits]:
     """The limits of differences on the same samples without draws: the delta method on the joint cells."""
     backend, xp = pair.backend, pair.backend.xp
     plain = pair.options.method == "delta"
-    _, clusters = quantile_of(pair)
     whole = pair.whole if plain else pair.whole + 1 / pair.size
     squares = pair.squares if plain or pair.squares is None else pair.squares + 1 / pair.size
     found = slopes_of(pair, whole, pair.score, second=False)
     errors = []
     for k, first in enumerate(found.first):
         _, by_cell = at_samples(whole, first, xp)
-        spread = spread_of(by_cell, whole, pair, clusters, squares, plain=plain)
+        spread, _ = spread_of(by_cell, whole, pair, squares, plain=plain)
         of_shares = by_shares(by_cell, whole, pair)
         spread = spread if of_shares is None else spread + covariance_of(of_shares, of_shares, pair)
         noise = noise_of(tasks[0].estimates[k], pair.measures[k].range, backend)

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.evaluation import evaluate
+from matrics.uncertainty.clusters import spread_of_clusters, student_quantiles
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.options import OF_RATIOS
@@ -17,7 +18,7 @@ from matrics.uncertainty.predictive import is_predictive_value, limits_beside_sh
 from matrics.uncertainty.proportions import METHODS as PROPORTIONS
 from matrics.uncertainty.ratios import RATIOS, TwoSamples
 from matrics.uncertainty.row_limits import reaches_by_rows
-from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance, with_shares
+from matrics.uncertainty.slopes import Slopes, by_shares, contributions, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
 
 # The numbers in the derivatives of a chunk of matrices.
@@ -142,20 +143,22 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
         return [(number, xp.sqrt(p * (1 - p) / number)) for p, number in zip(share, counts, strict=True)]
     of_clusters = evaluate(task.cells, functions, invalid="nan")
     values = score_of(measures, math.nan)(task.cells, task.workers)
-    found = []
+    found, z = [], quantile_of(task)[0]
     for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
         away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
-        # These add up to 0. Clusters without such samples have no information.
-        least = xp.sum(xp.astype(each > 0, number.dtype), axis=0)
-        spread = xp.sum(away * away, axis=0) * _of_sample(least, xp) / xp.where(number > 0, number, 1) ** 2
-        alone = p * (1 - p)
+        alone, some = p * (1 - p), xp.where(number > 0, number, 1)
+        spread, least, degrees = spread_of_clusters(away / some, each, alone / some, xp)
+        varies = (spread > 0) & (alone > 0)
         # Without variation, each cluster may be a single trial.
-        effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
-        effective = xp.where((spread > 0) & (alone > 0), effective, least)
+        effective = xp.where(varies, alone / xp.where(varies, spread, 1), least)
         most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
         most = xp.where(most < number, most, number)
+        # The limits depend on z² / trials only: with fewer degrees of freedom there are as many trials less.
+        ratio = beside(z, p, xp) / student_quantiles(task.options.level, degrees, task.backend)
+        sure = xp.where(varies, effective * ratio * ratio, effective)
+        trials = xp.where(sure < most, sure, most)
         effective = xp.where(effective < most, effective, most)
-        found.append((effective, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
+        found.append((trials, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
     return found
 
 
@@ -192,15 +195,9 @@ def _weighted_trials(
     return found
 
 
-def _of_sample(number: Array, xp: Any) -> Array:
-    """K / (K - 1), for the variance of K clusters."""
-    return number / xp.where(number > 1, number - 1, 1)
-
-
 def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:
     """The delta method: plain, or with one sample added to the matrix and a correction for biased measures."""
     backend, xp = task.backend, task.backend.xp
-    z, clusters = quantile_of(task)
     options = task.options
     corrected = [formula_of(task.measures[k], options.method, options.scheme) == "corrected" for k in which]
     whole = task.whole if plain else task.whole + 1 / task.size
@@ -212,14 +209,14 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
         counts, first = at_samples(whole, found.first[position], xp)
         of_shares = by_shares(first, whole, task)
         first = with_shares(first, of_shares, task)
-        spread = spread_of(first, whole, task, clusters, squares, plain=plain)
+        spread, z = spread_of(first, whole, task, squares, plain=plain)
         beyond = None if of_shares is None else covariance_of(of_shares, of_shares, task)
         spread = spread if beyond is None else spread + beyond
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
         if not corrected[position] or found.second is None:
-            limits = around(value, error, beside(z, error, xp), bounds, backend)
-            if not plain and clusters is None:
+            limits = around(value, error, z, bounds, backend)
+            if not plain and options.scheme != "clusters":
                 outer = _at_least(limits, first, whole, squares, task, k, z, beyond)
                 if is_predictive_value(task, k):
                     outer = limits_beside_shares(limits, outer, value, spread, beyond, z, task, k)
@@ -228,8 +225,7 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
             continue
         varying = counts if squares is None else xp.reshape(squares, counts.shape)
         bias = xp.sum(varying * found.second[position], axis=-1) / 2
-        reach = beside(z, error, xp)
-        results.append((*around_corrected(value, spread, bias, reach, bounds, backend), error))
+        results.append((*around_corrected(value, spread, bias, z, bounds, backend), error))
     return results
 
 
@@ -263,9 +259,11 @@ def quantile_of(task: Task) -> tuple[Any, Array | None]:
     """How many standard errors limits are away, one number or (B,) of them, and the clusters if these are random."""
     if task.options.scheme != "clusters":
         return normal_quantile(task.options.level), None
+    xp = task.backend.xp
+    number = xp.sum(xp.astype(xp.sum(task.cells, axis=(-2, -1)) > 0, task.whole.dtype), axis=0)
     if task.backend is not NUMPY:  # the number of clusters with samples is not known without inspecting them
-        return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
-    number, inverse = np.unique((task.cells.sum(axis=(-2, -1)) > 0).sum(axis=0), return_inverse=True)
+        return student_quantiles(task.options.level, number - 1, task.backend), task.cells
+    number, inverse = np.unique(number, return_inverse=True)
     known = np.asarray([student_quantile(task.options.level, int(some) - 1) for some in number])
     return known[inverse], task.cells
 
@@ -286,15 +284,22 @@ def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
     return counts, xp.where(counts > 0, first, 0)
 
 
-def spread_of(
-    first: Array, whole: Array, task: Task, clusters: Array | None, squares: Array | None, *, plain: bool
-) -> Array:
-    """The variance; by default at least that of independent samples, because a few clusters may agree by chance."""
-    found = variance(first, whole, task.options.scheme, clusters, task.backend, squares)
+def spread_of(first: Array, whole: Array, task: Task, squares: Array | None, *, plain: bool) -> tuple[Array, Any]:
+    """The variance, and how many standard errors limits are away.
+
+    By default the variance of clusters is at least that of independent samples, because a few clusters may agree by
+    chance, and it is corrected for clusters of unequal sizes.
+    """
+    z, clusters = quantile_of(task)
+    backend, xp = task.backend, task.backend.xp
     if clusters is None or plain:
-        return found
-    alone = variance(first, whole, "multinomial", None, task.backend)
-    return task.backend.xp.where(found > alone, found, alone)
+        found = variance(first, whole, task.options.scheme, clusters, backend, squares)
+        return found, beside(z, found, xp)
+    alone = variance(first, whole, "multinomial", None, backend)
+    away, weights = contributions(first, whole, clusters, backend)
+    of_clusters = spread_of_clusters(away, weights, alone, xp)
+    found = xp.where(of_clusters.variance > alone, of_clusters.variance, alone)
+    return found, student_quantiles(task.options.level, of_clusters.degrees, backend)
 
 
 def noise_of(value: Array, bounds: Range, backend: Standard) -> Array:

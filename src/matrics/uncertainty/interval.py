@@ -162,9 +162,12 @@ def interval(
       too far, with the variance there (Miettinen and Nurminen 1985). It has limits where a cell is 0.
 
     With K clusters the delta method uses the variance of the clusters' contributions, and Student's quantile for K - 1
-    degrees of freedom; ``"auto"`` uses at least the variance of independent samples. Proportions have Wilson's interval
-    for the effective number of independent trials; without variation, this is one trial per cluster. With up to about
-    ten varying clusters it is limited, so that one error does not make an interval narrower than no error.
+    degrees of freedom. ``"auto"`` uses at least the variance of independent samples, and corrects for clusters of
+    unequal sizes (Bell and McCaffrey 2002). It has fewer degrees of freedom if a few large clusters, or a few clusters
+    with many errors, make most of the variance (Satterthwaite). Proportions have Wilson's interval for the effective
+    number of independent trials; without variation, this is one trial per cluster. With up to about ten varying
+    clusters it is limited, so that one error does not make an interval narrower than no error. No limits allow for
+    kinds of clusters that are not in the data: at least four of each kind are to be expected.
 
     At another ``prevalence`` the limits are for the measure of :func:`matrics.at_prevalence`, and the cells of each row
     are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and Zhou 2007),

@@ -192,6 +192,14 @@ class Draws:
         return cls(cells, np.ones(number), np.ones(number), n, counted.reshape(number, models, n, n))
 
     @property
+    def effective(self) -> float:
+        """The number of units of equal size that would be as many: of clusters Kish's (Σ m)² / Σ m²."""
+        if self.of_clusters is None:
+            return float(self.units)
+        sizes = self.of_clusters[:, 0].sum(axis=(-2, -1))
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+    @property
     def at_once(self) -> int:
         """The number of replicates counted and scored at a time, limited by memory for many classes and models."""
         return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))

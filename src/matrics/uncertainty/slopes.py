@@ -149,14 +149,8 @@ def variance(  # noqa: PLR0917 (tables, and what they are)
     xp, (count, rows, columns) = backend.xp, cells.shape
     size = rows * columns
     if clusters is not None:
-        total = clusters.shape[0]
-        parts = xp.reshape(clusters, (total, count, *(1,) * (first.ndim - 2), size))
-        moved = xp.sum(parts * first[None, ...], axis=-1)
-        # Clusters without samples have no information.
-        some = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
-        number = xp.sum(some, axis=0)
-        mean = xp.sum(moved, axis=0) / xp.where(number > 0, number, 1)
-        away = (moved - mean[None, ...]) * some
+        away, weights = contributions(first, cells, clusters, backend)
+        number = xp.sum(xp.astype(weights > 0, first.dtype), axis=0)
         return xp.sum(away * away, axis=0) * (number / xp.where(number > 1, number - 1, 1))
     samples = (rows, columns) if scheme == "rows" else (1, size)
     lead = (count, *(1,) * (first.ndim - 2))
@@ -165,3 +159,30 @@ def variance(  # noqa: PLR0917 (tables, and what they are)
     mean = xp.sum(counts * by, axis=-1) / xp.where(total > 0, total, 1)
     spread = counts if squares is None else xp.reshape(squares, (*lead, *samples))
     return xp.sum(spread * (by - mean[..., None]) ** 2, axis=(-2, -1))
+
+
+def contributions(first: Array, cells: Array, clusters: Array, backend: Standard) -> tuple[Array, Array]:
+    """What clusters (K, B, r, c) contribute to a measure, less the mean, and weights of these: (K, B) or (K, B, C).
+
+    The weights are the variances of the contributions if samples were independent, and those of a true class as
+    different in each cluster as in all together. They are 0 without samples: such a cluster has no information.
+    """
+    xp, (count, rows, columns) = backend.xp, cells.shape
+    lead = (1,) * (first.ndim - 2)
+    parts = xp.reshape(clusters, (clusters.shape[0], count, *lead, rows * columns))
+    some = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
+    number = xp.sum(some, axis=0)
+    moved = xp.sum(parts * first[None, ...], axis=-1)
+    away = (moved - (xp.sum(moved, axis=0) / xp.where(number > 0, number, 1))[None, ...]) * some
+    counts = xp.reshape(cells, (count, *lead, rows, columns))
+    by = xp.reshape(first, (*first.shape[:-1], rows, columns))
+    total = xp.sum(counts, axis=(-2, -1), keepdims=True)
+    mean = xp.sum(counts * by, axis=(-2, -1), keepdims=True) / xp.where(total > 0, total, 1)
+    sizes = xp.sum(counts, axis=-1)
+    spread = xp.sum(counts * (by - mean) ** 2, axis=-1) / xp.where(sizes > 0, sizes, 1)
+    largest = xp.max(spread, axis=-1, keepdims=True)
+    # A class that the measure does not depend on has samples all the same.
+    spread = xp.where(largest > 0, spread / xp.where(largest > 0, largest, 1), 1)
+    of_rows = xp.sum(xp.reshape(clusters, (clusters.shape[0], count, *lead, rows, columns)), axis=-1)
+    least = 100 * xp.finfo(first.dtype).eps
+    return away, xp.sum(of_rows * xp.where(spread > least, spread, least), axis=-1)

@@ -26,6 +26,9 @@ Side = Literal["low", "high"] | None
 # of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
+# Of clusters of unequal sizes the effective number, and how many without a right prediction vary as much as the errors.
+EFFECTIVE_CLUSTERS, CLUSTERS_OF_ERRORS = 10, 0.1
+
 # Effective number of weighted samples: below this, single weights dominate, and the variance is unreliable.
 WEIGHTED_SAMPLES = 200
 
@@ -266,6 +269,26 @@ class _Samples(NamedTuple):
         xp = self.backend.xp
         return xp.sum(xp.astype(sum(self.clusters[k] for k in kinds) > 0, self.weights[0].dtype), axis=0)
 
+    def effective(self, kinds: Sequence[int]) -> Array:
+        """The effective number of the clusters with some kinds of samples: how many of equal size would be as many."""
+        assert self.clusters is not None  # noqa: S101 (the caller has looked)
+        return _effective_number(sum(self.clusters[k] for k in kinds), self.backend)
+
+    def full(self, right: Sequence[int], wrong: Sequence[int], whole: Array) -> Array:
+        """How many clusters without a right prediction vary as much as the wrong predictions of all clusters (K, B).
+
+        These are the sums of squares. The size of such a cluster is the average over samples, so that large clusters
+        count for more. Of the right ones of a class, each would be a miss there, and a false alarm be added.
+        """
+        assert self.clusters is not None  # noqa: S101 (the caller has looked)
+        xp = self.backend.xp
+        errors, hits = (sum(self.clusters[k] for k in kinds) for kinds in (wrong, right))
+        whole = whole if errors.ndim == whole.ndim else whole[..., None]
+        sizes = xp.where(2 * hits + errors < whole, 2 * hits + errors, whole + 0 * errors)
+        number = _effective_number(sizes, self.backend)
+        size = xp.sum(sizes, axis=0) / xp.where(number > 0, number, 1)
+        return xp.sum(errors * errors, axis=0) / xp.where(size > 0, size, 1) ** 2
+
     def of_pools(self, task: Task) -> tuple[Array, Array]:
         """The sizes of the pools of rows (…, pools), and how many samples or clusters these are."""
         xp = self.backend.xp
@@ -303,9 +326,10 @@ def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array 
     samples = _Samples.of(task, on, measure.metric)
     found, sizes = [], None
     if on.successes:
-        found.append(Need(samples.units((*on.successes, *on.failures)), SAMPLES_OF_A_CLASS))
-        found += [Need(samples.number(on.successes), EITHER_OUTCOME)] if side != "high" else []
-        found += [Need(samples.number(on.failures), EITHER_OUTCOME)] if side != "low" else []
+        right, wrong = list(on.successes), list(on.failures)
+        found.append(Need(samples.units((*right, *wrong)), SAMPLES_OF_A_CLASS))
+        found += [Need(samples.number(right), EITHER_OUTCOME)] if side != "high" else []
+        found += [Need(samples.number(wrong), EITHER_OUTCOME)] if side != "low" else []
     else:
         sizes, units = samples.of_pools(task)
         right, wrong = _outcomes(on, task.whole.shape[-1])
@@ -315,6 +339,13 @@ def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array 
         # Few errors are no reason against the limit on the side of more errors.
         if side is None or side != {True: "low", False: "high"}.get(measure.higher_is_better):  # type: ignore[arg-type]
             found.append(Need(samples.number(wrong), EITHER_OUTCOME))
+    if samples.clusters is not None:
+        found.append(Need(samples.effective((*right, *wrong)), EFFECTIVE_CLUSTERS))
+        # Clusters unlike the others that are not among those at hand would have more errors. The default limits of a
+        # proportion allow for these: they count as few trials as the clusters with errors do.
+        safe: Side = "low" if measure.higher_is_better is False and not on.successes else "high"
+        if side != safe and (measure.trials is None or task.options.method != "auto"):
+            found.append(Need(samples.full(right, wrong, xp.sum(task.cells, axis=(-2, -1))), CLUSTERS_OF_ERRORS))
     if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
         right_cells = _identity(task.whole.shape[-1], task.whole, backend)
         for chosen in (right_cells, 1 - right_cells):
@@ -334,6 +365,11 @@ def _outcomes(on: Dependence, n: int) -> tuple[list[int], list[int]]:
     kinds = [k for pool in on.pools for k in pool]
     is_right = {k * n + k for k in range(n)} if on.are_single else {0, 3}
     return [k for k in kinds if k in is_right], [k for k in kinds if k not in is_right]
+
+
+def _effective_number(sizes: Array, backend: Standard) -> Array:
+    """The effective number of clusters of these sizes (K, …)."""
+    return kish(backend.xp.sum(sizes, axis=0), backend.xp.sum(sizes * sizes, axis=0), backend)
 
 
 def _effective(weights: Array, squares: Array | None, backend: Standard) -> Array:
