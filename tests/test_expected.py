@@ -136,7 +136,7 @@ def test_limits_hold_by_enumeration(numbers: tuple[int, int], shares: tuple[floa
         one = found[name]
         inside = (one.low <= values) & (values <= one.high)
         covered = probability @ inside.reshape(len(inside), -1)
-        # 0.9296 for the precision of 30 predictions, which have steps of 1/30.
+        # 0.9298 for the precision of 30 predictions, which have steps of 1/30.
         assert (covered[np.atleast_1d(one.status) == 0] >= 0.929).all(), name
 
 

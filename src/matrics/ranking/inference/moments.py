@@ -28,7 +28,7 @@ class Moments(NamedTuple):
     estimate: Array  # (C, M)
     covariance: Array  # (C, M, M)
     variances: Array  # (S, C, M): of the positive and of the negative side of an area, otherwise of all units
-    effective: Array  # (S, C, M): how many units make up most of the variance; see ``Side``
+    effective: Array  # (S, C, M): how many units make up most of the variance, see ``Side``; of losses: have errors
     units: Array  # (S, C): how many there are on each side
     pairs: Array  # (C,): 1 / the pairs of an area
     skewness: Array  # (C, M): of the influence of a unit
@@ -67,13 +67,15 @@ def _of_losses(samples: SampleScores, values: Array) -> Moments:
     spread = np.sqrt(np.sum(influence**2, axis=-1) / number)
     skewness = np.where(spread > 0, np.sum(influence**3, axis=-1) / number / np.where(spread > 0, spread, 1) ** 3, 0)
     covariance = corrected * influence @ np.swapaxes(influence, -1, -2)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[None]
+    # Equal losses vary by rounding only.
+    varies = spread * number > 1e-12 * np.abs(one.estimate)
+    variance = np.where(varies, np.diagonal(covariance, axis1=-2, axis2=-1), 0)[None]
     fewest = np.asarray([samples.class_sizes.min(initial=number)])
     return Moments(
         one.estimate[None] if samples.true.size else np.full((1, samples.models), math.nan),
         covariance,
         variance,
-        np.full(variance.shape, float(number)),
+        samples.wrong_units.astype(np.float64)[None, None],
         np.full((1, 1), number),
         np.zeros(1),
         skewness,
