@@ -14,7 +14,7 @@ from matrics.arrays.sizes import check_draws
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import quoted
 from matrics.ranking.inference.compare import named_scores
-from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_UNITS, MANY_UNDEFINED
+from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
 from matrics.ranking.inference.replicates import drawn_times
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.inputs import is_number
@@ -258,7 +258,9 @@ def _of_element(  # noqa: PLR0917 (as of the door)
         low, high = percentile_limits(replicated, level, NUMPY)
         error, undefined = spread(replicated, NUMPY)
     few = min(samples.class_sizes) < FEW_UNITS
-    status = np.full(own.shape, int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK))
+    moved = measured(counts + _one_more(size)) - own[:, None]
+    few = few | _are_few(moved, _of_outcomes(samples, reached, size)[:, back], error)
+    status = np.where(few, int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK))
     status = np.where(undefined > MANY_UNDEFINED * num, int(IntervalStatus.UNDEFINED_REPLICATES), status)
     varies = error > 1e-12
     status = np.where(~varies, int(IntervalStatus.NO_VARIATION), status)
@@ -274,6 +276,38 @@ def _of_element(  # noqa: PLR0917 (as of the door)
     share = prevalence if prevalence is not None else counts[0, 1].sum() / total if total else math.nan
     rows = (Interval(*row) for row in zip(own, low, high, error, undefined, status, strict=True))
     return (*rows, math.nan if spoiled else share)
+
+
+def _one_more(size: int) -> Array:
+    """One sample of each outcome at all thresholds (4, 2, T + 1): untreated or treated, of each class."""
+    found = np.zeros((4, 2, size))
+    found[[0, 1, 2, 3], [0, 0, 1, 1], [0, -1, 0, -1]] = 1
+    return found
+
+
+def _of_outcomes(samples: SampleScores, reached: Array, size: int) -> Array:
+    """How many samples, or clusters, have each of these outcomes at ascending thresholds, (4, T)."""
+    units = np.arange(reached.size) if samples.units is None else samples.units
+    found = []
+    for chosen in (~samples.positive[0], samples.positive[0]):
+        least, most = np.full(samples.number, size), np.full(samples.number, -1)
+        np.minimum.at(least, units[chosen], reached[chosen])
+        np.maximum.at(most, units[chosen], reached[chosen])
+        at_least, at_most = (np.bincount(x + 1, minlength=size + 2)[1:-1] for x in (least, most))
+        number = (most >= 0).sum()
+        found += [np.cumsum(at_least)[:-1], number - np.cumsum(at_most)[:-1]]
+    return np.asarray(found)
+
+
+def _are_few(moved: Array, number: Array, error: Array) -> Array:
+    """Which limits (4, T) depend on an outcome of few samples: one of which so many would give most of the variance.
+
+    Above a high threshold there may be a handful of samples, each of which weighs as many as the odds; below a low
+    threshold those that are missed.
+    """
+    few = number < FEW_EFFECTIVE
+    with np.errstate(invalid="ignore"):
+        return np.any(few & (FEW_EFFECTIVE * moved**2 > error[:, None] ** 2), axis=1)
 
 
 def _measures(cells: Array, thresholds: Array, prevalence: float | None) -> Array:
