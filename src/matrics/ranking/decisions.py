@@ -127,8 +127,10 @@ def decision_curve(
         ``net_benefit``, ``treat_all``, ``standardized`` and ``interventions_avoided``, each an
         :class:`matrics.Interval` of arrays (*B, T), with ``thresholds`` (T,) and ``prevalence`` (*B,). Limits are NaN
         where nothing varies, such as at a threshold above all probabilities. A NaN probability makes its batch element
-        NaN, with status 7. The status is 1 where a class has fewer than 20 samples: with 3 positive samples, limits of
-        95 % contain the true net benefit in 73 % of data sets.
+        NaN, with status 7. The status is 1 where a class has fewer than 20 samples, and at thresholds whose limits
+        depend on fewer than 5 true or false positives, or on so few missed samples: above a high threshold each false
+        positive weighs as much as the odds, and there 95 % limits contain the true net benefit in 16 to 92 % of data
+        sets.
 
     Raises
     ------
@@ -259,7 +261,8 @@ def _of_element(  # noqa: PLR0917 (as of the door)
         error, undefined = spread(replicated, NUMPY)
     few = min(samples.class_sizes) < FEW_UNITS
     moved = measured(counts + _one_more(size)) - own[:, None]
-    few = few | _are_few(moved, _of_outcomes(samples, reached, size)[:, back], error)
+    number, units = (x[:, back] for x in _of_outcomes(samples, reached, size))
+    few = few | _are_few(moved, number, units, error)
     status = np.where(few, int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK))
     status = np.where(undefined > MANY_UNDEFINED * num, int(IntervalStatus.UNDEFINED_REPLICATES), status)
     varies = error > 1e-12
@@ -285,29 +288,36 @@ def _one_more(size: int) -> Array:
     return found
 
 
-def _of_outcomes(samples: SampleScores, reached: Array, size: int) -> Array:
-    """How many samples, or clusters, have each of these outcomes at ascending thresholds, (4, T)."""
-    units = np.arange(reached.size) if samples.units is None else samples.units
-    found = []
+def _of_outcomes(samples: SampleScores, reached: Array, size: int) -> tuple[Array, Array]:
+    """The samples that have each of these outcomes at ascending thresholds, and their clusters, if any; (4, T)."""
+
+    def both(untreated: Array, treated: Array) -> list[Array]:
+        """How many are up to each threshold by the first, and above it by the second."""
+        up_to, below = (np.cumsum(np.bincount(x, minlength=size))[:-1] for x in (untreated, treated))
+        return [up_to, treated.size - below]
+
+    number, of_units = [], []
     for chosen in (~samples.positive[0], samples.positive[0]):
-        least, most = np.full(samples.number, size), np.full(samples.number, -1)
-        np.minimum.at(least, units[chosen], reached[chosen])
-        np.maximum.at(most, units[chosen], reached[chosen])
-        at_least, at_most = (np.bincount(x + 1, minlength=size + 2)[1:-1] for x in (least, most))
-        number = (most >= 0).sum()
-        found += [np.cumsum(at_least)[:-1], number - np.cumsum(at_most)[:-1]]
-    return np.asarray(found)
+        own = reached[chosen]
+        number += both(own, own)
+        if samples.units is not None:
+            least, most = np.full(samples.number, size), np.full(samples.number, -1)
+            np.minimum.at(least, samples.units[chosen], own)
+            np.maximum.at(most, samples.units[chosen], own)
+            has_class = most >= 0
+            of_units += both(least[has_class], most[has_class])
+    return np.asarray(number), np.asarray(of_units or number)
 
 
-def _are_few(moved: Array, number: Array, error: Array) -> Array:
-    """Which limits (4, T) depend on an outcome of few samples: one of which so many would give most of the variance.
+def _are_few(moved: Array, number: Array, units: Array, error: Array) -> Array:
+    """Which limits (4, T) depend on an outcome of few samples or clusters: five would have most of the variance.
 
-    Above a high threshold there may be a handful of samples, each of which weighs as many as the odds; below a low
-    threshold those that are missed.
+    Above a high threshold there may be a handful of samples, each of which weighs as much as the odds; below a low
+    threshold those that are missed. ``moved`` (4, 4, T) is what a sample more of each outcome changes.
     """
-    few = number < FEW_EFFECTIVE
+    of_unit = moved * np.maximum(number, 1) / np.maximum(units, 1)
     with np.errstate(invalid="ignore"):
-        return np.any(few & (FEW_EFFECTIVE * moved**2 > error[:, None] ** 2), axis=1)
+        return np.any((units < FEW_EFFECTIVE) & (FEW_EFFECTIVE * of_unit**2 > error[:, None] ** 2), axis=1)
 
 
 def _measures(cells: Array, thresholds: Array, prevalence: float | None) -> Array:
