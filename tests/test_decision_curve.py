@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import tracemalloc
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,52 @@ def test_equal_models_have_equal_limits() -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 200), RANDOM.random(200)
     found = matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2, 0.5], rng=0).net_benefit
     np.testing.assert_array_equal(found.low[0], found.low[1])
+
+
+def test_the_status_counts_samples_on_both_sides_of_a_threshold() -> None:
+    y_true = np.repeat([0, 0, 0, 1, 1, 1], [100, 50, 4, 2, 50, 50])
+    y_prob = np.repeat([0.05, 0.4, 0.95, 0.05, 0.4, 0.95], [100, 50, 4, 2, 50, 50])
+    curve = matrics.decision_curve(y_true, y_prob, [0.1, 0.5, 0.9], num=200, rng=0)
+    few = matrics.IntervalStatus.FEW_SAMPLES
+    # Of four false alarms each weighs nine at 0.9, and of two missed samples each is worth nine treatments at 0.1.
+    assert curve.net_benefit.status.tolist() == [0, 0, few]
+    assert curve.interventions_avoided.status.tolist() == [few, 0, 0]
+    assert curve.treat_all.status.tolist() == [0, 0, 0]
+    one_more = np.append(y_true, 0), np.append(y_prob, 0.95)
+    assert (matrics.decision_curve(*one_more, [0.9], num=200, rng=0).net_benefit.status == 0).all()
+    # Three clusters with five false alarms are few, and any order of thresholds has the same statuses.
+    clusters = np.arange(y_true.size + 1)
+    clusters[[151, 153, -1]] = [150, 152, 152]
+    curve = matrics.decision_curve(*one_more, [0.9, 0.5], clusters=clusters, num=200, rng=0)
+    assert curve.net_benefit.status.tolist() == [few, 0]
+
+
+LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+    "beta": lambda random, shape: random.beta(1, 3, shape),
+    "common": lambda random, shape: 1 / (1 + np.exp(-random.normal(0, 1.5, shape))),
+    "sharp": lambda random, shape: random.beta(0.3, 0.6, shape),
+}
+
+
+@pytest.mark.parametrize(
+    ("law", "sets"), [("beta", 200), *(pytest.param(law, 800, marks=pytest.mark.exhaustive) for law in LAWS)]
+)
+def test_status_0_holds_at_all_thresholds(law: str, sets: int) -> None:
+    random = np.random.default_rng(0)
+    thresholds = np.asarray([0.01, 0.05, 0.2, 0.5, 0.7, 0.8, 0.9, 0.99])
+    endless = LAWS[law](random, (1_000_000,))
+    odds, share = thresholds / (1 - thresholds), endless.mean()
+    treated = endless[:, None] >= thresholds
+    hits, alarms = (np.mean(treated * x[:, None], axis=0) for x in (endless, 1 - endless))
+    truths = {
+        "net_benefit": hits - odds * alarms,
+        "standardized": (hits - odds * alarms) / share,
+        "interventions_avoided": 100 * (hits - odds * alarms - share + odds * (1 - share)) / odds,
+    }
+    y_prob = LAWS[law](random, (sets, 300))
+    y_true = (random.random(y_prob.shape) < y_prob).astype(int)
+    curve = matrics.decision_curve(y_true, y_prob, thresholds, num=200, rng=0)
+    for name, truth in truths.items():
+        one = getattr(curve, name)
+        missed = (one.status == 0) & ~((one.low <= truth) & (truth <= one.high))
+        assert (missed.mean(axis=0) < 0.07 + 3 * np.sqrt(0.07 * 0.93 / sets)).all(), name

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import matrics
 from matrics import IntervalStatus
@@ -105,6 +106,45 @@ def test_calibrated_labels_seldom_warn_and_others_do() -> None:
     some = np.where(np.arange(300) < 150, drawn(given, 1)[0], -1)
     with pytest.warns(RuntimeWarning, match="not calibrated on the 150 samples with labels: the expected accuracy is"):
         matrics.expected_interval(sharper, "accuracy", y_true=some)
+
+
+LIKELY = "accuracy,recall:class,precision:class,f1:class,mcc,cohen_kappa,balanced_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shares"),
+    [
+        ((470, 30), (0.02, 0.7)),
+        ((900, 30), (0.01, 0.75)),
+        ((200, 200), (0.05, 0.9)),
+        ((60, 60), (0.1, 0.8)),
+        ((900, 20), (0.005, 0.7)),
+        ((400, 24), (0.02, 0.75)),
+    ],
+)
+def test_limits_hold_by_enumeration(numbers: tuple[int, int], shares: tuple[float, float]) -> None:
+    # Two kinds of samples: those of the second kind are predicted as class 1. Their labels are two binomial numbers.
+    given = np.repeat(shares, numbers)
+    found = matrics.expected_interval(given, LIKELY)
+    of_first, of_second = (stats.binom(size, share) for size, share in zip(numbers, shares, strict=True))
+    missed, hit = (x.ravel() for x in np.meshgrid(*(np.arange(size + 1) for size in numbers), indexing="ij"))
+    probability = of_first.pmf(missed) * of_second.pmf(hit)
+    likely = probability > 1e-9
+    missed, hit, probability = missed[likely], hit[likely], probability[likely]
+    cells = np.asarray([[numbers[0] - missed, numbers[1] - hit], [missed, hit]])
+    for name, values in matrics.score(np.moveaxis(cells, -1, 0), LIKELY).items():
+        one = found[name]
+        inside = (one.low <= values) & (values <= one.high)
+        covered = probability @ inside.reshape(len(inside), -1)
+        # 0.9298 for the precision of 30 predictions, which have steps of 1/30.
+        assert (covered[np.atleast_1d(one.status) == 0] >= 0.929).all(), name
+
+
+def test_the_status_is_about_what_a_measure_depends_on() -> None:
+    # Of 920 samples, 20 are predicted as class 1, and 18.5 are expected to be of it.
+    one = matrics.expected_interval(np.repeat([0.005, 0.7], [900, 20]), "accuracy,recall:class")
+    assert one["accuracy"].status == 0
+    assert one["recall:class"].status.tolist() == [0, IntervalStatus.FEW_SAMPLES]
 
 
 def test_statuses() -> None:

@@ -199,6 +199,34 @@ def test_recall_at_a_specificity_is_a_point_of_the_curve() -> None:
         assert found.low <= expected <= found.high
 
 
+@pytest.mark.parametrize(("share", "size"), [(0.005, 400), (0.01, 400), (0.05, 400)])
+def test_losses_of_a_confident_model_are_covered_by_enumeration(share: float, size: int) -> None:
+    # All probabilities are 0.99 of one class: the losses have two values, by a binomial number of wrong labels.
+    wrong = np.arange(int(stats.binom(size, share).ppf(1 - 1e-6)) + 1)
+    y_true = (np.arange(size) % 2) ^ (np.arange(size) < wrong[:, None])
+    y_prob = np.broadcast_to(np.where(np.arange(size) % 2, 0.99, 0.01), y_true.shape)
+    truths = {
+        "log_loss": -(1 - share) * math.log(0.99) - share * math.log(0.01),
+        "brier_score": (1 - share) * 0.01**2 + share * 0.99**2,
+    }
+    probability = stats.binom(size, share).pmf(wrong)
+    for name, one in matrics.ranking_interval(y_true, y_prob, list(truths)).items():
+        covered = (one.low <= truths[name]) & (truths[name] <= one.high)
+        assert probability[~covered & (one.status == 0)].sum() <= 0.07, name
+        assert one.status[0] == IntervalStatus.NO_VARIATION  # without a wrong label all losses are equal
+        assert np.isnan(one.low[0])
+        assert (one.status[1:5] == IntervalStatus.FEW_SAMPLES).all()
+        assert (one.status[5:] == 0).all()
+
+
+def test_the_bootstrap_of_few_errors_has_their_status() -> None:
+    y_true = np.arange(100) % 2
+    y_prob = np.where(y_true, 0.9, 0.1)
+    y_prob[:3] = 1 - y_prob[:3]
+    one = matrics.ranking_interval(y_true, y_prob, "log_loss", method="bootstrap", num=200, rng=0)["log_loss"]
+    assert one.status == IntervalStatus.FEW_SAMPLES
+
+
 def test_a_calibrated_model_may_have_no_error() -> None:
     y_prob = RANDOM.random(2000)
     y_true = (RANDOM.random(2000) < y_prob).astype(int)

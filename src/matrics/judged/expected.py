@@ -13,13 +13,14 @@ from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.record import Metric
 from matrics.counting.labels import check_labels, widen
 from matrics.engine.evaluation import check_options, frames_to_the_user
-from matrics.judged.interval import around_estimate
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import by_class_names, metrics_of
-from matrics.uncertainty.measure import Measure, score_of
-from matrics.uncertainty.options import check_level
+from matrics.uncertainty.limits import around, normal_quantile
+from matrics.uncertainty.measure import Measure, Task, score_of
+from matrics.uncertainty.options import Options, check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
 from matrics.uncertainty.slopes import slopes
+from matrics.uncertainty.status import few_samples
 
 # Probabilities of which this or less would be found if they were calibrated are said to be wrong.
 SURPRISE = 0.01
@@ -124,7 +125,8 @@ def expected_interval(
     -------
     dict of str to Interval
         The measure of the expected matrix, and limits that contain the measure of the labelled samples with the
-        probability ``level``. Status 1 where fewer than 5 correct predictions or errors are expected.
+        probability ``level``. Status 1 where fewer samples are expected than the measure depends on, as for
+        :class:`matrics.IntervalStatus`: a recall needs 20 expected samples of its class, 5 right and 5 wrong ones.
 
     Raises
     ------
@@ -134,7 +136,9 @@ def expected_interval(
     Notes
     -----
     The samples are these; what is random is their labels, each drawn with its probabilities (delta method). Many sure
-    predictions have narrow limits, and the limits say nothing of probabilities that are wrong.
+    predictions have narrow limits, and the limits say nothing of probabilities that are wrong. The expected value is
+    known, so the limits are at equal distances from it, cut at the ends of the range; those of measures without a bound
+    are so on the scale of the logarithm. Limits of an unknown value, such as Wilson's, would be for another question.
 
     Examples
     --------
@@ -143,7 +147,7 @@ def expected_interval(
     >>> sure = np.linspace(0.5, 1, 400)
     >>> found = matrics.expected_interval(np.stack([sure, 1 - sure], axis=-1), "accuracy")["accuracy"]
     >>> print(f"{found.estimate:.3f}, between {found.low:.3f} and {found.high:.3f}")
-    0.750, between 0.708 and 0.788
+    0.750, between 0.710 and 0.790
     """
     share = check_level(level)
     check_options(zero_division, "nan", workers)
@@ -163,12 +167,14 @@ def expected_interval(
         known = xp.where(xp.isnan(matrix), 0, matrix)
         found = slopes(known + 1e-9, score, backend, second=False, workers=workers)
         values = score(matrix, workers)
-        diagonal = xp.sum(known * _identity(known, backend), axis=(-2, -1))
-        few = (diagonal < 5) | (xp.sum(known, axis=(-2, -1)) - diagonal < 5)
+        task = Task(
+            known, known, values, measures, score, Options(share, "delta", "multinomial", 0), math.nan, 1, backend
+        )
         results = []
         for measure, value, first in zip(measures, values, found.first, strict=True):
             by = xp.reshape(first, (*first.shape[:-1], n, n))
             by = xp.where(xp.isfinite(by), by, 0)
+            few, _ = few_samples(task, measure)
             results.append(_interval(measure, value, by, (known, pairs), few, share, backend))
     named = [Interval(*(forecast.returned(xp.reshape(x, (*batch, *x.shape[1:]))) for x in one)) for one in results]
     return by_class_names(dict(zip(chosen, named, strict=True)), chosen, class_names)
@@ -181,13 +187,13 @@ def _interval(  # noqa: PLR0917 (one measure of expected_interval)
     xp = backend.xp
     matrix, pairs = sums
     if value.ndim > 1:
-        matrix, pairs, few = matrix[:, None], pairs[:, None], few[:, None]
+        matrix, pairs, few = matrix[:, None], pairs[:, None], few if few.ndim > 1 else few[:, None]
     # Of each sample the variance of the derivative over its possible classes: its mean square less its squared mean.
     squares = xp.sum(matrix * by**2, axis=(-2, -1))
     columns = xp.matrix_transpose(by)  # [predicted, true]
     means = xp.sum(pairs * columns[..., :, None] * columns[..., None, :], axis=(-3, -2, -1))
     variance = xp.where(squares > means, squares - means, 0)
-    low, high = around_estimate(value, value, variance, measure, level, backend)
+    low, high = _around_expected(value, xp.sqrt(variance), measure, level, backend)
     known = ~xp.isnan(value)
     has_limits = known & (variance > 0) & ~xp.isnan(low) & ~xp.isnan(high)
     undefined = xp.astype(xp.zeros_like(value), backend.widest_int(value) or xp.int32)
@@ -196,6 +202,21 @@ def _interval(  # noqa: PLR0917 (one measure of expected_interval)
     status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return value, low, high, xp.where(known, xp.sqrt(variance), math.nan), undefined, status
+
+
+def _around_expected(
+    value: Array, error: Array, measure: Measure, level: float, backend: Standard
+) -> tuple[Array, Array]:
+    """Limits of what labels would show: the expected value is known, and the measure varies around it.
+
+    So these are not limits of an unknown value, such as Wilson's, which are farther away on the side of the middle of
+    the range. A measure without a bound is skewed, and has limits on the scale of its logarithm.
+    """
+    xp, (least, most), z = backend.xp, measure.range, normal_quantile(level)
+    if math.isinf(most - least):
+        return around(value, error, z, measure.range, backend)
+    low, high = value - z * error, value + z * error
+    return xp.where(low < least, least, low), xp.where(high > most, most, high)
 
 
 def read_forecast(probabilities: Any, y_pred: Any, *, differentiated: bool = False) -> Forecast:

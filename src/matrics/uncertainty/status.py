@@ -58,11 +58,7 @@ def status_of(task: Task, valid: Array, measure: Measure, side: Side = None) -> 
     This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only.
     """
     backend, xp, whole = task.backend, task.backend.xp, task.whole
-    found, pools = _needs(task, measure, side)
-    few = xp.zeros_like(whole[:, 0, 0]) > 0
-    for number, least in found:
-        short = ~enough(number, least)
-        few = (few[:, None] if short.ndim > few.ndim else few) | (short[:, None] if few.ndim > short.ndim else short)
+    few, pools = few_samples(task, measure, side)
     integer = backend.widest_int(whole) or xp.int32
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
     empty, counts = xp.any(pools == 0, axis=-1) if pools is not None else whole[:, 0, 0] < 0, are_counts(whole, backend)
@@ -73,6 +69,16 @@ def status_of(task: Task, valid: Array, measure: Measure, side: Side = None) -> 
     if task.squares is not None or task.options.scheme == "clusters":
         return status  # with clusters, the variance of sums is estimated from the clusters
     return xp.where(counts, status, int(IntervalStatus.NOT_COUNTS))
+
+
+def few_samples(task: Task, measure: Measure, side: Side = None) -> tuple[Array, Array | None]:
+    """Whether a measure has too few samples, (B,) or (B, C), and the sizes of the classes that must not be empty."""
+    found, pools = _needs(task, measure, side)
+    few = task.backend.xp.zeros_like(task.whole[:, 0, 0]) > 0
+    for number, least in found:
+        short = ~enough(number, least)
+        few = (few[:, None] if short.ndim > few.ndim else few) | (short[:, None] if few.ndim > short.ndim else short)
+    return few, pools
 
 
 def needs_of(

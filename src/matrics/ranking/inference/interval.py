@@ -72,7 +72,8 @@ def ranking_interval(
     dict of str to Interval
         Of each measure an :class:`matrics.Interval` with fields of shape (*B,), or (*B, n) with ``average="class"``.
         A perfect area has limits as well, and status 1; a NaN score has status 7. Status 1 also if fewer than 20
-        samples (or clusters) are of a class, or fewer than 5 make up most of what is missing to an area of 1.
+        samples (or clusters) are of a class, fewer than 5 make up most of what is missing to an area of 1, or, of the
+        losses, the most likely class is wrong for fewer than 5. Equal losses of all samples have no limits (status 5).
 
     Raises
     ------
@@ -86,7 +87,8 @@ def ranking_interval(
     Which limits "auto" has, and how often they hold the truth, is on the page :doc:`/ranking_limits`:
 
     - areas: the values from which the estimate is not too far, with DeLong's variance (of average precision the
-      variance of its influences) joined by that of two more samples that vary as much as samples can;
+      variance of its influences) joined by that of two more samples that vary as much as samples can. Where scores have
+      few values, samples that all miss the same part of an area of 1 do not count as so many;
     - losses: Student's limits of a mean, through Hall's transformation, which takes account of skewed losses;
     - ``recall_at_specificity``: a bootstrap in which the threshold is chosen anew, with Agresti and Coull's added
       successes. The recall is the highest of all thresholds whose specificity is at least this;

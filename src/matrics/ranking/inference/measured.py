@@ -169,6 +169,8 @@ def _of_replicates(estimate: Array, values: Array, measure: Named, samples: Samp
     covariance = away @ np.swapaxes(away, -1, -2) / (number - 1)
     fewest = np.minimum(*samples.sides) if len(estimate) == len(samples.positive) else [samples.class_sizes.min()]
     moments = Moments.of_draws(estimate, covariance, np.stack([low, high, error, undefined]), np.asarray(fewest))
+    if measure.kind == "mean":
+        moments = moments._replace(effective=samples.wrong_units.astype(np.float64)[None, None])
     if measure.kind not in CURVES or len(estimate) == len(samples.positive):
         return moments
     positives, negatives = samples.sides  # a mean over classes leaves out those that are undefined

@@ -10,10 +10,16 @@ import numpy as np
 from matrics.arrays import Array
 from matrics.ranking.brier import squared_distance
 from matrics.ranking.inference.influences import Influences, of_average_precision, of_mean, of_roc_auc
+from matrics.ranking.inference.limits import spread_of_area, spread_of_share
 from matrics.ranking.inference.names import Named
 from matrics.ranking.inference.samples import SampleScores
 from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.losses import of_each
+
+# The samples of a side of an area vary at least an eighth as much as they can at most, in all laws without ties
+# that were simulated. Where more than half of the positive samples have the same score and the average precision is
+# above 0.9, a sample may vary four times as much as a share does.
+SPREAD_OF_AREA, SPREAD_OF_TIES, NEARLY_PERFECT = 8, 4, 0.9
 
 
 class Moments(NamedTuple):
@@ -22,7 +28,7 @@ class Moments(NamedTuple):
     estimate: Array  # (C, M)
     covariance: Array  # (C, M, M)
     variances: Array  # (S, C, M): of the positive and of the negative side of an area, otherwise of all units
-    effective: Array  # (S, C, M): how many units make up most of the variance; see ``Side``
+    effective: Array  # (S, C, M): how many units make up most of the variance, see ``Side``; of losses: have errors
     units: Array  # (S, C): how many there are on each side
     pairs: Array  # (C,): 1 / the pairs of an area
     skewness: Array  # (C, M): of the influence of a unit
@@ -48,7 +54,8 @@ class Moments(NamedTuple):
                 return _of_losses(samples, values)
             found = _of_curve(samples, measure)
             several = is_mean and len(samples.positive) > 1
-            return _averaged(samples, found, measure) if several else _of_classes(samples, found, measure)
+            moments = _averaged(samples, found, measure) if several else _of_classes(samples, found, measure)
+            return moments._replace(effective=np.minimum(moments.effective, _most_effective(samples, moments, measure)))
 
 
 def _of_losses(samples: SampleScores, values: Array) -> Moments:
@@ -60,13 +67,15 @@ def _of_losses(samples: SampleScores, values: Array) -> Moments:
     spread = np.sqrt(np.sum(influence**2, axis=-1) / number)
     skewness = np.where(spread > 0, np.sum(influence**3, axis=-1) / number / np.where(spread > 0, spread, 1) ** 3, 0)
     covariance = corrected * influence @ np.swapaxes(influence, -1, -2)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[None]
+    # Equal losses vary by rounding only.
+    varies = spread * number > 1e-12 * np.abs(one.estimate)
+    variance = np.where(varies, np.diagonal(covariance, axis1=-2, axis2=-1), 0)[None]
     fewest = np.asarray([samples.class_sizes.min(initial=number)])
     return Moments(
         one.estimate[None] if samples.true.size else np.full((1, samples.models), math.nan),
         covariance,
         variance,
-        np.full(variance.shape, float(number)),
+        samples.wrong_units.astype(np.float64)[None, None],
         np.full((1, 1), number),
         np.zeros(1),
         skewness,
@@ -169,6 +178,33 @@ def _effective_of_area(samples: SampleScores, found: Influences) -> Array:
         of_unit = samples.within(own.astype(np.float64))[:, None]
         sides.append(_shared(np.abs(of_unit * missing - size * influence)))
     return np.stack(sides)
+
+
+def _most_effective(samples: SampleScores, moments: Moments, measure: Named) -> Array:
+    """The largest number of effective units that agrees with the variance of a curve, (S, C, M).
+
+    Where scores have few values, all samples with the most frequent value miss the same part of an area of 1. They
+    share what is missing, but they do not vary, and say nothing of how often a sample has another value.
+    """
+    estimate, units = moments.estimate, moments.units[..., None]
+    if measure.kind == "area":
+        largest = spread_of_area(estimate) / SPREAD_OF_AREA
+    else:
+        near = estimate > NEARLY_PERFECT
+        tied = _are_tied(samples) if near.any() else near
+        tied = tied if tied.shape == near.shape else tied.any(axis=0, keepdims=True)  # of a mean over classes
+        largest = np.where(near & tied, SPREAD_OF_TIES * spread_of_share(estimate), 0)
+    return np.where(largest > 0, units**2 * moments.variances / np.where(largest > 0, largest, 1), math.inf)
+
+
+def _are_tied(samples: SampleScores) -> Array:
+    """Whether more than half of the positive samples have the same score, (C, M)."""
+
+    def largest_group(scores: Array) -> int:
+        return int(np.unique(scores, return_counts=True)[1].max(initial=0))
+
+    rows = zip(samples.positive, samples.by_class, strict=True)
+    return np.asarray([[2 * largest_group(one[own]) > own.sum() for one in models] for own, models in rows])
 
 
 def _shared(x: Array) -> Array:

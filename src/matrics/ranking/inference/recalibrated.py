@@ -100,7 +100,9 @@ def calibration_interval(
     The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at Harrell's
     quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a model is
     calibrated, and so are all quantiles of replicates: their limits are those of the distances without that excess, as
-    for the calibration error of :func:`matrics.ranking_interval`. So the estimate may be above both limits.
+    for the calibration error of :func:`matrics.ranking_interval`. So the estimate may be above both limits. The upper
+    limit of ``e50`` of a miscalibrated model is too low with few samples, with status 0: with 200 samples, 100 of each
+    class, the limits contain the truth in 90 % of 1,000 data sets (``ici``: 93 %, ``e90``: 94 %).
 
     References
     ----------

@@ -53,6 +53,12 @@ class SampleScores:
         positive = np.asarray([self._units_of(row) for row in self.positive])
         return positive, np.asarray([self._units_of(~row) for row in self.positive])
 
+    @cached_property
+    def wrong_units(self) -> Array:
+        """The units with a sample whose most likely class is another one than the true one, (M,)."""
+        likely = self.scores >= 0.5 if self.scores.ndim == 2 else np.argmax(self.scores, axis=-1)
+        return np.asarray([self._units_of(row) for row in likely != self.true])
+
     def _units_of(self, chosen: Array) -> int:
         return int(np.count_nonzero(chosen) if self.units is None else np.unique(self.units[chosen]).size)
 
