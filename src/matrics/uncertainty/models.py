@@ -28,7 +28,7 @@ from matrics.uncertainty.measure import Measure, Score, Task, score_of
 from matrics.uncertainty.model_samples import Draws, PairedSamples, named_models
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
-from matrics.uncertainty.status import graver, reasons, status_of
+from matrics.uncertainty.status import graver, graver_of, reasons, status_of
 from matrics.uncertainty.weighted import effective
 
 # Replicates drawn and scored at a time, each chunk with its own stream.
@@ -281,7 +281,7 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
     # Without variation, a few units are not enough for a decision.
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
-    status = np.maximum(one.status[:, None], one.status[None, :])
+    status = graver_of(one.status[:, None], one.status[None, :], np)
     status = graver(status, [(IntervalStatus.NO_VARIATION, ~has_limits & ~np.isnan(gap))], np)
     differences = Comparison(
         gap,

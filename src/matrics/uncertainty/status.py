@@ -13,6 +13,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import evaluate
+from matrics.uncertainty.bias import NOTICEABLE, bias_of, may_be_biased
 from matrics.uncertainty.measure import Limits, Measure, Task, score_of
 from matrics.uncertainty.options import Options
 from matrics.uncertainty.results import IntervalStatus
@@ -49,11 +50,24 @@ class Need(NamedTuple):
     least: float
 
 
-def status_of(task: Task, valid: Array, measure: Measure, side: Side = None) -> Array:
+def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, of_difference: bool = False) -> Array:
     """The status of the samples, or the clusters, that a measure of each matrix depends on: (B,) or (B, C).
 
-    This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only.
+    This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only,
+    and with ``of_difference`` about the limits of the difference from another value.
     """
+    status = _of_samples(task, valid, measure, side)
+    if not may_be_biased(measure, task.options.method, of_difference=of_difference):
+        return status
+    xp, bias = task.backend.xp, bias_of(task, measure)
+    # If estimates are too low, then lower limits hold all the more.
+    beyond = {None: xp.abs(bias), "low": bias, "high": -bias}[side] > NOTICEABLE
+    status = status[:, None] if status.ndim < bias.ndim else status
+    return xp.where((status == 0) & beyond, int(IntervalStatus.BIASED), status)
+
+
+def _of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array:
+    """Whether there are enough samples, or clusters: (B,) or (B, C)."""
     backend, xp, whole = task.backend, task.backend.xp, task.whole
     found, pools = _needs(task, measure, side)
     few = xp.zeros_like(whole[:, 0, 0]) > 0
@@ -111,11 +125,17 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
 
 
 def graver(status: Array, reasons: Sequence[tuple[IntervalStatus, Array]], xp: Any) -> Array:
-    """The status, or the gravest reason that holds; FEW_LABELS is the lightest."""
+    """The status, or the gravest reason that holds; FEW_LABELS and BIASED are the lightest."""
     for code, holds in reasons:
-        is_lighter = (status < int(code)) | (status == int(IntervalStatus.FEW_LABELS))
+        is_lighter = (status < int(code)) | (status >= int(IntervalStatus.FEW_LABELS))
         status = xp.where(holds & is_lighter, int(code), status)
     return status
+
+
+def graver_of(a: Array, b: Array, xp: Any) -> Array:
+    """The graver of two statuses: FEW_LABELS and BIASED are as light as 1."""
+    of_a, of_b = (xp.where(one >= int(IntervalStatus.FEW_LABELS), 1, one) for one in (a, b))
+    return xp.where(of_b > of_a, b, a)
 
 
 # What a measure depends on -------------------------------------------------------------------------------------------
