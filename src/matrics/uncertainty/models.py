@@ -22,6 +22,7 @@ from matrics.engine.execution.blocks import in_threads
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import by_class_names
+from matrics.uncertainty.bias import NOTICEABLE
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, Task, score_of
@@ -164,8 +165,9 @@ def compare_models(
                 (one,) = _by_replicates(
                     samples, [values], [measure], score_of([measure], float(zero_division)), options
                 )
+            status = one.status if measure.extreme is None else _with_bias(one, values)
             results[key] = _compared(
-                one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
+                one, values, status, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
             )
     return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
 
@@ -250,8 +252,19 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
-def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level: float, units: int) -> ModelComparison:
-    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters."""
+def _with_bias(one: Interval, replicates: Array) -> Array:
+    """The status of models for differences of a lowest value, which are made of biased replicates (num, M)."""
+    is_biased = np.abs(np.nanmean(replicates, axis=0) - one.estimate) > NOTICEABLE * np.nanstd(replicates, axis=0)
+    return np.where(is_biased & (one.status == 0), int(IntervalStatus.BIASED), one.status)
+
+
+def _compared(
+    one: Interval, replicates: Array, status: Array, *, higher_is_better: bool, level: float, units: int
+) -> ModelComparison:
+    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters.
+
+    ``status`` is that of the models for differences.
+    """
     values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
     models, rest = len(estimate), estimate.shape[1:]
     gap = estimate[:, None] - estimate[None, :]
@@ -281,7 +294,7 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
     # Without variation, a few units are not enough for a decision.
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
-    status = graver_of(one.status[:, None], one.status[None, :], np)
+    status = graver_of(status[:, None], status[None, :], np)
     status = graver(status, [(IntervalStatus.NO_VARIATION, ~has_limits & ~np.isnan(gap))], np)
     differences = Comparison(
         gap,

@@ -60,8 +60,7 @@ def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, 
     if not may_be_biased(measure, task.options.method, of_difference=of_difference):
         return status
     xp, bias = task.backend.xp, bias_of(task, measure)
-    # If estimates are too low, then lower limits hold all the more.
-    beyond = {None: xp.abs(bias), "low": bias, "high": -bias}[side] > NOTICEABLE
+    beyond = _beyond(bias, side, xp)
     status = status[:, None] if status.ndim < bias.ndim else status
     return xp.where((status == 0) & beyond, int(IntervalStatus.BIASED), status)
 
@@ -90,6 +89,24 @@ def needs_of(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> list[tuple[float, float]]:
     """What one matrix has, and what a measure of one value needs for the limit at ``side`` to hold."""
+    found, _ = _needs(_task_of(cm, measure, squares, clusters), measure, side)
+    return [(float(np.min(number)), least) for number, least in found]
+
+
+def is_biased(
+    cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
+) -> bool:
+    """Whether the estimate of one matrix is so much biased that its limit at ``side`` may not hold."""
+    return bool(np.any(_beyond(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
+
+
+def _beyond(bias: Array, side: Side, xp: Any) -> Array:
+    """Whether a bias endangers the limits, or that at ``side``: if estimates are too low, lower limits hold still."""
+    return {None: xp.abs(bias), "low": bias, "high": -bias}[side] > NOTICEABLE
+
+
+def _task_of(cm: Array, measure: Measure, squares: Array | None, clusters: Array | None) -> Task:
+    """One matrix, and a measure of it."""
     cells = np.asarray(cm if clusters is None else clusters, dtype=np.float64)
     cells = cells[None] if clusters is None else cells[:, None]
     whole = cells if clusters is None else cells.sum(axis=0)
@@ -97,9 +114,7 @@ def needs_of(
     if squares is not None:
         whole, squares = effective(whole, np.asarray(squares, dtype=np.float64)[None], NUMPY)
         cells = whole
-    task = Task(cells, whole, [], [measure], score_of([measure], math.nan), options, math.nan, 1, NUMPY, squares)
-    found, _ = _needs(task, measure, side)
-    return [(float(np.min(number)), least) for number, least in found]
+    return Task(cells, whole, [], [measure], score_of([measure], math.nan), options, math.nan, 1, NUMPY, squares)
 
 
 def enough(number: Any, least: float) -> Any:
