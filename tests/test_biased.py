@@ -72,10 +72,11 @@ def test_the_status_of_each_method() -> None:
 
 def test_models_with_a_lowest_value_have_biased_differences() -> None:
     y_true = np.repeat(np.arange(4), 225)
-    models = [np.concatenate([np.repeat(np.arange(4), row.astype(int)) for row in cm]) for cm in (APART, TIED, APART)]
+    third = np.round(law([0.64, 0.84, 0.88, 0.88]) * 900)
+    models = [np.concatenate([np.repeat(np.arange(4), row.astype(int)) for row in cm]) for cm in (APART, TIED, third)]
     found = matrics.compare_models(y_true, models, "recall:min", num_classes=4, num=200, rng=0)["recall:min"]
     assert found.intervals.status.tolist() == [OK, OK, OK]
-    assert found.differences.status.tolist() == [[OK, BIASED, OK], [BIASED] * 3, [OK, BIASED, OK]]
+    assert found.differences.status[[0, 1, 0], [1, 2, 2]].tolist() == [BIASED, BIASED, OK]
 
 
 def test_a_bias_downwards_leaves_lower_limits() -> None:
@@ -130,11 +131,11 @@ def test_limits_of_a_lowest_value_by_draws_hold() -> None:
 @pytest.mark.parametrize("method", ["auto", "delta", "bootstrap"])
 def test_status_0_means_93_percent(method: str) -> None:
     """The lowest recall of tied, near and separate classes, of the catalogue and of one's own."""
-    options: dict[str, Any] = {"num": 300, "rng": 0} if method == "bootstrap" else {}
+    options: dict[str, Any] = {"num": 200, "rng": 0} if method == "bootstrap" else {}
     laws = ([0.8] * 2, [0.8] * 3, [0.8] * 5, [0.76, 0.78, 0.8, 0.82, 0.84], [0.6, 0.8, 0.85, 0.9, 0.95])
     for recalls in laws:
-        shares, size = law(recalls), 200 * len(recalls)
-        cells = np.random.default_rng(size).multinomial(size, shares.ravel(), 2000).reshape(-1, *shares.shape)
+        shares, size, sets = law(recalls), 200 * len(recalls), 1000 if options else 2000
+        cells = np.random.default_rng(size).multinomial(size, shares.ravel(), sets).reshape(-1, *shares.shape)
         own, least = matrics.interval(cells, [lowest_recall, "recall:min"], method=method, **options).values()
         held, missed = covered(least, min(recalls))
         assert method == "delta" or (held > 0.93 and (least.status == OK).all()), (recalls, held)

@@ -254,7 +254,8 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
 
 def _with_bias(one: Interval, replicates: Array) -> Array:
     """The status of models for differences of a lowest value, which are made of biased replicates (num, M)."""
-    is_biased = np.abs(np.nanmean(replicates, axis=0) - one.estimate) > NOTICEABLE * np.nanstd(replicates, axis=0)
+    noticeable = NOTICEABLE + 2 / math.sqrt(len(replicates))  # the mean of a few replicates has an error of its own
+    is_biased = np.abs(np.nanmean(replicates, axis=0) - one.estimate) > noticeable * np.nanstd(replicates, axis=0)
     return np.where(is_biased & (one.status == 0), int(IntervalStatus.BIASED), one.status)
 
 
