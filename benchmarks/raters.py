@@ -1,6 +1,6 @@
 """Agreement of several raters: how often limits contain the truth, and the time beside other libraries.
 
-``python benchmarks/raters.py`` prints the table of docs/raters.md in Markdown, and the times of those of irrCAC,
+``python benchmarks/raters.py`` prints the tables of docs/raters.md in Markdown, and the times of those of irrCAC,
 krippendorff and statsmodels that are installed: seconds for one table there over seconds for one table here.
 """
 
@@ -25,33 +25,37 @@ NAMES = (
 )
 
 
-def rated(random, classes, right):
-    """Four raters, who leave out 15 % of the items, and are right so often; the others guess."""
-    shape = (*classes.shape, 4)
+# Shares of the classes, how often raters are right (the others guess), how many they are, what they leave out; items.
+USUAL = (((0.5, 0.3, 0.2), 0.75, 4, 0.15, (20, 40, 100, 400)), ((0.9, 0.07, 0.03), 0.9, 4, 0.15, (20, 40, 100, 400)))
+NEARLY_PERFECT = (
+    *(((0.5, 0.3, 0.2), right, 2, 0.0, (30, 50, 100, 300)) for right in (0.95, 0.98, 0.99, 0.995)),
+    *(((0.5, 0.3, 0.2), right, 4, 0.15, (30, 100, 300)) for right in (0.98, 0.99, 0.995)),
+    ((0.8, 0.12, 0.08), 0.99, 4, 0.15, (100, 300)),
+)
+
+
+def rated(random, classes, right, number=4, gaps=0.15):
+    """Raters who leave out some items, and are right so often; the others guess."""
+    shape = (*classes.shape, number)
     given = np.where(random.random(shape) < right, classes[..., None], random.integers(0, 3, shape))
-    return np.where(random.random(shape) < 0.15, -1, given)
+    return np.where(random.random(shape) < gaps, -1, given)
 
 
-def coverage(sets):
+def coverage(sets, settings):
     random = np.random.default_rng(0)
-    print("| items | classes | " + " | ".join(f"`{name}`" for name in NAMES) + " | status 0 |")
-    print("|" + "--:|" * (len(NAMES) + 3))
-    for sizes, right in (((0.5, 0.3, 0.2), 0.75), ((0.9, 0.07, 0.03), 0.9)):
-        many = rated(random, random.choice(3, 400_000, p=sizes), right)
+    print("| raters | right | items | classes | " + " | ".join(f"`{name}`" for name in NAMES) + " | status 0 |")
+    print("|" + "--:|" * (len(NAMES) + 5))
+    for sizes, right, *options, many_items in settings:
+        many = rated(random, random.choice(3, 400_000, p=sizes), right, *options)
         truth = {name: one.estimate for name, one in raters.interval(many, NAMES, num_classes=3).items()}
-        for items in (20, 40, 100, 400):
-            found = raters.interval(
-                rated(random, random.choice(3, (sets, items), p=sizes), right), NAMES, num_classes=3
-            )
-            cells = []
-            for name, one in found.items():
-                there = ~np.isnan(one.low)
-                inside = ((one.low <= truth[name]) & (truth[name] <= one.high))[there]
-                cells.append(f"{100 * inside.mean():.1f}")
-            fine = 100 * np.mean(found["fleiss_kappa"].status == 0)
-            print(
-                f"| {items} | {', '.join(f'{100 * size:.0f} %' for size in sizes)} | {' | '.join(cells)} | {fine:.0f} |"
-            )
+        for items in many_items:
+            tables = rated(random, random.choice(3, (sets, items), p=sizes), right, *options)
+            found = raters.interval(tables, NAMES, num_classes=3)
+            held = [100 * np.mean((one.low <= truth[name]) & (truth[name] <= one.high)) for name, one in found.items()]
+            fine = [100 * np.mean(found[name].status == 0) for name in ("fleiss_kappa", "gwet_ac2")]
+            classes = ", ".join(f"{100 * size:.0f} %" for size in sizes)
+            cells = [f"{options[0]}", f"{right:g}", f"{items}", classes, *(f"{one:.1f}" for one in held)]
+            print(f"| {' | '.join(cells)} | {fine[0]:.0f}, {fine[1]:.0f} |")
 
 
 def best(function, repeats=5):
@@ -99,7 +103,9 @@ def rivals():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num", type=int, default=2000, help="tables of each row")
-    coverage(parser.parse_args().num)
+    for settings in (USUAL, NEARLY_PERFECT):
+        coverage(parser.parse_args().num, settings)
+        print()
     warnings.simplefilter("ignore")  # of irrCAC's data frames
     for library, name, seconds, ours, alone in rivals():
         print(

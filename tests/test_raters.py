@@ -176,7 +176,7 @@ def test_undefined(name: str) -> None:
     assert found.status[1:3].tolist() == [IntervalStatus.UNDEFINED] * 2
     perfect = np.isnan(found.estimate[3]) or found.estimate[3] == 1
     assert perfect
-    assert np.isnan(found.low[3])
+    assert np.isnan(found.low[3]) == np.isnan(found.estimate[3])
     empty = raters.interval(np.zeros((2, 0, 3), int), name, num_classes=3)[name]
     assert np.isnan(empty.estimate).all()
     assert raters.interval(np.zeros((0, 5, 3), int), name, num_classes=3)[name].estimate.shape == (0,)
@@ -203,6 +203,60 @@ def test_coverage(method: Any) -> None:
         least = 0.92 if method == "delta" else 0.88
         assert np.mean((one.low <= truth) & (truth <= one.high)) > least, name
         assert math.isclose(np.median(one.standard_error), np.std(one.estimate), rel_tol=0.1)
+
+
+def test_limits_without_a_disagreement() -> None:
+    """Wilson's limit of no disagreement among 40 items, with Student's quantile; by hand for two equal classes."""
+    stats = pytest.importorskip("scipy.stats")
+    ratings = np.repeat([0, 1], 20)[:, None] + np.zeros(3, int)
+    square = stats.t.ppf(0.975, 39) ** 2
+    share = square / (40 + square)
+    for name, room in (("percent_agreement", 1.0), ("fleiss_kappa", 0.5), ("gwet_ac1", 0.5)):
+        one = raters.interval(ratings, name, num_classes=2)[name]
+        assert (one.estimate, one.high, one.status) == (1, 1, IntervalStatus.OK)
+        assert one.low == pytest.approx(1 - share / room, abs=1e-5)
+    # A few small disagreements say nothing of large ones.
+    assert raters.interval(ratings, "gwet_ac2", num_classes=2)["gwet_ac2"].status == IntervalStatus.FEW_SAMPLES
+    drawn = raters.interval(ratings, "fleiss_kappa", num_classes=2, method="bootstrap", num=50, rng=0)["fleiss_kappa"]
+    assert (np.isnan(drawn.low), drawn.status) == (True, IntervalStatus.NO_VARIATION)
+
+
+def test_coverage_of_nearly_perfect_raters() -> None:
+    """Exactly, for two raters: of n items so many disagree as a binomial law says, for rates from none to a tenth.
+
+    Which items disagree does not matter to percent agreement; the others are half of either class.
+    """
+    stats = pytest.importorskip("scipy.stats")
+    for items in (20, 50, 200):
+        number = np.arange(items + 1)
+        tables = np.zeros((items + 1, items, 2), int)
+        tables[:, ::2] = 1
+        tables[..., 1] ^= np.arange(items)[None, :] < number[:, None]
+        one = raters.interval(tables, "percent_agreement", num_classes=2)["percent_agreement"]
+        rates = np.geomspace(1e-4, 0.1, 200)[:, None]
+        held = (one.low <= 1 - rates) & (1 - rates <= one.high)
+        missed = (stats.binom.pmf(number, items, rates) * (~held & (one.status == IntervalStatus.OK))).sum(axis=1)
+        assert missed.max() < 0.07, items
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("size", "right"), [(2, 0.99), (3, 0.999), (4, 0.98)])
+def test_coverage_of_nearly_perfect_tables(size: int, right: float) -> None:
+    """All tables have limits, and at most 7 % have the status 0 and miss the coefficient of endless items."""
+
+    def rated(base: np.ndarray) -> np.ndarray:
+        shape = (*base.shape, size)
+        return np.where(RANDOM.random(shape) < right, base[..., None], RANDOM.integers(0, 3, shape))
+
+    many = rated(RANDOM.choice(3, 200_000, p=[0.5, 0.3, 0.2]))
+    truth = {name: one.estimate for name, one in raters.interval(many, NAMES, num_classes=3).items()}
+    for items in (30, 100):
+        tables = rated(RANDOM.choice(3, (1200, items), p=[0.5, 0.3, 0.2]))
+        for name, one in raters.interval(tables, NAMES, num_classes=3).items():
+            assert not np.isnan(one.low).any()
+            held = (one.low <= truth[name]) & (truth[name] <= one.high)
+            assert np.mean(~held & (one.status == IntervalStatus.OK)) < 0.07, (items, name)
+            assert name == "gwet_ac2" or (held.mean() > 0.93 and np.mean(one.status == IntervalStatus.OK) > 0.9)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from matrics.uncertainty.compare import compare, compare_paired
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.results import IntervalStatus
-from matrics.uncertainty.status import Side, enough, needs_of
+from matrics.uncertainty.status import Side, enough, is_biased, needs_of
 from matrics.uncertainty.weighted import kish
 
 
@@ -98,7 +98,7 @@ def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[flo
 
     A difference from a baseline needs them of both models.
     """
-    tables: list[dict[str, Any]] = [{"cm": given.cm, "squares": given.squares, "clusters": given.clusters}]
+    tables: list[dict[str, Any]] = [_table_of(given)]
     if wanted.is_relative and given.joint is not None:
         tables = [
             {
@@ -110,17 +110,28 @@ def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[flo
         ]
     elif wanted.is_relative:
         tables.append({"cm": given.baseline, "squares": given.baseline_squares})
-    side: Side = "low" if wanted.sign in {">=", ">"} else "high"
-    measure = Measure.of(wanted.metric)
+    measure, side = Measure.of(wanted.metric), _side_of(wanted)
     return [need for table in tables for need in needs_of(measure=measure, side=side, **table)]
 
 
+def _table_of(given: Evidence) -> dict[str, Any]:
+    return {"cm": given.cm, "squares": given.squares, "clusters": given.clusters}
+
+
+def _side_of(wanted: Requirement) -> Side:
+    """The limit that decides."""
+    return "low" if wanted.sign in {">=", ">"} else "high"
+
+
 def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Limits:
-    """The limits with the status of the one that decides: with few errors it is the other one that may be wrong."""
-    if limits.status != IntervalStatus.FEW_SAMPLES:
+    """The limits with the status of the one that decides: few errors, or a bias, may make only the other one wrong."""
+    if limits.status == IntervalStatus.FEW_SAMPLES:
+        holds = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
+    elif limits.status == IntervalStatus.BIASED and not wanted.is_relative:
+        holds = not is_biased(measure=Measure.of(wanted.metric), side=_side_of(wanted), **_table_of(given))
+    else:
         return limits
-    is_enough = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
-    return limits._replace(status=IntervalStatus.OK) if is_enough else limits
+    return limits._replace(status=IntervalStatus.OK) if holds else limits
 
 
 def _plain(*parts: Any) -> Limits:

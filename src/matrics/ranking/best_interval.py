@@ -24,6 +24,9 @@ from matrics.uncertainty.results import Interval, IntervalStatus
 
 # Matrices per chunk: all thresholds of some replicates.
 MATRICS_AT_ONCE = 2**18
+# How much further away than the quantiles without the optimism limits are, in units of it: a third of the real optimism
+# stays, and the replicates of a choice vary less than new samples. Closer limits hold in fewer than 93 of 100 cases.
+BELOW, ABOVE = 1.0, 0.75
 # As for other intervals.
 FEW_SAMPLES = 20
 MANY_UNDEFINED = 0.05
@@ -112,9 +115,14 @@ def best_threshold_interval(
     The best of many values is biased upwards. The optimism is how much better the threshold of a replicate scores on
     the replicate than on the samples themselves, on average (Efron); it is taken off the value. Limits of the threshold
     are quantiles of the replicates, and wide if the measure is flat around its best value: then many thresholds will
-    do. A choice is no smooth function of the samples, and its bootstrap only nearly right: on simulated data (F1 and
-    MCC; 60, 200 and 1,000 samples) 95 % limits held the value on new samples in 87, 89 and 93 % of the cases, and the
-    optimism was two thirds of the real one.
+    do.
+
+    A choice is no smooth function of the samples: a third of the real optimism stays in the estimate, and replicates
+    vary less than new samples. The limits of the value therefore are quantiles of the replicates less twice the
+    optimism, and then further away, by the optimism on the side of worse values and by three quarters of it on the
+    other. On simulated data (accuracy, F1, MCC and informedness; 60 to 1,000 samples, 3 to 50 % positive), 95 % limits
+    contained the value on new samples in 95 to 99 % of the data sets. With a constraint they are wider than
+    necessary, and contained it in 99 to 100 %: the threshold moves with the samples, and the value with it.
 
     References
     ----------
@@ -130,7 +138,7 @@ def best_threshold_interval(
     >>> print(f"{found.threshold.estimate:.2f}, between {found.threshold.low:.2f} and {found.threshold.high:.2f}")
     -0.30, between -0.53 and 0.30
     >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")
-    0.77, between 0.73 and 0.80
+    0.77, between 0.72 and 0.81
     """
     level, num = check_level(level), check_draws(num)
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
@@ -157,7 +165,7 @@ def best_threshold_interval(
         drawn = _replicates(row, goal, num, generator, options)
         status = _status(row, drawn)
         with NUMPY.quiet():  # measures may be infinite
-            parts.append(_intervals(drawn, float(threshold), float(value), level, status))
+            parts.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
 
     def gathered(which: int) -> Interval:
         fields = zip(*(part[which] for part in parts), strict=True) if parts else [()] * len(Interval._fields)
@@ -258,9 +266,10 @@ def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, optio
     return _Replicates(thresholds, values_there, others, num - thresholds.size)
 
 
-def _intervals(
-    drawn: _Replicates, threshold: float, value: float, level: float, status: int
+def _intervals(  # noqa: PLR0917 (one curve)
+    drawn: _Replicates, threshold: float, value: float, side: int, level: float, status: int
 ) -> tuple[Interval, Interval, float]:
+    """Of the threshold, of the value, and the optimism; ``side`` is -1 if lower values are better."""
     shares = [(1 - level) / 2, (1 + level) / 2]
     if not drawn.values.size or math.isnan(value):
         nothing = Interval(threshold, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.UNDEFINED)
@@ -278,6 +287,8 @@ def _intervals(
         return of_threshold, nothing, optimism
     # The replicates are better than the samples by the optimism, and these than new ones by the same again.
     low, high = np.quantile(drawn.values, shares) - 2 * optimism
+    below, above = (BELOW, ABOVE) if side > 0 else (ABOVE, BELOW)
+    low, high = low - below * max(side * optimism, 0), high + above * max(side * optimism, 0)
     estimate = value - optimism
     low, high = min(low, estimate), max(high, estimate)  # few replicates, or few values, may leave it outside
     of_value = Interval(estimate, low, high, float(np.std(drawn.values)), drawn.undefined, status)

@@ -10,6 +10,9 @@ from matrics.raters.ratings import Ratings
 from matrics.raters.weights import weight_matrix
 from matrics.typing import NumPyArray
 
+# A disagreement up to this is none: what rounding leaves of equal ratings.
+ROUNDING = 1e-6
+
 DISTANCES = ("nominal", "ordinal", "interval", "ratio")
 
 
@@ -20,6 +23,14 @@ class Linearised(NamedTuple):
     items: Array  # (*B, items), 0 where there are not ratings enough
     middle: Array  # (*B,): what the contributions are around
     number: Array  # (*B,): of the items that count
+    apart: Array  # (*B, items): how much the ratings of an item disagree, from 0 to 1
+    room: Array  # (*B,): what their mean is divided by, the disagreement by chance
+
+    def disagreements(self, xp: Any) -> Array:
+        """The effective number of items whose ratings disagree, (Σ d)² / Σ d²: of equal disagreements, their number."""
+        apart = xp.where(self.apart > ROUNDING, self.apart, 0)
+        squares = xp.sum(apart**2, axis=-1)
+        return xp.sum(apart, axis=-1) ** 2 / xp.where(squares > 0, squares, 1)
 
     def variance(self, xp: Any) -> Array:
         """The variance of the coefficient if items are drawn at random; NaN for fewer than two."""
@@ -71,7 +82,7 @@ class Agreement(NamedTuple):
         if of_items is not None:
             there = xp.astype(self.sizes > 0, items.dtype)
             items = items - 2 * ((1 - value) / room)[..., None] * (of_items - chance[..., None]) * there
-        return Linearised(value, items, value, self.number)
+        return Linearised(value, items, value, self.number, self.several - self.pairs, room)
 
 
 def percent_agreement(ratings: Ratings, weights: Array) -> Linearised:
@@ -172,7 +183,8 @@ def krippendorff(ratings: Ratings, distances: Any, values: Any) -> Linearised:
     of_items = xp.sum(counts * both[..., None, :], axis=-1) / size - chance[..., None] * larger
     items = (pairs - agreed[..., None] * larger - chance[..., None]) / room[..., None]
     items = (items - 2 * ((1 - middle) / room)[..., None] * (of_items - chance[..., None])) * several
-    return Linearised(value, items, middle, number)
+    apart = sizes / size - pairs
+    return Linearised(value, items, middle, number, apart, room)
 
 
 def _distances(distances: Any, shares: Array, values: Any, ratings: Ratings) -> Array:

@@ -11,15 +11,23 @@ import numpy as np
 from matrics.arrays import Array, Standard
 from matrics.quoting import quoted
 from matrics.raters.coefficients import NAMES, linearised
+from matrics.raters.formulas import Linearised
 from matrics.raters.ratings import Ratings, read_ratings
 from matrics.typing import ArrayLike
 from matrics.uncertainty.limits import around, normal_quantile, percentile_limits, spread, student_quantile
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
+from matrics.uncertainty.status import EITHER_OUTCOME, enough
 
-# Below these, coverage was found to fall short of the level: items with several ratings, and items that are not of the
-# most frequent class.
-ITEMS, OTHERS = 20, 10
+# Below these, coverage falls short of the level: items with several ratings, items that are not of the most frequent
+# class; and where disagreements are of several sizes, the effective number of items whose ratings disagree.
+ITEMS, OTHERS, DISAGREEMENTS = 20, 10, EITHER_OUTCOME
+
+# With fewer items than this whose ratings disagree, the logarithm of their number is far from normal.
+COUNTED = 4
+
+# The lowest limit of tables without a disagreement.
+LOWEST = -1.0
 UNDEFINED_SHARE = 0.05
 
 
@@ -60,7 +68,7 @@ def interval(
     -------
     dict of str to matrics.Interval
         By name; the arrays have the shape (*B,). Status 1 for fewer than 20 items with several ratings,
-        or 10 that are not of the most frequent class.
+        or 10 that are not of the most frequent class; with weights, also for fewer than 5 items whose ratings disagree.
 
     Raises
     ------
@@ -69,8 +77,10 @@ def interval(
 
     Notes
     -----
-    The raters are those that there are: the limits say nothing of others. A coefficient of 1 without any disagreement
-    has no variance and no limits.
+    The raters are those that there are: the limits say nothing of others. Without any disagreement the upper limit is
+    1, and the lower limit that for which z² / (n + z²) of the n items disagree entirely, Wilson's limit for none of n.
+    If fewer than four items disagree, the upper limit is that of a Poisson distribution. The quantiles of
+    ``"bootstrap"`` do not exist without a disagreement.
 
     Examples
     --------
@@ -127,17 +137,22 @@ def _interval(  # noqa: PLR0917 (one coefficient of interval)
     shares = xp.sum(read.counts / xp.where(sizes > 0, sizes, 1)[..., None], axis=-2)  # the items of each class
     few = xp.sum(xp.astype(sizes >= 2, one.value.dtype), axis=-1) < ITEMS
     few = few | (xp.sum(shares, axis=-1) - xp.max(shares, axis=-1) < OTHERS)
+    disagreements = one.disagreements(xp)
+    if not (name == "gwet_ac1" or (isinstance(weights, str) and weights in {"none", "nominal"})):
+        few = few | ~enough(disagreements, DISAGREEMENTS)  # a few small ones say nothing of large ones
     integer = backend.widest_int(one.value) or xp.int32
     undefined = xp.astype(xp.zeros_like(one.value), integer)
     error = xp.sqrt(one.variance(xp))
+    defined, perfect = ~xp.isnan(one.value), disagreements == 0
     if replicates is None:
-        low, high = around(one.value, error, _quantile(level, one.number, backend), (-math.inf, 1.0), backend)
+        number = xp.sum(xp.astype(sizes >= 2, one.value.dtype), axis=-1)
+        low, high = _limits(one, error, disagreements, number, _quantile(level, one.number, backend), backend)
+        error = xp.where(perfect, 0.0, error)
     else:
         drawn = np.moveaxis(np.asarray(linearised(name, replicates, weights, labels).value), 0, -1)
         low, high = percentile_limits(drawn, level, backend)
         error, undefined = spread(drawn, backend)
-    defined = ~xp.isnan(one.value)
-    has_limits = defined & (error > 0) & ~xp.isnan(low)
+    has_limits = defined & ((error > 0) | (perfect & (replicates is None))) & ~xp.isnan(low)
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), undefined * 0)
     if replicates is not None:
         many = undefined > UNDEFINED_SHARE * replicates.chosen.shape[0]
@@ -146,6 +161,24 @@ def _interval(  # noqa: PLR0917 (one coefficient of interval)
     status = xp.where(defined, status, int(IntervalStatus.UNDEFINED))
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return one.value, low, high, xp.where(defined, error, math.nan), undefined, status
+
+
+def _limits(  # noqa: PLR0917 (what _interval knows)
+    one: Linearised, error: Array, disagreements: Array, number: Array, z: Array, backend: Standard
+) -> tuple[Array, Array]:
+    """Limits on the scale of the logarithm of the disagreement, which are exact limits where few items disagree."""
+    xp = backend.xp
+    some = xp.where(disagreements > 0, disagreements, 1)
+    low, high = around(one.value, error, z, (-math.inf, 1.0), backend)
+    # The lower limit of a Poisson mean, as a part of its estimate (Wilson and Hilferty).
+    part = 1 - 1 / (9 * some) - z / (3 * xp.sqrt(some))
+    nearer = 1 - (1 - one.value) * xp.where(part > 0, part, 0) ** 3
+    high = xp.where((disagreements < COUNTED) & (nearer > high), nearer, high)
+    # If none of n items disagrees, at most a share of z² / (n + z²) does (Wilson), and these may disagree entirely.
+    lowest = 1 - z**2 / (number + z**2) / one.room
+    lowest = xp.where(lowest > LOWEST, lowest, LOWEST)
+    perfect = disagreements == 0
+    return xp.where(perfect, lowest, low), xp.where(perfect, 1.0, high)
 
 
 def _quantile(level: float, number: Array, backend: Standard) -> Array:

@@ -38,7 +38,7 @@ from matrics.uncertainty.options import (
     read_options,
 )
 from matrics.uncertainty.results import Comparison, PairedComparison
-from matrics.uncertainty.status import reasons, status_of
+from matrics.uncertainty.status import graver_of, reasons, status_of
 from matrics.uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
 
@@ -343,8 +343,8 @@ def _finish(
         low, high, error, undefined, *rest = one
         a, b = tasks[0].estimates[k], tasks[1].estimates[k]
         gap = a - b
-        first, second = (status_of(task, good, task.measures[k]) for task in tasks)
-        general = xp.where(first > second, first, second)
+        first, second = (status_of(task, good, task.measures[k], of_difference=True) for task in tasks)
+        general = graver_of(first, second, xp)
         known, has_limits, status = reasons(gap, (low, high, error, undefined), general, good, tasks[0])
         above = rest[0] if rest else _above(gap, low, high, tasks[0])
         better = tasks[0].measures[k].higher_is_better

@@ -9,32 +9,56 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.arrays.draws import RandomSource
 from matrics.engine.execution.blocks import in_threads
 from matrics.stacks.simulate import check_prior
+from matrics.uncertainty.bias import NOTICEABLE, bias_of
+from matrics.uncertainty.extremes import level_of_all, of_classes, values_of_classes
 from matrics.uncertainty.limits import bca_limits, percentile_limits, spread, summary_of_finite
-from matrics.uncertainty.measure import Limits, Task
+from matrics.uncertainty.measure import Extreme, Limits, Task, score_of
 from matrics.uncertainty.replicates import acceleration, replicates
 
 
 def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits]:
     """The limits of every measure from replicates of the cells."""
-    backend, options = task.backend, task.options
-    scheme, added, skew = _prepared([task], source, prior)
-    parts: list[list[Any]] = [[] for _ in task.measures]
-    for which, found in replicates(task, source, scheme, added):
+    backend, level, number = task.backend, task.options.level, len(task.measures)
+    extremes = [(k, measure.extreme) for k, measure in enumerate(task.measures) if measure.extreme is not None]
+    many = _with_classes(task, [extreme for _, extreme in extremes])
+    scheme, added, skew = _prepared([many], source, prior)
+    parts: list[list[Any]] = [[] for _ in (*many.measures, *extremes)]
+    for which, found in replicates(many, source, scheme, added):
         columns = list(enumerate(found))
         del found  # so that replicates are freed before the last ones are summarised
 
         def summarise(share: Sequence[tuple[int, Array]], which: slice = which) -> None:
             with backend.quiet():
                 for k, values in share:
-                    some = None if skew is None else (task.estimates[k][which, ...], skew[k][which, ...])
-                    parts[k].append(_summary(values, some, options.level, backend))
+                    estimate = many.estimates[k][which, ...]
+                    some = None if skew is None else (estimate, skew[k][which, ...])
+                    parts[k].append(_summary(values, some, level, backend))
+                    if k >= number:
+                        strict = level_of_all(level, extremes[k - number][1], estimate)
+                        parts[k + len(extremes)].append(_summary(values, some, strict, backend))
 
         in_threads(summarise, [columns[k :: task.threads] for k in range(min(task.threads, len(columns)))])
     results: list[Limits] = []
     for one in parts:
         low, high, error, undefined = (backend.xp.concat(list(column), axis=0) for column in zip(*one, strict=True))
         results.append((low, high, error, undefined))
-    return results
+    for place, (k, extreme) in enumerate(extremes, number):
+        each, every = results[place][:3], results[place + len(extremes)][:3]
+        low, high, _ = of_classes(extreme, many.estimates[place], every, each, backend)
+        # The replicates of a lowest value are as much too low as this is itself, if several classes compete for it.
+        biased = backend.xp.abs(bias_of(task, task.measures[k])) > NOTICEABLE
+        plain_low, plain_high, *rest = results[k]
+        results[k] = backend.xp.where(biased, low, plain_low), backend.xp.where(biased, high, plain_high), *rest
+    return results[:number]
+
+
+def _with_classes(task: Task, extremes: Sequence[Extreme]) -> Task:
+    """The task with the measures of each class after the others."""
+    if not extremes:
+        return task
+    measures = [*task.measures, *(extreme.each for extreme in extremes)]
+    estimates = [*task.estimates, *(values_of_classes(task, extreme) for extreme in extremes)]
+    return task._replace(measures=measures, estimates=estimates, score=score_of(measures, task.zero_division))
 
 
 def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any) -> list[tuple[Array, ...]]:

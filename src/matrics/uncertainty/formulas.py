@@ -11,6 +11,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.clusters import spread_of_clusters, student_quantiles
+from matrics.uncertainty.extremes import level_of_all, of_classes, values_of_classes
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.options import OF_RATIOS
@@ -98,29 +99,12 @@ def _by_score(task: Task, measure: Measure, z: Any) -> tuple[Array, Array]:
 
 
 def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
-    """Limits of the lowest or the highest value of the classes, from the limits of the classes.
-
-    The lowest of several lower limits is below the lowest value with at least the probability of one lower limit. The
-    lowest upper limit needs limits that hold for all classes at once (Bonferroni): if classes are similar, the lowest
-    estimate is biased downwards, and has no derivative for the delta method.
-    """
-    xp = task.backend.xp
-    values = score_of([extreme.each], task.zero_division)(task.there(task.whole), task.workers)[0]
-    some = extreme.classes or tuple(range(values.shape[-1]))
-    of_classes = task._replace(measures=[extreme.each], estimates=[values])
-    strict = task.options._replace(level=1 - (1 - task.options.level) / len(some))
-    (wide,), (narrow,) = _limits(of_classes._replace(options=strict)), _limits(of_classes)
-    ends = (wide[0], narrow[1]) if extreme.is_highest else (narrow[0], wide[1])
-    value, low, high, error = (xp.stack([x[:, k] for k in some], axis=-1) for x in (values, *ends, narrow[2]))
-    unknown = xp.isnan(value)
-    side = -1.0 if extreme.is_highest else 1.0
-    # A class with a value and without limits, and there are none of the extreme.
-    complete = ~xp.any(~unknown & xp.isnan(low + high), axis=-1) & ~xp.all(unknown, axis=-1)
-    low, high = (side * xp.min(xp.where(unknown, math.inf, side * x), axis=-1) for x in (low, high))
-    place = xp.argmin(xp.where(unknown, math.inf, side * value), axis=-1)
-    error = xp.take_along_axis(error, place[:, None], axis=-1)[:, 0]
-    low, high = (xp.where(complete, limit, math.nan) for limit in (low, high))
-    return low, high, error
+    """Limits of the lowest or the highest value of the classes, from the limits of the classes."""
+    values = values_of_classes(task, extreme)
+    one = task._replace(measures=[extreme.each], estimates=[values])
+    strict = task.options._replace(level=level_of_all(task.options.level, extreme, values))
+    (every,), (each,) = _limits(one._replace(options=strict)), _limits(one)
+    return of_classes(extreme, values, every, each, task.backend)
 
 
 def _are_independent(measure: Measure, scheme: str) -> bool:

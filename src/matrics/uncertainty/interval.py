@@ -144,7 +144,9 @@ def interval(
       confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
       bias, and widened by it. The pages on uncertainty have the coverage.
       The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
-      that hold for all classes at once (Bonferroni); likewise the highest. These are conservative.
+      that hold for all classes at once (Bonferroni); likewise the highest. These are conservative. Methods that draw
+      replicates do so where several classes compete for the lowest value, as its replicates are biased there. Own
+      measures that compute a lowest value have the status ``BIASED`` there, as has ``:min`` by ``"delta"``.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
       scale that keeps them within the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
     - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.resample`; ``"bca"`` corrects them for bias

@@ -22,13 +22,14 @@ from matrics.engine.execution.blocks import in_threads
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import by_class_names
+from matrics.uncertainty.bias import NOTICEABLE
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, Task, score_of
 from matrics.uncertainty.model_samples import Draws, PairedSamples, named_models
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
-from matrics.uncertainty.status import graver, reasons, status_of
+from matrics.uncertainty.status import graver, graver_of, reasons, status_of
 from matrics.uncertainty.weighted import effective
 
 # Replicates drawn and scored at a time, each chunk with its own stream.
@@ -169,8 +170,9 @@ def compare_models(
                 (one,) = _by_replicates(
                     samples, [values], [measure], score_of([measure], float(zero_division)), options
                 )
+            status = one.status if measure.extreme is None else _with_bias(one, values)
             is_better = bool(measure.higher_is_better)
-            results[key] = _compared(one, values, draws, higher_is_better=is_better, level=level)
+            results[key] = _compared(one, values, status, draws, higher_is_better=is_better, level=level)
     return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
 
 
@@ -266,10 +268,20 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
+def _with_bias(one: Interval, replicates: Array) -> Array:
+    """The status of models for differences of a lowest value, which are made of biased replicates (num, M)."""
+    noticeable = NOTICEABLE + 2 / math.sqrt(len(replicates))  # the mean of a few replicates has an error of its own
+    is_biased = np.abs(np.nanmean(replicates, axis=0) - one.estimate) > noticeable * np.nanstd(replicates, axis=0)
+    return np.where(is_biased & (one.status == 0), int(IntervalStatus.BIASED), one.status)
+
+
 def _compared(
-    one: Interval, replicates: Array, draws: Draws, *, higher_is_better: bool, level: float
+    one: Interval, replicates: Array, status: Array, draws: Draws, *, higher_is_better: bool, level: float
 ) -> ModelComparison:
-    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters."""
+    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters.
+
+    ``status`` is that of the models for differences.
+    """
     units, effective = draws.units, draws.effective
     values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
     models, rest = len(estimate), estimate.shape[1:]
@@ -300,7 +312,7 @@ def _compared(
     # Without variation, a few units are not enough for a decision.
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
-    status = np.maximum(one.status[:, None], one.status[None, :])
+    status = graver_of(status[:, None], status[None, :], np)
     status = graver(status, [(IntervalStatus.NO_VARIATION, ~has_limits & ~np.isnan(gap))], np)
     differences = Comparison(
         gap,

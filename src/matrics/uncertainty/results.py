@@ -15,7 +15,7 @@ class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
     Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
-    reported. 8 is as minor as 1.
+    reported. 8 and 9 are as minor as 1.
 
     The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
     precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
@@ -71,6 +71,10 @@ class IntervalStatus(IntEnum):
     FEW_LABELS = (
         8,
         "few true labels: below 10 of a class, 5 errors or 2 of a stratum of judged samples; limits may miss the truth",
+    )
+    BIASED = (
+        9,
+        "biased by more than a tenth of a standard error, as a lowest value of similar classes is; limits may miss it",
     )
 
 

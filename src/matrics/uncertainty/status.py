@@ -13,6 +13,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import evaluate
+from matrics.uncertainty.bias import NOTICEABLE, bias_of, may_be_biased
 from matrics.uncertainty.measure import Limits, Measure, Task, score_of
 from matrics.uncertainty.options import Options
 from matrics.uncertainty.results import IntervalStatus
@@ -52,11 +53,23 @@ class Need(NamedTuple):
     least: float
 
 
-def status_of(task: Task, valid: Array, measure: Measure, side: Side = None) -> Array:
+def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, of_difference: bool = False) -> Array:
     """The status of the samples, or the clusters, that a measure of each matrix depends on: (B,) or (B, C).
 
-    This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only.
+    This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only,
+    and with ``of_difference`` about the limits of the difference from another value.
     """
+    status = _of_samples(task, valid, measure, side)
+    if not may_be_biased(measure, task.options.method, of_difference=of_difference):
+        return status
+    xp, bias = task.backend.xp, bias_of(task, measure)
+    beyond = _beyond(bias, side, xp)
+    status = status[:, None] if status.ndim < bias.ndim else status
+    return xp.where((status == 0) & beyond, int(IntervalStatus.BIASED), status)
+
+
+def _of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array:
+    """Whether there are enough samples, or clusters: (B,) or (B, C)."""
     backend, xp, whole = task.backend, task.backend.xp, task.whole
     few, pools = few_samples(task, measure, side)
     integer = backend.widest_int(whole) or xp.int32
@@ -85,6 +98,24 @@ def needs_of(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> list[tuple[float, float]]:
     """What one matrix has, and what a measure of one value needs for the limit at ``side`` to hold."""
+    found, _ = _needs(_task_of(cm, measure, squares, clusters), measure, side)
+    return [(float(np.min(number)), least) for number, least in found]
+
+
+def is_biased(
+    cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
+) -> bool:
+    """Whether the estimate of one matrix is so much biased that its limit at ``side`` may not hold."""
+    return bool(np.any(_beyond(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
+
+
+def _beyond(bias: Array, side: Side, xp: Any) -> Array:
+    """Whether a bias endangers the limits, or that at ``side``: if estimates are too low, lower limits hold still."""
+    return {None: xp.abs(bias), "low": bias, "high": -bias}[side] > NOTICEABLE
+
+
+def _task_of(cm: Array, measure: Measure, squares: Array | None, clusters: Array | None) -> Task:
+    """One matrix, and a measure of it."""
     cells = np.asarray(cm if clusters is None else clusters, dtype=np.float64)
     cells = cells[None] if clusters is None else cells[:, None]
     whole = cells if clusters is None else cells.sum(axis=0)
@@ -92,9 +123,7 @@ def needs_of(
     if squares is not None:
         whole, squares = effective(whole, np.asarray(squares, dtype=np.float64)[None], NUMPY)
         cells = whole
-    task = Task(cells, whole, [], [measure], score_of([measure], math.nan), options, math.nan, 1, NUMPY, squares)
-    found, _ = _needs(task, measure, side)
-    return [(float(np.min(number)), least) for number, least in found]
+    return Task(cells, whole, [], [measure], score_of([measure], math.nan), options, math.nan, 1, NUMPY, squares)
 
 
 def enough(number: Any, least: float) -> Any:
@@ -120,11 +149,17 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
 
 
 def graver(status: Array, reasons: Sequence[tuple[IntervalStatus, Array]], xp: Any) -> Array:
-    """The status, or the gravest reason that holds; FEW_LABELS is the lightest."""
+    """The status, or the gravest reason that holds; FEW_LABELS and BIASED are the lightest."""
     for code, holds in reasons:
-        is_lighter = (status < int(code)) | (status == int(IntervalStatus.FEW_LABELS))
+        is_lighter = (status < int(code)) | (status >= int(IntervalStatus.FEW_LABELS))
         status = xp.where(holds & is_lighter, int(code), status)
     return status
+
+
+def graver_of(a: Array, b: Array, xp: Any) -> Array:
+    """The graver of two statuses: FEW_LABELS and BIASED are as light as 1."""
+    of_a, of_b = (xp.where(one >= int(IntervalStatus.FEW_LABELS), 1, one) for one in (a, b))
+    return xp.where(of_b > of_a, b, a)
 
 
 # What a measure depends on -------------------------------------------------------------------------------------------
