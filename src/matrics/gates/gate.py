@@ -108,7 +108,7 @@ def gate(
     >>> found = matrics.gate([[880, 20], [15, 85]], "mcc >= 0.7, recall[1] >= 0.8")
     >>> print(found)
     mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863
-    recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767 and 0.907; about 2,460 samples would decide (now 1,000)
+    recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767 and 0.907; about 2,470 samples would decide (now 1,000)
     most frequent errors:
       0 predicted as 1: 20 (2.2% of 0)
       1 predicted as 0: 15 (15.0% of 1)
