@@ -26,7 +26,7 @@ BENT = (0.25, 0.75)
 NEAR = 1.4
 
 # Where twice the change has this many times four times in common, or as many times less, the derivative jumps.
-TIE = 1.6
+TIE = 1.3
 
 # Whether a measure of more classes can bend is computed for so many.
 MOST_CLASSES = 4
