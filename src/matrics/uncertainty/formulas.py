@@ -84,7 +84,9 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
-        bent = [] if plain else [k for k in others if can_bend(task.measures[k].metric, task.whole.shape[-1])]
+        bent = []
+        if not plain and task.options.scheme != "clusters":
+            bent = [k for k in others if can_bend(task.measures[k].metric, task.whole.shape[-1])]
         found.update(zip(others, by_slopes, strict=True))
         if bent:
             found.update(zip(bent, around_bends(task, bent, [found[k] for k in bent], z), strict=True))

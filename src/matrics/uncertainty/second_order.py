@@ -62,9 +62,10 @@ class Around(NamedTuple):
     value: Array
     error: Array
     bounds: Range
+    is_corrected: bool  # whether the limits of the delta method allow for its bias
 
 
-def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: Any) -> list[Three]:
+def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: float) -> list[Three]:
     """The limits of these measures; the second-order ones where a measure bends and these are further away.
 
     The first derivative vanishes at a stationary point and jumps at a tie, so that the delta method has a wrong
@@ -72,7 +73,8 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: A
     derivative: its variance adds to that of the delta method, and its mean is the bias of the estimate. On the side to
     which the measure bends the limit is at least where its curvature leads to; on the other side it is at most a bias
     beyond all changed tables. These limits are not on the scale of a logarithm or a logit, which would not reach the
-    end of the range: where a test of this end does not reject it, it is the limit.
+    end of the range: where a test of this end does not reject it, it is the limit. The variance of clusters is another,
+    and these are left out.
     """
     backend, xp, count = task.backend, task.backend.xp, task.whole.shape[0]
     step = max(1, CELLS_AT_ONCE // (task.size * PAIRS)) if backend is NUMPY else max(1, count)
@@ -80,13 +82,13 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: A
     for start in range(0, count, step):
         some = slice(start, start + step)
         own = [(low[some, ...], high[some, ...], error[some, ...]) for low, high, error in limits]
-        parts.append(_around(task.part(some), which, own, z if np.ndim(z) == 0 else z[some, ...]))
+        parts.append(_around(task.part(some), which, own, z))
     return [
         tuple(xp.concat(list(one), axis=0) for one in zip(*found, strict=True)) for found in zip(*parts, strict=True)
-    ]  # type: ignore[misc]
+    ]
 
 
-def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: Any) -> list[Three]:
+def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: float) -> list[Three]:
     xp, measures = task.backend.xp, [task.measures[k] for k in which]
     total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
     whole = (task.whole + 1 / task.size) * (total / (total + 1))  # as many samples as before, for measures of these
@@ -96,7 +98,7 @@ def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: Any) -
         return score(task.there(cells), task.workers)
 
     rows = zip(there(whole), limits, measures, strict=True)
-    points = [Around(value, error, measure.range) for value, (_, _, error), measure in rows]
+    points = [Around(value, error, measure.range, measure.biased) for value, (_, _, error), measure in rows]
     pairs = max(1, task.whole.shape[-1] * (task.whole.shape[-1] - 1) // 2)
     # Each pair of classes may be tied: limits for all of them at once (Bonferroni).
     of_ties = normal_quantile(1 - (1 - task.options.level) / pairs) / normal_quantile(task.options.level)
@@ -104,14 +106,13 @@ def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: Any) -
     for point, ends, one in zip(
         points, limits, _bends(whole, points, there, _steps(task, whole), z, task.backend), strict=True
     ):
-        quantile = z if np.ndim(z) == 0 or point.value.ndim == 1 else z[:, None]
-        found.append(_limits(point, ends, one, quantile, of_ties, xp))
+        found.append(_limits(point, ends, one, z, of_ties, xp))
     return found
 
 
-def _limits(point: Around, limits: Three, one: Bend, z: Any, of_ties: float, xp: Any) -> Three:  # noqa: PLR0917
+def _limits(point: Around, limits: Three, one: Bend, z: float, of_ties: float, xp: Any) -> Three:  # noqa: PLR0917
     """The limits of a measure."""
-    (value, error, bounds), (low, high, _) = point, limits
+    (value, error, bounds, is_corrected), (low, high, _) = point, limits
     size = xp.abs(one.bias)
     reach = z * xp.sqrt(error**2 + one.spread + size**2 / 4)
     further = z * error + z**2 * xp.minimum(size, one.spread / (2 * xp.where(size > 0, size, 1)))
@@ -124,8 +125,8 @@ def _limits(point: Around, limits: Three, one: Bend, z: Any, of_ties: float, xp:
         limit = xp.where((bias > 0) & (side * value + further > limit), side * value + further, limit)
         limit = side * xp.minimum(limit, most + size)
         limit = xp.where(side * limit > side * end, end, limit)
-        is_near = _room(point, xp) <= NEAR * error
-        limit = xp.where(one.bends & (is_near | ~(side * old > side * limit)), limit, old)
+        is_useless = (_room(point, xp) <= NEAR * error) & (not is_corrected)
+        limit = xp.where(one.bends & (is_useless | ~(side * old > side * limit)), limit, old)
         ends.append(xp.where(rejects_none & (error > 0), end, limit))
     return ends[0], ends[1], error
 
@@ -140,7 +141,7 @@ def _room(point: Around, xp: Any) -> Array:
 
 
 def _bends(  # noqa: PLR0917 (a measure, tables, and their changes)
-    whole: Array, points: Sequence[Around], score: Any, steps: Array, z: Any, backend: Standard
+    whole: Array, points: Sequence[Around], score: Any, steps: Array, z: float, backend: Standard
 ) -> list[Bend]:
     """What changes of either sign have in common, for each measure."""
     xp = backend.xp
@@ -155,10 +156,9 @@ def _bends(  # noqa: PLR0917 (a measure, tables, and their changes)
     ]
 
 
-def _bend(point: Around, moved: list[tuple[Array, Array]], scale: float, z: Any, backend: Standard) -> Bend:
+def _bend(point: Around, moved: list[tuple[Array, Array]], scale: float, z: float, backend: Standard) -> Bend:
     """The same of one measure, by its values at both tables of all pairs of both sizes."""
-    xp, (value, error, bounds) = backend.xp, point
-    z = z if np.ndim(z) == 0 or value.ndim == 1 else z[:, None]
+    xp, (value, error, bounds, _) = backend.xp, point
     x, slope, _ = on_scale(value, bounds, backend)
     is_near, bends, squares = _room(point, xp) <= NEAR * error, error < 0, []
     for size, least, (up, down) in zip(SIZES, BENT, moved, strict=True):
@@ -193,14 +193,8 @@ def _moments(values: Array, scale: float, xp: Any) -> tuple[Array, Array]:
 
 
 def _steps(task: Task, whole: Array) -> Array:
-    """Random changes (pairs, B, r, c) as of another sample: of all samples, of those of each row, or of clusters."""
+    """Random changes (pairs, B, r, c) as of another sample: of all samples, or of those of each row."""
     backend, xp = task.backend, task.backend.xp
-    if task.options.scheme == "clusters":
-        total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
-        part = xp.sum(task.cells, axis=(-2, -1), keepdims=True) / xp.where(total > 0, total, 1)
-        away, number = task.cells - task.whole[None, ...] * part, task.cells.shape[0]
-        by = backend.constant(_normal(number).tolist(), whole) * math.sqrt(number / max(1, number - 1))
-        return xp.reshape(by @ xp.reshape(away, (number, -1)), (PAIRS, *whole.shape))
     spread = whole if task.squares is None else task.squares + 1 / task.size
     by = backend.constant(_normal(task.size).tolist(), whole)
     steps = xp.sqrt(spread) * xp.reshape(by, (PAIRS, 1, *whole.shape[-2:]))
@@ -241,7 +235,7 @@ def _can_bend(metric: Metric, n: int) -> bool:
         with NUMPY.quiet():
             found = slopes(cells, score, NUMPY, second=False, workers=1)
             error = np.sqrt(variance(found.first[0], cells, "multinomial", None, NUMPY))
-            point = Around(found.values[0], error, metric.range)
+            point = Around(found.values[0], error, metric.range, False)
             (one,) = _bends(cells, [point], lambda tables: score(tables, 1), steps, 2.0, NUMPY)
             return bool((one.bends & (error > NOISE * np.abs(point.value))).any())
     except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
