@@ -22,6 +22,9 @@ PAIRS, SIZES = 64, (1, 2)
 # so three standard errors from a stationary point, the second at a tie of two classes that is as likely as the table.
 BENT = (0.25, 0.75)
 
+# The same of a tie three standard errors away, which only the larger changes come to.
+FAR = 0.4
+
 # Within so many standard errors of an end of the range, the scale of a logarithm or a logit is of no use.
 NEAR = 1.4
 
@@ -163,9 +166,13 @@ def _bend(point: Around, moved: list[tuple[Array, Array]], scale: float, z: floa
     is_near, bends, squares = _room(point, xp) <= NEAR * error, error < 0, []
     for size, least, (up, down) in zip(SIZES, BENT, moved, strict=True):
         own = (on_scale(up, bounds, backend)[0] + on_scale(down, bounds, backend)[0]) / 2 - x
-        squares.append(xp.mean(((up + down) / 2 - value) ** 2, axis=0) / size**4)
-        bent = squares[-1] * size**4 > (least * error) ** 2
-        bends = bends | (bent & (is_near | ~(xp.mean(own**2, axis=0) / slope**2 <= (least * error) ** 2)))
+        square = xp.mean(((up + down) / 2 - value) ** 2, axis=0)
+        squares.append(square / size**4)
+        least_square = (least * error) ** 2
+        if size > 1:  # a tie further away
+            least_square = xp.where(squares[-1] > TIE * squares[0], (FAR * error) ** 2, least_square)
+        bent = is_near | ~(xp.mean(own**2, axis=0) / slope**2 <= least_square)
+        bends = bends | ((square > least_square) & bent)
     bends = bends & (error > 0)
     up, down = moved[0]
     bias, spread = _moments((up + down) / 2 - value, scale, xp)
@@ -195,7 +202,10 @@ def _moments(values: Array, scale: float, xp: Any) -> tuple[Array, Array]:
 def _steps(task: Task, whole: Array) -> Array:
     """Random changes (pairs, B, r, c) as of another sample: of all samples, or of those of each row."""
     backend, xp = task.backend, task.backend.xp
-    spread = whole if task.squares is None else task.squares + 1 / task.size
+    total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
+    spread = whole
+    if task.squares is not None:
+        spread = (task.squares + 1 / task.size) * (total / (total + 1))
     by = backend.constant(_normal(task.size).tolist(), whole)
     steps = xp.sqrt(spread) * xp.reshape(by, (PAIRS, 1, *whole.shape[-2:]))
     axes = -1 if task.options.scheme == "rows" else (-2, -1)
