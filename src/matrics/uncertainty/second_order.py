@@ -65,7 +65,6 @@ class Around(NamedTuple):
     value: Array
     error: Array
     bounds: Range
-    is_corrected: bool  # whether the limits of the delta method allow for its bias
 
 
 def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: float) -> list[Three]:
@@ -101,7 +100,7 @@ def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: float)
         return score(task.there(cells), task.workers)
 
     rows = zip(there(whole), limits, measures, strict=True)
-    points = [Around(value, error, measure.range, measure.biased) for value, (_, _, error), measure in rows]
+    points = [Around(value, error, measure.range) for value, (_, _, error), measure in rows]
     pairs = max(1, task.whole.shape[-1] * (task.whole.shape[-1] - 1) // 2)
     # Each pair of classes may be tied: limits for all of them at once (Bonferroni).
     of_ties = normal_quantile(1 - (1 - task.options.level) / pairs) / normal_quantile(task.options.level)
@@ -115,7 +114,7 @@ def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: float)
 
 def _limits(point: Around, limits: Three, one: Bend, z: float, of_ties: float, xp: Any) -> Three:  # noqa: PLR0917
     """The limits of a measure."""
-    (value, error, bounds, is_corrected), (low, high, _) = point, limits
+    (value, error, bounds), (low, high, _) = point, limits
     size = xp.abs(one.bias)
     reach = z * xp.sqrt(error**2 + one.spread + size**2 / 4)
     further = z * error + z**2 * xp.minimum(size, one.spread / (2 * xp.where(size > 0, size, 1)))
@@ -128,8 +127,7 @@ def _limits(point: Around, limits: Three, one: Bend, z: float, of_ties: float, x
         limit = xp.where((bias > 0) & (side * value + further > limit), side * value + further, limit)
         limit = side * xp.minimum(limit, most + size)
         limit = xp.where(side * limit > side * end, end, limit)
-        is_useless = (_room(point, xp) <= NEAR * error) & (not is_corrected)
-        limit = xp.where(one.bends & (is_useless | ~(side * old > side * limit)), limit, old)
+        limit = xp.where(one.bends & ~(side * old > side * limit), limit, old)  # never a narrower interval
         ends.append(xp.where(rejects_none & (error > 0), end, limit))
     return ends[0], ends[1], error
 
@@ -161,7 +159,7 @@ def _bends(  # noqa: PLR0917 (a measure, tables, and their changes)
 
 def _bend(point: Around, moved: list[tuple[Array, Array]], scale: float, z: float, backend: Standard) -> Bend:
     """The same of one measure, by its values at both tables of all pairs of both sizes."""
-    xp, (value, error, bounds, _) = backend.xp, point
+    xp, (value, error, bounds) = backend.xp, point
     x, slope, _ = on_scale(value, bounds, backend)
     is_near, bends, squares = _room(point, xp) <= NEAR * error, error < 0, []
     for size, least, (up, down) in zip(SIZES, BENT, moved, strict=True):
@@ -245,7 +243,7 @@ def _can_bend(metric: Metric, n: int) -> bool:
         with NUMPY.quiet():
             found = slopes(cells, score, NUMPY, second=False, workers=1)
             error = np.sqrt(variance(found.first[0], cells, "multinomial", None, NUMPY))
-            point = Around(found.values[0], error, metric.range, False)
+            point = Around(found.values[0], error, metric.range)
             (one,) = _bends(cells, [point], lambda tables: score(tables, 1), steps, 2.0, NUMPY)
             return bool((one.bends & (error > NOISE * np.abs(point.value))).any())
     except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
