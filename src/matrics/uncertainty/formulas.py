@@ -19,6 +19,7 @@ from matrics.uncertainty.predictive import is_predictive_value, limits_beside_sh
 from matrics.uncertainty.proportions import METHODS as PROPORTIONS
 from matrics.uncertainty.ratios import RATIOS, TwoSamples
 from matrics.uncertainty.row_limits import reaches_by_rows
+from matrics.uncertainty.second_order import around_bends, can_bend
 from matrics.uncertainty.slopes import Slopes, by_shares, contributions, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
 
@@ -85,7 +86,12 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
+        bent = []
+        if not plain and task.options.scheme != "clusters":
+            bent = [k for k in others if can_bend(task.measures[k].metric, task.whole.shape[-1])]
         found.update(zip(others, by_slopes, strict=True))
+        if bent:
+            found.update(zip(bent, around_bends(task, bent, [found[k] for k in bent], z), strict=True))
     if task.options.method == "score":
         for k, measure in enumerate(task.measures):
             found[k] = (*_by_score(task, measure, z), found[k][2])
