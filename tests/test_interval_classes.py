@@ -274,7 +274,9 @@ def test_weights_of_clusters() -> None:
     for key, one in alone.items():
         np.testing.assert_allclose(one.intervals.estimate, by_cluster[key].intervals.estimate, rtol=1e-12)
         np.testing.assert_allclose(one.intervals.low, by_cluster[key].intervals.low, atol=0.03)  # Wilson's
-        np.testing.assert_allclose(one.differences.high, by_cluster[key].differences.high, atol=0.01)
+        np.testing.assert_allclose(
+            one.differences.high, by_cluster[key].differences.high, atol=0.012
+        )  # Student's quantile
 
 
 def test_models_without_some_samples() -> None:
