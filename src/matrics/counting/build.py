@@ -152,6 +152,11 @@ def confusion_matrix(
         other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
         ``ConfusionState.zeros(...).update(...).dropped`` is their number.
 
+    Notes
+    -----
+    Counts have no gradient with respect to scores: PyTorch raises an error in ``backward``, and ``jax.grad`` gives 0
+    without a warning. To train with a measure, use :func:`matrics.soft_confusion_matrix`.
+
     Examples
     --------
     >>> import matrics, numpy
