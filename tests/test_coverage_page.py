@@ -153,5 +153,4 @@ def test_the_sentences_of_the_page(tables: Any) -> None:
         method: min(tables.lowest("cells", method, measure)[0] for measure in tables.MEASURES)
         for method in ("auto", "delta", "posterior", "bootstrap", "bca")
     }
-    assert max(worst, key=worst.get) == "auto"
-    assert all(worst[method] < tables.PROMISED for method in worst)
+    assert {method for method in worst if worst[method] >= tables.PROMISED} == {"auto"}
