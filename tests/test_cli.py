@@ -755,7 +755,6 @@ SCREENS = [
 ]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("line", "screen"), [screen[1:] for screen in SCREENS], ids=[s[0] for s in SCREENS])
 def test_screens_of_the_docs(command, monkeypatch, line, screen):
     monkeypatch.chdir(ROOT if "examples/" in line else ROOT / "examples")
