@@ -111,7 +111,9 @@ def test_torch(torch: Any, n: int, dtype: str) -> None:
 def test_jax(jax_backend: Any) -> None:
     import jax
 
-    n, dtype = 2, "float64" if jax_backend.float64 else "float32"
+    if not jax_backend.float64:
+        pytest.skip("the same program in 64 bits")
+    n, dtype = 2, "float64"
 
     def sums(cm: Any) -> Any:
         scores = matrics.score(cm, SPECS, zero_division=0.0)
@@ -122,4 +124,4 @@ def test_jax(jax_backend: Any) -> None:
     found = {spec: np.asarray(jacobian)[:, k] for k, spec in enumerate(SPECS)}
     finite, compared = check(found, n, dtype)
     assert finite > 20_000
-    assert compared > 5_000 or dtype == "float32"
+    assert compared > 5_000
