@@ -148,6 +148,7 @@ def test_torch_compile_of_any_shape(torch: Any, n: int, compiler: str) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.exhaustive(n=[2, 10])
 @pytest.mark.parametrize("n", [2, 4, 10])
 def test_torch_compile_of_vmap(torch: Any, n: int) -> None:
     """Over two axes of the batch, and of the derivatives of a measure."""
