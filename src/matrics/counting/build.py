@@ -106,10 +106,10 @@ def confusion_matrix(
         True labels in [0, num_classes), or any of ``labels``.
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
         Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
-        ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two. The
-        dtype alone decides, never the shape or the values. Lists and NumPy labels may stand with scores of PyTorch
-        (on the CPU) or JAX. Batches broadcast: one ``y_true`` (N,) against (M, N)
-        predictions of M models.
+        ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
+        One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
+        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast:
+        one ``y_true`` (N,) against (M, N) predictions of M models.
     num_classes : int
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables

@@ -125,8 +125,9 @@ def expected_interval(
     -------
     dict of str to Interval
         The measure of the expected matrix, and limits that contain the measure of the labelled samples with the
-        probability ``level``. Status 1 where fewer samples are expected than the measure depends on, as for
-        :class:`matrics.IntervalStatus`: a recall needs 20 expected samples of its class, 5 right and 5 wrong ones.
+        probability ``level``. Status 1 where fewer samples are expected than the measure needs by the rules of
+        :class:`matrics.IntervalStatus`: a recall needs 20 expected samples of its class, of these 5 correct and
+        5 incorrect ones.
 
     Raises
     ------
@@ -137,8 +138,8 @@ def expected_interval(
     -----
     The samples are these; what is random is their labels, each drawn with its probabilities (delta method). Many sure
     predictions have narrow limits, and the limits say nothing of probabilities that are wrong. The expected value is
-    known, so the limits are at equal distances from it, cut at the ends of the range; those of measures without a bound
-    are so on the scale of the logarithm. Limits of an unknown value, such as Wilson's, would be for another question.
+    known, so the limits are symmetric around it, and cut at the ends of the range; for measures without a bound they
+    are symmetric on a logarithmic scale. Wilson's limits are not used, because they are limits of an unknown parameter.
 
     Examples
     --------

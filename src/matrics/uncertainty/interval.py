@@ -142,9 +142,9 @@ def interval(
       if these are wider, for example if one class with few errors dominates: the measure is treated, to first order,
       as a sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies,
       confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
-      bias, and widened by it. Where a measure bends, as at chance, at the end of its range or at a tie of classes, the
-      derivative says too little: limits there are of second order, and are the end of the range where a test does not
-      reject it. The pages on uncertainty have the coverage.
+      bias, and widened by it. At stationary points (such as chance for EVE), at the ends of a range and at ties of
+      classes the first derivatives are not enough: there limits are of second order, and a limit is the end of the
+      range if a test does not reject that end. The pages on uncertainty have the coverage.
       The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
       that hold for all classes at once (Bonferroni); likewise the highest. These are conservative. Methods that draw
       replicates do so where several classes compete for the lowest value, as its replicates are biased there. Own
@@ -180,9 +180,10 @@ def interval(
     is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class has fewer than
     five errors or five correct predictions.
 
-    Without draws, an interval takes the time of about 2 n² scores, and 256 more of measures that may bend, such as EVE,
-    entropies and measures made of chi-squared; with draws, of ``num`` scores. Limits stay within
-    the range of the measure. If there are no limits, they are NaN, and ``status`` has the reason.
+    Without draws, an interval takes the time of about 2 n² scores. Measures that may have stationary points, such as
+    EVE, entropies and measures made of chi-squared, take that of 256 more scores. With draws, an interval takes the
+    time of ``num`` scores. Limits stay within the range of the measure. If there are no limits, they are NaN, and
+    ``status`` has the reason.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class IntervalStatus(IntEnum):
     )
     BIASED = (
         9,
-        "biased by more than a tenth of a standard error, as a lowest value of similar classes is; limits may miss it",
+        "estimate biased by over a tenth of its standard error (as a minimum of similar classes); may miss the truth",
     )
 
 

@@ -18,17 +18,19 @@ from matrics.uncertainty.slopes import slopes, variance
 # Pairs of opposite random changes of a table, and their sizes in standard errors.
 PAIRS, SIZES = 64, (1, 2)
 
-# A measure bends where the changes have more in common than this part of their size in standard errors. The first is
-# so three standard errors from a stationary point, the second at a tie of two classes that is as likely as the table.
+# A measure bends if the root mean square of its even part, the mean of both changes of a pair less the value, is above
+# this many standard errors; one bound for each of SIZES. The even part reaches the first bound three standard errors
+# from a stationary point, and the second one at a tie of two classes that is as likely as the table.
 BENT = (0.25, 0.75)
 
-# The same of a tie three standard errors away, which only the larger changes come to.
+# The second bound for a tie that is three standard errors away, which only the larger changes reach.
 FAR = 0.4
 
-# Within so many standard errors of an end of the range, the scale of a logarithm or a logit is of no use.
+# Closer to an end of the range than this many standard errors, a logarithmic or logit scale is not used.
 NEAR = 1.4
 
-# Where twice the change has this many times four times in common, or as many times less, the derivative jumps.
+# The even part of a smooth measure grows with the square of the change. If the mean squares of both sizes, divided by
+# the fourth power of the size, differ by more than this factor, the derivative jumps.
 TIE = 1.3
 
 # Whether a measure of more classes can bend is computed for so many.

@@ -27,7 +27,8 @@ Side = Literal["low", "high"] | None
 # of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
-# Of clusters of unequal sizes the effective number, and how many without a right prediction vary as much as the errors.
+# The least effective number of clusters, and the least sum of squared errors of the clusters in units of the squared
+# size of a cluster (1 for a single cluster without a correct prediction).
 EFFECTIVE_CLUSTERS, CLUSTERS_OF_ERRORS = 10, 0.1
 
 # Effective number of weighted samples: below this, single weights dominate, and the variance is unreliable.

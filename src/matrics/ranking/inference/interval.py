@@ -88,7 +88,7 @@ def ranking_interval(
 
     - areas: the values from which the estimate is not too far, with DeLong's variance (of average precision the
       variance of its influences) joined by that of two more samples that vary as much as samples can. Where scores have
-      few values, samples that all miss the same part of an area of 1 do not count as so many;
+      few values, the effective number of samples is reduced, because tied samples contribute equally to the variance;
     - losses: Student's limits of a mean, through Hall's transformation, which takes account of skewed losses;
     - ``recall_at_specificity``: a bootstrap in which the threshold is chosen anew, with Agresti and Coull's added
       successes. The recall is the highest of all thresholds whose specificity is at least this;
