@@ -46,7 +46,7 @@ NOISE = 1e-6
 CELLS_AT_ONCE = 2**20
 
 #: Lower and upper limits, and standard errors.
-Three = tuple[Array, Array, Array]
+LimitsAndError = tuple[Array, Array, Array]
 
 
 class Bend(NamedTuple):
@@ -69,7 +69,7 @@ class Around(NamedTuple):
     bounds: Range
 
 
-def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: float) -> list[Three]:
+def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
     """The limits of these measures; the second-order ones where a measure bends and these are further away.
 
     The first derivative vanishes at a stationary point and jumps at a tie, so that the delta method has a wrong
@@ -82,7 +82,7 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: f
     """
     backend, xp, count = task.backend, task.backend.xp, task.whole.shape[0]
     step = max(1, CELLS_AT_ONCE // (task.size * PAIRS)) if backend is NUMPY else max(1, count)
-    parts: list[list[Three]] = []
+    parts: list[list[LimitsAndError]] = []
     for start in range(0, count, step):
         some = slice(start, start + step)
         own = [(low[some, ...], high[some, ...], error[some, ...]) for low, high, error in limits]
@@ -92,7 +92,7 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[Three], z: f
     ]
 
 
-def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: float) -> list[Three]:
+def _around(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
     xp, measures = task.backend.xp, [task.measures[k] for k in which]
     total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
     whole = (task.whole + 1 / task.size) * (total / (total + 1))  # as many samples as before, for measures of these
@@ -114,7 +114,7 @@ def _around(task: Task, which: Sequence[int], limits: Sequence[Three], z: float)
     return found
 
 
-def _limits(point: Around, limits: Three, one: Bend, z: float, of_ties: float, xp: Any) -> Three:  # noqa: PLR0917
+def _limits(point: Around, limits: LimitsAndError, one: Bend, z: float, of_ties: float, xp: Any) -> LimitsAndError:  # noqa: PLR0917
     """The limits of a measure."""
     (value, error, bounds), (low, high, _) = point, limits
     size = xp.abs(one.bias)
