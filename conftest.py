@@ -37,26 +37,26 @@ import pytest  # noqa: E402
 
 # Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
-    "src/matrics/cli": ["typer"],
-    "src/matrics/counting/triton.py": ["triton"],
-    "src/matrics/engine/eigenvalues/operator.py": ["torch"],
-    "src/matrics/engine/eigenvalues/triton.py": ["triton"],
-    "src/matrics/integrations/captured.py": ["torch"],
-    "src/matrics/integrations/dask": ["dask", "pandas"],
-    "src/matrics/integrations/flax.py": ["flax"],
-    "src/matrics/integrations/guarded.py": ["torch"],
-    "src/matrics/integrations/sklearn.py": ["sklearn"],
-    "src/matrics/integrations/sklearn_folds.py": ["sklearn"],
-    "src/matrics/integrations/sklearn_labels.py": ["sklearn"],
-    "src/matrics/integrations/sklearn_scorer.py": ["sklearn"],
-    "src/matrics/integrations/torch.py": ["torch"],
-    "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
-    "src/matrics/integrations/transformers.py": ["torch"],
-    "src/matrics/integrations/xarray.py": ["xarray"],
-    "src/matrics/integrations/xarray_counts.py": ["xarray"],
-    "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
-    "src/matrics/plot": ["matplotlib"],
-    "src/matrics/reporting": ["jinja2", "matplotlib", "scipy"],
+    "src/matrics/_cli": ["typer"],
+    "src/matrics/_counting/triton.py": ["triton"],
+    "src/matrics/_engine/eigenvalues/operator.py": ["torch"],
+    "src/matrics/_engine/eigenvalues/triton.py": ["triton"],
+    "src/matrics/_integrations/captured.py": ["torch"],
+    "src/matrics/_integrations/dask": ["dask", "pandas"],
+    "src/matrics/_integrations/flax.py": ["flax"],
+    "src/matrics/_integrations/guarded.py": ["torch"],
+    "src/matrics/_integrations/sklearn.py": ["sklearn"],
+    "src/matrics/_integrations/sklearn_folds.py": ["sklearn"],
+    "src/matrics/_integrations/sklearn_labels.py": ["sklearn"],
+    "src/matrics/_integrations/sklearn_scorer.py": ["sklearn"],
+    "src/matrics/_integrations/torch.py": ["torch"],
+    "src/matrics/_integrations/torchmetrics.py": ["torch", "torchmetrics"],
+    "src/matrics/_integrations/transformers.py": ["torch"],
+    "src/matrics/_integrations/xarray.py": ["xarray"],
+    "src/matrics/_integrations/xarray_counts.py": ["xarray"],
+    "src/matrics/_integrations/xarray_dimensions.py": ["xarray"],
+    "src/matrics/_plot": ["matplotlib"],
+    "src/matrics/_reporting": ["jinja2", "matplotlib", "scipy"],
     "tests/eight_devices.py": ["jax"],
     "tests/eight_devices_stacks.py": ["jax"],
     "tests/eigenvalue_programs.py": ["jax"],
@@ -260,7 +260,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _registered_for_this_test_alone() -> Iterator[None]:
     """What a test or an example registers is unknown to the next one."""
     yield
-    registry = sys.modules.get("matrics.catalogue.registry")
+    registry = sys.modules.get("matrics._catalogue.registry")
     if registry is not None and registry._OWN:
         registry._OWN.clear()
         registry._OWN_NAMES.clear()

@@ -28,8 +28,8 @@ from pycm.overall_funcs import p_value_calc  # noqa: E402
 from timing import best  # noqa: E402 (beside this file)
 
 import matrics  # noqa: E402
-from matrics.catalogue.pycm import CLASS, DISTANCES, OVERALL, PYCM  # noqa: E402
-from matrics.engine.evaluation import evaluate  # noqa: E402
+from matrics._catalogue.pycm import CLASS, DISTANCES, OVERALL, PYCM  # noqa: E402
+from matrics._engine.evaluation import evaluate  # noqa: E402
 
 SIZES = (2, 3, 5, 10, 20)
 SHOWN = 10  # the size whose time is taken apart

@@ -34,7 +34,7 @@ MIB = 2**20
 
 OURS = """
 import json, sys
-from matrics.cli import main
+from matrics._cli import main
 try:
     main()
 except SystemExit as end:
@@ -45,7 +45,7 @@ print(json.dumps(sorted({"torch", "jax"} & set(sys.modules))), file=sys.stderr)
 COPY = """
 import os, sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-from matrics.files.outputs.writers import parquet_options
+from matrics._files.outputs.writers import parquet_options
 file, values, output, rows = *sys.argv[1:4], int(sys.argv[4])
 stack, columns = np.load(file, mmap_mode="r"), np.load(values, mmap_mode="r")
 schema = pa.schema([(str(k), pa.float64()) for k in range(len(columns))])

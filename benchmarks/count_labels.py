@@ -32,7 +32,7 @@ RUNS = 3
 COMMAND = """
 import sys
 sys.argv = ["matrics", *sys.argv[1:]]
-from matrics.cli import main
+from matrics._cli import main
 try:
     main()
 finally:

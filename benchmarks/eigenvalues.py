@@ -29,8 +29,8 @@ from rivals import plain_eve  # noqa: E402
 from timing import Time, best  # noqa: E402
 
 import matrics  # noqa: E402
-from matrics.engine.eigenvalues import host, xla  # noqa: E402
-from matrics.engine.eigenvalues.lanes import LEAST_MATRICES  # noqa: E402
+from matrics._engine.eigenvalues import host, xla  # noqa: E402
+from matrics._engine.eigenvalues.lanes import LEAST_MATRICES  # noqa: E402
 
 CELLS = 4_000_000
 HOST_SIZES = (4, 5, 7, 10, 20, 30)

@@ -1,7 +1,7 @@
 """How often limits of the difference of two evaluations contain the truth: ``python benchmarks/evals_coverage.py``.
 
 Each sample has a difficulty, and each model a skill; an answer passes with the logistic function of their sum. Beside
-the limits of ``matrics.integrations.evals.compare`` stand ± 1.96 standard errors: paired by sample, as for two
+the limits of ``matrics.evals.compare`` stand ± 1.96 standard errors: paired by sample, as for two
 independent runs, and as if all answers were independent. A Markdown table for ``docs/evals.md``.
 """
 
@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from matrics.integrations.evals.comparing import Compared, compared_means
-from matrics.integrations.evals.log import Graded
-from matrics.integrations.evals.pairing import Pair
+from matrics._integrations.evals.comparing import Compared, compared_means
+from matrics._integrations.evals.log import Graded
+from matrics._integrations.evals.pairing import Pair
 
 CASES = [(200, 1, 0.6, 0.7), (200, 3, 0.6, 0.7), (200, 1, 0.95, 0.97), (30, 1, 0.6, 0.7), (30, 3, 0.95, 0.97)]
 SPREAD = 1.5  # of the difficulties, on the scale of the logit

@@ -45,9 +45,9 @@ def folds(sets: int, samples: int = 200, repeats: int = 10) -> None:
             for k in range(2):
                 for model, columns in enumerate(halves):
                     two[model, repeat, k] = 1 - ridge_errors(x, y, columns, fold != k)[fold == k].mean()
-        found = matrics.compare_folds(*scores, test_fraction=0.1)
-        plain = matrics.compare_folds(*scores, test_fraction=1e-9)  # 1/k alone, as a paired t-test has it
-        t, f = (matrics.compare_folds(*two, method=method) for method in ("5x2_t", "5x2_f"))  # type: ignore[arg-type]
+        found = matrics.stats.compare_folds(*scores, test_fraction=0.1)
+        plain = matrics.stats.compare_folds(*scores, test_fraction=1e-9)  # 1/k alone, as a paired t-test has it
+        t, f = (matrics.stats.compare_folds(*two, method=method) for method in ("5x2_t", "5x2_f"))  # type: ignore[arg-type]
         rejected += [
             plain.p_value < 0.05,
             found.p_value < 0.05,
@@ -71,7 +71,9 @@ def datasets(sets: int) -> None:
         rejected = np.zeros(5)
         for _ in range(sets):
             scores = random.normal(size=(number, 1)) + 0.3 * random.normal(size=(number, models))
-            found = [matrics.compare_datasets(scores, method=method) for method in ("nemenyi", "holm", "wilcoxon")]  # type: ignore[arg-type]
+            found = [
+                matrics.stats.compare_datasets(scores, method=method) for method in ("nemenyi", "holm", "wilcoxon")
+            ]  # type: ignore[arg-type]
             rejected += [
                 found[0].p_value < 0.05,
                 found[0].f_p_value < 0.05,
@@ -93,7 +95,9 @@ def shuffles(sets: int) -> None:
         for _ in range(sets):
             y_true, y_pred = random.integers(0, classes, (2, number))
             for k, metric in enumerate(("accuracy", "mcc", "f1:macro")):
-                p = matrics.permutation_test(y_true, y_pred, metric, num_classes=classes, num=499, rng=random).p_value
+                p = matrics.stats.permutation_test(
+                    y_true, y_pred, metric, num_classes=classes, num=499, rng=random
+                ).p_value
                 rejected[k] += p <= 0.05
         print(
             f"| {number} | {classes} | " + " | ".join(f"{100 * one / sets:.1f}" for one in rejected) + " |", flush=True
@@ -106,7 +110,7 @@ def cost() -> None:
     random = np.random.default_rng(0)
     y_true, y_pred = random.integers(0, 3, (2, 10_000))
     begin = time.perf_counter()
-    matrics.permutation_test(y_true, y_pred, "mcc", num_classes=3, rng=0)
+    matrics.stats.permutation_test(y_true, y_pred, "mcc", num_classes=3, rng=0)
     ours = time.perf_counter() - begin
     begin = time.perf_counter()
     for _ in range(100):

@@ -11,6 +11,7 @@ asserted.
 from __future__ import annotations
 
 import dask
+import matrics.xarray
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +20,6 @@ from run import as_slow, machine, print_machine, spell  # (beside this file, as 
 from timing import best
 
 import matrics
-import matrics.integrations.xarray
 
 METRICS = ["accuracy", "mcc", "cohen_kappa", "f1", "recall:class", "cen"]
 RIVALS = ("plain array", "pandas, groupby.size", "Polars, group_by.len")
@@ -49,14 +49,14 @@ def counted_frames() -> dict[str, float]:
     of_pandas = pd.DataFrame({"site": sites, **texts})
     of_polars = pl.DataFrame({"site": sites, **{name: column.tolist() for name, column in texts.items()}})
     by = ["site", "y_true", "y_pred"]
-    counts = matrics.count_frame(of_pandas, by="site").matrix
+    counts = matrics.frames.count(of_pandas, by="site").matrix
     np.testing.assert_array_equal(counts.ravel(), of_pandas.groupby(by).size().to_numpy())
-    np.testing.assert_array_equal(counts, matrics.count_frame(of_polars, by="site").matrix)
+    np.testing.assert_array_equal(counts, matrics.frames.count(of_polars, by="site").matrix)
     calls = {
         "pandas, groupby.size": lambda: of_pandas.groupby(by).size(),
-        "pandas, count_frame": lambda: matrics.count_frame(of_pandas, by="site"),
+        "pandas, count_frame": lambda: matrics.frames.count(of_pandas, by="site"),
         "Polars, group_by.len": lambda: of_polars.group_by(by).len(),
-        "Polars, count_frame": lambda: matrics.count_frame(of_polars, by="site"),
+        "Polars, count_frame": lambda: matrics.frames.count(of_polars, by="site"),
     }
     return dict(zip(calls, best(*calls.values(), runs=5), strict=True))
 

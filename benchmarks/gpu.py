@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 import torch
 from machine import machine, print_machine  # (beside this file, as are the next two)
+from matrics.torch import ConfusionMetric, ScoreMetric
 from rivals import PANEL, plain_panel
 from timing import Time
 
 import matrics
-from matrics.arrays.torch import TORCH
-from matrics.engine.eigenvalues import bisection, operator
-from matrics.integrations.torch import ConfusionMetric, ScoreMetric
+from matrics._arrays.torch import TORCH
+from matrics._engine.eigenvalues import bisection, operator
 
 ROOT = Path(__file__).parents[1]
 # Files whose tests take a backend, and those that ask for a GPU by themselves.
@@ -225,7 +225,7 @@ def jax_eigenvalues(device: torch.device, matrices: int) -> Iterator[Row]:
     import jax
     import jax.numpy as jnp
 
-    from matrics.arrays.jax import Jax
+    from matrics._arrays.jax import Jax
 
     class Looped(Jax):
         """A loop in place of all its steps, which take minutes to compile."""
@@ -489,8 +489,8 @@ def profile(device: torch.device, matrices: int) -> None:
 
 def tune(device: torch.device, matrices: int) -> None:
     """Sizes of the kernels for eigenvalues and counts."""
-    from matrics.counting import triton as counts
-    from matrics.engine.eigenvalues import triton
+    from matrics._counting import triton as counts
+    from matrics._engine.eigenvalues import triton
 
     for n, dtype in itertools.product((5, 10, 20), ("float64", "float32")):
         x = stack_of(n, dtype, matrices * 25 // n**2, device)

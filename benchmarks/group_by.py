@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 RUNS = 3
 
-MATRICS = "import sys; sys.argv[0] = 'matrics'; from matrics.cli import main; main()"
+MATRICS = "import sys; sys.argv[0] = 'matrics'; from matrics._cli import main; main()"
 PYARROW = """
 import sys, pyarrow as pa, pyarrow.csv, pyarrow.parquet as pq
 path, output = sys.argv[1:]

@@ -51,14 +51,14 @@ def covered(found: Any, truth: float) -> float:
 Case = tuple[int, int, int, float, bool]  # classes, labels, samples, accuracy of the judge, whether it depends
 
 
-def drawn(case: Case, sets: int) -> tuple[matrics.JudgedCounts, np.ndarray]:
+def drawn(case: Case, sets: int) -> tuple[matrics.results.JudgedCounts, np.ndarray]:
     """Counts of simulated data sets, and the shares that they are drawn from."""
     n, labels, number, judge, depends = case
     random = np.random.default_rng([n, labels, int(100 * judge), depends])
     shares = samples(n, judge, depends=depends)
     cube = random.multinomial(labels, shares.ravel(), sets).reshape(sets, n, n, n)
     plane = random.multinomial(number - labels, shares.sum(0).ravel(), sets).reshape(sets, n, n)
-    return matrics.JudgedCounts(cube, plane), shares
+    return matrics.results.JudgedCounts(cube, plane), shares
 
 
 def words(case: Case) -> list[str]:
@@ -74,9 +74,9 @@ def row(case: Case, sets: int, **options: Any) -> list[str]:
     names = [str(k) for k in range(n)]
     specs = [f"recall[{n - 1}]" if spec == "rare recall" else spec for spec in SPECS]
     truth = matrics.score(shares.sum(1) * 1e9, specs, class_names=names)
-    found = matrics.judged_interval(counts, specs, class_names=names, **options)
-    people = matrics.judged_interval(counts, specs, class_names=names, method="labelled")
-    alone = matrics.judged_interval(counts, specs, class_names=names, method="judge")
+    found = matrics.judged.interval(counts, specs, class_names=names, **options)
+    people = matrics.judged.interval(counts, specs, class_names=names, method="labelled")
+    alone = matrics.judged.interval(counts, specs, class_names=names, method="judge")
     cells = [f"{100 * covered(found[spec], truth[spec]):.1f}" for spec in specs]
     fine = np.mean(found["mcc"].status == 0)
     narrower = np.nanmedian((found["mcc"].high - found["mcc"].low) / (people["mcc"].high - people["mcc"].low))
@@ -133,7 +133,7 @@ def good(sets: int) -> None:
         cube = random.multinomial(labels, shares.ravel(), sets).reshape(sets, 2, 2, 2)
         plane = random.multinomial(number - labels, shares.sum(0).ravel(), sets).reshape(sets, 2, 2)
         truth = matrics.score(shares.sum(1) * 1e9, specs, class_names=["0", "1"])
-        limits = matrics.judged_interval(matrics.JudgedCounts(cube, plane), specs, class_names=["0", "1"])
+        limits = matrics.judged.interval(matrics.results.JudgedCounts(cube, plane), specs, class_names=["0", "1"])
         one = limits["accuracy"]
         words = f"{100 * judge:g} %" if found is None else f"finds {100 * found:g} % of the errors"
         cells = [f"{recalls[0]:g}, {recalls[1]:g}", f"{100 * share:g} %", words, f"{labels:,} of {number:,}"]
@@ -154,7 +154,7 @@ def methods(sets: int) -> None:
         truth = matrics.mcc(shares.sum(1) * 1e9)
         cells = []
         for name in names:
-            found = matrics.mcc(matrics.judged_confusion_matrix(counts, method=name))  # type: ignore[arg-type]
+            found = matrics.mcc(matrics.judged.confusion_matrix(counts, method=name))  # type: ignore[arg-type]
             cells.append(f"{1000 * np.sqrt(np.nanmean((found - truth) ** 2)):.0f}")
         print("| " + " | ".join([*words(case), *cells]) + " |", flush=True)
 
@@ -166,12 +166,12 @@ def cost() -> None:
     judge = np.where(random.random(2_000) < 0.85, true, random.integers(0, 3, 2_000))
     pred = np.where(random.random((1_000, 2_000)) < 0.8, true, random.integers(0, 3, (1_000, 2_000)))
     begin = time.perf_counter()
-    counts = matrics.judged_counts(true, judge, pred, labelled=np.arange(2_000) < 300, num_classes=3)
+    counts = matrics.judged.count(true, judge, pred, labelled=np.arange(2_000) < 300, num_classes=3)
     print(f"counted in {time.perf_counter() - begin:.2f} s")
     specs = ["accuracy", "f1:macro", "mcc", "cohen_kappa", "informedness:macro"]
     for options in ({}, {"limits": "bootstrap", "num": 1_000, "rng": 0}):
         begin = time.perf_counter()
-        matrics.judged_interval(counts, specs, **options)  # type: ignore[arg-type]
+        matrics.judged.interval(counts, specs, **options)  # type: ignore[arg-type]
         print(f"{options.get('limits', 'delta')}: {time.perf_counter() - begin:.2f} s")
 
 

@@ -34,7 +34,7 @@ def by_scikit_learn(y_true: np.ndarray, y_pred: np.ndarray, average: str) -> lis
 
 def by_matrics(y_true: np.ndarray, y_pred: np.ndarray, average: str) -> list[np.ndarray]:
     """The same, of all sets."""
-    return list(matrics.multilabel_score(y_true, y_pred, FIVE, average=average, zero_division=0).values())
+    return list(matrics.multilabel.score(y_true, y_pred, FIVE, average=average, zero_division=0).values())
 
 
 def row(name: str, seconds: float, read: float) -> None:
@@ -61,8 +61,8 @@ def compare(y_true: np.ndarray, y_pred: np.ndarray) -> None:
         row(f"multilabel_score, five measures, {average}", ours, read)
         row(f"scikit-learn, the same{' (loop)' if batch > 1 else ''}: {theirs / ours:.0f} times ours", theirs, read)
     calls = {
-        "multilabel_confusion_matrix": lambda: matrics.multilabel_confusion_matrix(y_true, y_pred),
-        "subset_accuracy": lambda: matrics.subset_accuracy(y_true, y_pred),
+        "multilabel_confusion_matrix": lambda: matrics.multilabel.confusion_matrix(y_true, y_pred),
+        "subset_accuracy": lambda: matrics.multilabel.subset_accuracy(y_true, y_pred),
     }
     for name, seconds in zip(calls, best(*calls.values(), runs=3), strict=True):
         row(name, seconds, read)

@@ -31,7 +31,7 @@ def studies(random, sizes, rates, number):
 def truth(rates, share):
     """The measures where they are meant for."""
     (sensitivity, specificity) = rates
-    there = matrics.at_prevalence([[specificity, 1 - specificity], [1 - sensitivity, sensitivity]], share)
+    there = matrics.transform.at_prevalence([[specificity, 1 - specificity], [1 - sensitivity, sensitivity]], share)
     return matrics.score(there, MEASURES)
 
 
@@ -79,7 +79,7 @@ def estimated(number):
     for sizes, rates, share, tested in product(STUDIES[1:], RATES[:2], SHARES, TESTED):
         stack = studies(random, sizes, rates, number)
         positive = random.binomial(tested, share * rates[0] + (1 - share) * (1 - rates[1]), number)
-        estimate = matrics.estimate_prevalence(stack, np.stack([tested - positive, positive], -1))
+        estimate = matrics.stats.estimate_prevalence(stack, np.stack([tested - positive, positive], -1))
         own = (estimate.low[:, 1] <= share) & (share <= estimate.high[:, 1])
         wanted = truth(rates, share)["ppv"]
         limits = [matrics.interval(stack, "ppv", prevalence=one)["ppv"] for one in (estimate, estimate.prevalence)]
@@ -99,11 +99,11 @@ def by_probabilities(number):
             markers = random.normal(distance * (random.random((100, samples)) < share), 1.0)
             y_prob = 1 / (1 + np.exp(distance * (distance / 2 - markers)))
             both = np.stack([1 - y_prob, y_prob], -1)
-            found = matrics.estimate_prevalence(probabilities=both, training_prevalence=0.5)
+            found = matrics.stats.estimate_prevalence(probabilities=both, training_prevalence=0.5)
             low, high = found.low[:, 1], found.high[:, 1]
             held_ones.append((low <= share) & (share <= high))
             widths.append(high - low)
-            edges.append(found.status == matrics.PrevalenceStatus.AT_THE_EDGE)
+            edges.append(found.status == matrics.results.PrevalenceStatus.AT_THE_EDGE)
         held_, edge = (100 * np.mean(x) for x in (held_ones, edges))
         show(f"{distance:g} sd", f"{share}", f"{samples}", f"{held_:.1f}", f"{np.mean(widths):.3f}", f"{edge:.0f}")
 

@@ -26,10 +26,10 @@ SCORES_OF_RUNS = 3 * 10**6
 
 # Ours, and scikit-learn's.
 PAIRS = {
-    "ROC AUC": (matrics.roc_auc, sk.roc_auc_score),
-    "average precision": (matrics.average_precision, sk.average_precision_score),
-    "ROC curve": (matrics.roc_curve, partial(sk.roc_curve, drop_intermediate=False)),
-    "precision and recall": (matrics.precision_recall_curve, sk.precision_recall_curve),
+    "ROC AUC": (matrics.ranking.roc_auc, sk.roc_auc_score),
+    "average precision": (matrics.ranking.average_precision, sk.average_precision_score),
+    "ROC curve": (matrics.ranking.roc_curve, partial(sk.roc_curve, drop_intermediate=False)),
+    "precision and recall": (matrics.ranking.precision_recall_curve, sk.precision_recall_curve),
 }
 
 MEASURES = [
@@ -89,14 +89,14 @@ def areas(number: int) -> None:
         ("three digits", np.float64, 3),
     ):
         x = np.round(random.random(y.shape), digits).astype(dtype)
-        ours = matrics.roc_auc(y, x)
+        ours = matrics.ranking.roc_auc(y, x)
         loop = [sk.roc_auc_score(a, b) for a, b in zip(y[some], x[some], strict=True)]
         np.testing.assert_allclose(ours[some], loop, rtol=1e-12)
-        np.testing.assert_array_equal(matrics.roc_auc(y, x, workers=2), ours)
+        np.testing.assert_array_equal(matrics.ranking.roc_auc(y, x, workers=2), ours)
         times = best(
-            lambda x=x: matrics.roc_auc(y, x),
+            lambda x=x: matrics.ranking.roc_auc(y, x),
             lambda x=x: [sk.roc_auc_score(a, b) for a, b in zip(y[some], x[some], strict=True)],
-            lambda x=x: matrics.roc_auc(y, x, workers=2),
+            lambda x=x: matrics.ranking.roc_auc(y, x, workers=2),
             lambda x=x: np.argsort(x, axis=-1),
             lambda x=x: (x.max(), y.max()),
             runs=3,
@@ -112,20 +112,20 @@ def curves(size: int) -> None:
     random = np.random.default_rng(1)
     y = random.integers(0, 2, size)
     x = random.normal(size=y.size) + y
-    curve = matrics.threshold_curve(y, x, MEASURES)
+    curve = matrics.ranking.threshold_curve(y, x, MEASURES)
     for place in (size // 1000, 2 * size // 5, size - size // 1000):
         predicted = x >= curve.thresholds[place]
         np.testing.assert_allclose(curve["mcc"][place], sk.matthews_corrcoef(y, predicted), rtol=1e-9)
         np.testing.assert_allclose(curve["f1"][place], sk.f1_score(y, predicted), rtol=1e-9)
     few = curve.thresholds[1 :: y.size // 5]
     times = best(
-        lambda: matrics.threshold_curve(y, x, MEASURES),
+        lambda: matrics.ranking.threshold_curve(y, x, MEASURES),
         lambda: (sk.roc_curve(y, x, drop_intermediate=False), sk.precision_recall_curve(y, x)),
         lambda: [
             matrics.score(matrics.confusion_matrix(y, x, num_classes=2, threshold=float(t)), MEASURES) for t in few
         ],
         lambda: np.argsort(x),
-        lambda: matrics.threshold_confusion_matrix(y, x, np.linspace(-3, 4, 1000)),
+        lambda: matrics.ranking.confusion_matrix(y, x, np.linspace(-3, 4, 1000)),
         runs=3,
     )
     times[2] *= y.size / len(few)

@@ -49,15 +49,15 @@ def areas(sets: int) -> None:
         share = positive / (positive + negative)
         many = (np.arange(ENDLESS) < share * ENDLESS).astype(int)
         endless = scores(kind, area, many, random)
-        precision = matrics.average_precision(many, endless)
-        recall = matrics.recall_at_specificity(many, endless, 0.9)
+        precision = matrics.ranking.average_precision(many, endless)
+        recall = matrics.ranking.recall_at_specificity(many, endless, 0.9)
         y_true = np.broadcast_to((np.arange(positive + negative) < positive).astype(int), (sets, positive + negative))
         drawn = scores(kind, area, y_true, random)
-        found = matrics.ranking_interval(y_true, drawn, ["roc_auc", "average_precision"], workers=-1)
-        logit = matrics.ranking_interval(y_true, drawn, ["roc_auc", "average_precision"], method="logit", workers=-1)
-        delong = matrics.ranking_interval(y_true, drawn, "roc_auc", method="delong", workers=-1)["roc_auc"]
+        found = matrics.ranking.interval(y_true, drawn, ["roc_auc", "average_precision"], workers=-1)
+        logit = matrics.ranking.interval(y_true, drawn, ["roc_auc", "average_precision"], method="logit", workers=-1)
+        delong = matrics.ranking.interval(y_true, drawn, "roc_auc", method="delong", workers=-1)["roc_auc"]
         few = slice(None, max(1, sets // 4))
-        point = matrics.ranking_interval(y_true[few], drawn[few], POINT, num=400, rng=0, workers=-1)[POINT]
+        point = matrics.ranking.interval(y_true[few], drawn[few], POINT, num=400, rng=0, workers=-1)[POINT]
         auc = found["roc_auc"]
         cells = [
             *(covered(one, area) for one in (auc, delong, logit["roc_auc"])),
@@ -85,14 +85,14 @@ def losses(sets: int) -> None:
         endless = probabilities(kind, (ENDLESS * 4,), random)
         here = max(40, sets if number < 10_000 else sets // 10)
         y_true, y_prob = probabilities(kind, (here, number), random)
-        found = matrics.ranking_interval(y_true, y_prob, ["log_loss", "brier_score"], workers=-1)
+        found = matrics.ranking.interval(y_true, y_prob, ["log_loss", "brier_score"], workers=-1)
         name = "expected_calibration_error"
-        error = matrics.ranking_interval(y_true, y_prob, name, num=400, rng=0, workers=-1)[name]
-        truth = 0.0 if kind != "too sure" else matrics.expected_calibration_error(*endless)
+        error = matrics.ranking.interval(y_true, y_prob, name, num=400, rng=0, workers=-1)[name]
+        truth = 0.0 if kind != "too sure" else matrics.probabilities.expected_calibration_error(*endless)
         few = max(20, here // 20)
         replicates = random.integers(0, number, (few, 200, number))
         each = np.arange(few)[:, None, None]
-        drawn = matrics.expected_calibration_error(y_true[each, replicates], y_prob[each, replicates])
+        drawn = matrics.probabilities.expected_calibration_error(y_true[each, replicates], y_prob[each, replicates])
         low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
         cells = [covered(found[one], getattr(matrics, one)(*endless)) for one in ("log_loss", "brier_score")]
         cells += [covered(error, truth), f"{100 * np.mean((low <= truth) & (truth <= high)):.0f}"]
@@ -110,14 +110,14 @@ def calibration(sets: int) -> None:
         endless = probabilities(kind, (ENDLESS,), random)
         here = max(40, sets // 5)
         y_true, y_prob = probabilities(kind, (here, number), random)
-        found = matrics.calibration_interval(y_true, y_prob, num=400, rng=0)
+        found = matrics.probabilities.interval(y_true, y_prob, num=400, rng=0)
         truths = {
-            name: float(one.estimate) for name, one in matrics.calibration_interval(*endless, num=2, rng=0).items()
+            name: float(one.estimate) for name, one in matrics.probabilities.interval(*endless, num=2, rng=0).items()
         }
         if kind != "too sure":
             truths |= {"slope": 1, "intercept": 0, "in_the_large": 0, "ici": 0, "e50": 0, "e90": 0}
-        benefit = matrics.decision_curve(y_true, y_prob, [0.2], num=500, rng=0).net_benefit
-        truth = float(matrics.decision_curve(*endless, [0.2], num=2, rng=0).net_benefit.estimate[0])
+        benefit = matrics.ranking.decision_curve(y_true, y_prob, [0.2], num=500, rng=0).net_benefit
+        truth = float(matrics.ranking.decision_curve(*endless, [0.2], num=2, rng=0).net_benefit.estimate[0])
         cells = [covered(found[name], truths[name]) for name in names]
         cells.append(covered(type(benefit)(*(part[:, 0] for part in benefit)), truth))
         print(f"| {number:,} | {kind} | " + " | ".join(cells) + " |", flush=True)
@@ -135,9 +135,9 @@ def sizes(sets: int) -> None:
         shift = NormalDist().inv_cdf(area) * math.sqrt(2)
         drawn = math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own + shift * y_true[:, None]
         y_prob = 1 / (1 + np.exp(-(shift * (drawn - shift / 2) + math.log(positive / negative))))
-        found = matrics.compare_rankings(y_true, y_prob, ["roc_auc", "average_precision", "log_loss"], workers=-1)
+        found = matrics.ranking.compare(y_true, y_prob, ["roc_auc", "average_precision", "log_loss"], workers=-1)
         few = slice(None, max(1, sets // 4))
-        point = matrics.compare_rankings(y_true[few], y_prob[few], POINT, num=400, rng=0, workers=-1)
+        point = matrics.ranking.compare(y_true[few], y_prob[few], POINT, num=400, rng=0, workers=-1)
         cells = [f"{100 * np.mean(one.p_value[:, 0, 1] < 0.05):.1f}" for one in (found | point).values()]
         print(f"| {positive}, {negative} | {area} | {correlation} | " + " | ".join(cells) + " |", flush=True)
 
@@ -169,7 +169,7 @@ def cost() -> None:
     y_true = (random.random(10_000) < 0.3).astype(int)
     pairs = random.normal(size=(1_000, 2, 10_000)) + y_true
     begin = time.perf_counter()
-    found = matrics.compare_rankings(np.broadcast_to(y_true, (1_000, 10_000)), pairs, "roc_auc")["roc_auc"]
+    found = matrics.ranking.compare(np.broadcast_to(y_true, (1_000, 10_000)), pairs, "roc_auc")["roc_auc"]
     ours = time.perf_counter() - begin
     begin = time.perf_counter()
     p_values = np.asarray([by_hand(y_true, pair) for pair in pairs])

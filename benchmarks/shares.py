@@ -17,13 +17,13 @@ from unittest.mock import patch
 import numpy as np
 
 import matrics
-from matrics.arrays import NUMPY
-from matrics.counting import count
-from matrics.engine.evaluation import evaluate
-from matrics.engine.execution import blocks
-from matrics.engine.execution.host import HostTable
-from matrics.engine.execution.scratch import Scratch
-from matrics.engine.margins import margin
+from matrics._arrays import NUMPY
+from matrics._counting import count
+from matrics._engine.evaluation import evaluate
+from matrics._engine.execution import blocks
+from matrics._engine.execution.host import HostTable
+from matrics._engine.execution.scratch import Scratch
+from matrics._engine.margins import margin
 
 # Owners and names of what is clocked, by the part that its time belongs to.
 OF_SCORE = {

@@ -83,7 +83,7 @@ def print_random(cells: int, runs: int) -> None:
         number = cells // n**2
 
         def ours(number: int = number, n: int = n) -> np.ndarray:
-            return matrics.random_matrices(number, n, rng=random)
+            return matrics.simulate.random_matrices(number, n, rng=random)
 
         def plain(number: int = number, n: int = n) -> np.ndarray:
             return random.integers(1, 1001, (number, n, n))

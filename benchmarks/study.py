@@ -54,7 +54,7 @@ def both_times(call: object) -> tuple[object, float, float]:
 
 def catalogue(number: int, group: str) -> None:
     """Many measures."""
-    stack = matrics.random_matrices(number, 3, rng=0)
+    stack = matrics.simulate.random_matrices(number, 3, rng=0)
     scores = matrics.score(stack, group)
     names = list(scores)
     combinations = len(names) * (len(names) - 1) // 2

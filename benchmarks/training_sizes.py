@@ -21,8 +21,8 @@ import torch  # isort: skip
 import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
-from matrics.integrations import torch as plain
-from matrics.integrations import torchmetrics as with_torchmetrics
+from matrics import torch as plain
+from matrics import torchmetrics as with_torchmetrics
 
 CLASSES = (2, 10, 100, 1000, 50_000)
 BATCHES = (128, 65_536)

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 from torchmetrics.classification import BinaryAUROC
 
 import matrics
-from matrics.study.figures.style import draw, label_all, new_figure, styles
+from matrics._study.figures.style import draw, label_all, new_figure, styles
 
 SCALES = np.geomspace(1e-3, 100, 21)
 SETS, SAMPLES, RATE = 5, 20_000, 0.1

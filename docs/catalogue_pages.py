@@ -9,8 +9,8 @@ import gradients
 from catalogue_table import anchor, bounds
 
 import matrics
-from matrics.catalogue import description
-from matrics.cli.markdown import escape, table
+from matrics._catalogue import description
+from matrics._cli.markdown import escape, table
 
 FAMILIES = {
     "rates": "Rates of one class against the rest",

@@ -3,7 +3,7 @@
 from html import escape
 
 import matrics
-from matrics.catalogue import description
+from matrics._catalogue import description
 
 HEAD = """\
 ---

@@ -1,11 +1,11 @@
 """What the certificates of the catalogue say: the tables of ``certificates.md``, and a page of witnesses per family."""
 
-from matrics.catalogue.description import certified
-from matrics.catalogue.record import METRICS
-from matrics.cli.markdown import escape, table
-from matrics.study.certificates.catalogue import SOURCES, STATEMENTS
-from matrics.study.certificates.results import number
-from matrics.study.certificates.stored import stored_certificate
+from matrics._catalogue.description import certified
+from matrics._catalogue.record import METRICS
+from matrics._cli.markdown import escape, table
+from matrics._study.certificates.catalogue import SOURCES, STATEMENTS
+from matrics._study.certificates.results import number
+from matrics._study.certificates.stored import stored_certificate
 
 # The columns of the tables, in words that fit; the rest is on the pages of the witnesses.
 COLUMNS = {

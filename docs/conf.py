@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import matrics
-from matrics.catalogue import pycm
-from matrics.catalogue.elsewhere import ELSEWHERE
-from matrics.cli.markdown import escape, table
+from matrics._catalogue import pycm
+from matrics._catalogue.elsewhere import ELSEWHERE
+from matrics._cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables

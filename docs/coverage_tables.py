@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from statistics import fmean
 
-from matrics.cli.markdown import table
+from matrics._cli.markdown import table
 
 STUDY = json.loads((Path(__file__).parent / "coverage.json").read_text(encoding="utf-8"))
 COLUMN = {name: place for place, name in enumerate(STUDY["about"]["columns"])}
@@ -26,7 +26,7 @@ MEASURES = {
 }
 METHODS = ("auto", "delta", "posterior", "bootstrap", "bca", "wilson")
 PROMISED = 0.93  # what the default is to reach where its status is 0
-SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics.uncertainty.status
+SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics._uncertainty.status
 
 
 def in_order(text):

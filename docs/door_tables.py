@@ -11,8 +11,8 @@ import string
 import typer
 from signature_tables import without_first
 
-from matrics.cli.app import app
-from matrics.cli.markdown import table
+from matrics._cli.app import app
+from matrics._cli.markdown import table
 
 #: The columns, and what the argument may be called: on data frames, with named dimensions, on the command line.
 COLUMNS = {
@@ -189,7 +189,7 @@ def takes(door):
         return {name for name, one in inspect.signature(found).parameters.items() if one.annotation != "None"}
     methods = [getattr(found, method, None) for method in ("zeros", "update", "score")]
     whole = [inspect.signature(method) for method in methods if method is not None]
-    if path.startswith("matrics.integrations"):
+    if path.startswith("matrics._integrations"):
         whole.append(without_first(found.__init__))
     return {name for signature in whole for name in signature.parameters}
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import area_errors
+import matrics.plot
 import pandas as pd
 
 import matrics
-import matrics.plot
-from matrics.study.figures import eigenvalues, entropy, review
+from matrics._study.figures import eigenvalues, entropy, review
 
 FIGURES = {**eigenvalues.FIGURES, **review.FIGURES, **entropy.FIGURES}
 SHOWN = ("000_figure_1", "000_figure_2", "001_figure_1", "001_figure_2", "001_figure_4", "002_figure_1")
@@ -22,5 +22,5 @@ def write_figures(app):
         FIGURES[name]().savefig(folder / f"{name}.svg")
     area_errors.figure().savefig(folder / "area_errors.svg")
     predictions = pd.read_parquet(DIGITS)
-    counts = matrics.count_frame(predictions[predictions["model"] == "naive_bayes"])
+    counts = matrics.frames.count(predictions[predictions["model"] == "naive_bayes"])
     matrics.plot.confusion_matrix(counts.matrix, top=3).save(folder / "first_page.svg")

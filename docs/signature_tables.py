@@ -10,7 +10,7 @@ import textwrap
 import types
 
 import matrics
-from matrics.catalogue.record import METRICS, Metric
+from matrics._catalogue.record import METRICS, Metric
 
 #: Where public names are; what is in ``__all__`` there.
 MODULES = {
@@ -19,15 +19,15 @@ MODULES = {
     "matrics.raters": "Several raters",
     "matrics.study": "Measures of measures",
     "matrics.testing": "Tests of models",
-    "matrics.integrations.torch": "PyTorch",
-    "matrics.integrations.torchmetrics": "torchmetrics and Lightning",
-    "matrics.integrations.flax": "Flax",
-    "matrics.integrations.transformers": "Hugging Face",
-    "matrics.integrations.dask": "Dask",
-    "matrics.integrations.sklearn": "scikit-learn",
-    "matrics.integrations.xarray": "xarray",
-    "matrics.integrations.loggers": "Loggers",
-    "matrics.integrations.evals": "Evaluation logs",
+    "matrics.torch": "PyTorch",
+    "matrics.torchmetrics": "torchmetrics and Lightning",
+    "matrics.flax": "Flax",
+    "matrics.transformers": "Hugging Face",
+    "matrics.dask": "Dask",
+    "matrics.sklearn": "scikit-learn",
+    "matrics.xarray": "xarray",
+    "matrics.loggers": "Loggers",
+    "matrics.evals": "Evaluation logs",
 }
 
 WIDTH = 96  # of a line of code on a page
@@ -45,7 +45,7 @@ def signatures(module):
         if inspect.isroutine(found):
             yield name, inspect.signature(found)
         elif inspect.isclass(found):
-            if found.__module__.startswith("matrics.integrations") and not issubclass(found, tuple):
+            if found.__module__.startswith("matrics._integrations") and not issubclass(found, tuple):
                 yield name, without_first(found.__init__)
             for method, member in members(found).items():
                 inside = member.__func__ if isinstance(member, classmethod) else member
@@ -57,7 +57,7 @@ def members(found):
     """The members of a class, and of the base that all states, or the metrics of a library, share: its own first."""
     known = {}
     for base in found.__mro__:
-        if base is found or base.__module__.startswith(("matrics.integrations", "matrics.states")):
+        if base is found or base.__module__.startswith(("matrics._integrations", "matrics._states")):
             known = {**known, **{name: member for name, member in vars(base).items() if name not in known}}
     return known
 

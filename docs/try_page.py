@@ -61,7 +61,7 @@ def examples():
 def digits():
     """A model's predictions of handwritten digits, counted."""
     predictions = pd.read_parquet(Path(__file__).parents[1] / "examples" / "digits_sweep.parquet")
-    return matrics.count_frame(predictions[predictions["model"] == "naive_bayes"]).matrix.astype(int).tolist()
+    return matrics.frames.count(predictions[predictions["model"] == "naive_bayes"]).matrix.astype(int).tolist()
 
 
 # The title, what is seen, the classes and the matrix.

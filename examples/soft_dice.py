@@ -100,7 +100,7 @@ def dice(weights: list[torch.Tensor], data: Split) -> np.ndarray:
     """Hard Dice of the images, from counts: its mean over them, for each seed and threshold (seeds, thresholds)."""
     with torch.no_grad():
         probabilities = forward(weights, data[0]).sigmoid()
-        cm = matrics.threshold_confusion_matrix(data[1], probabilities, torch.tensor(THRESHOLDS))
+        cm = matrics.ranking.confusion_matrix(data[1], probabilities, torch.tensor(THRESHOLDS))
     return matrics.f1(cm, positive=1, zero_division=0).mean(1).numpy()
 
 

@@ -37,7 +37,7 @@ def soft_mcc(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 def soft_g_mean(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """A loss that ignores no class: the geometric mean of the recalls is 0 if one of them is."""
-    return 1 - matrics.g_mean(matrics.soft_confusion_matrix(labels, logits.softmax(-1)), zero_division=0)
+    return 1 - matrics.metrics.g_mean(matrics.soft_confusion_matrix(labels, logits.softmax(-1)), zero_division=0)
 
 
 def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -251,7 +251,7 @@ def torch() -> Any:
 @pytest.fixture
 def command(monkeypatch, capsys, tmp_path):
     """Run the command ``matrics`` in this process, in an empty directory: exit code, stdout, stderr."""
-    from matrics import cli
+    from matrics import _cli as cli
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FORCE_COLOR", raising=False)

@@ -26,11 +26,11 @@ def calls() -> dict[str, Callable[[Any], Any]]:
 
     return {
         "eve": matrics.eve,
-        "eigenvalues": matrics.eigenvalues,
+        "eigenvalues": matrics.study.eigenvalues,
         "vmap": jax.vmap(matrics.eve),
         "gradients": jax.vmap(jax.grad(lambda cm: matrics.eve(cm, zero_division=0))),
-        "one against the rest": lambda cm: matrics.eve(matrics.one_vs_rest(cm)).mean(-1),
-        "scaled": lambda cm: matrics.eigenvalues(cm, matrix="A"),
+        "one against the rest": lambda cm: matrics.eve(matrics.transform.one_vs_rest(cm)).mean(-1),
+        "scaled": lambda cm: matrics.study.eigenvalues(cm, matrix="A"),
     }
 
 
@@ -40,7 +40,7 @@ def main(programs: int) -> None:
     import matrics
 
     functions, random = calls(), np.random.default_rng(47)
-    on_host = {"eve": matrics.eve, "eigenvalues": matrics.eigenvalues, "vmap": matrics.eve}
+    on_host = {"eve": matrics.eve, "eigenvalues": matrics.study.eigenvalues, "vmap": matrics.eve}
     settings = itertools.product((3, 11, 20, 31, 64), (1, 8, 16, 200), (False, True))
     for place, (n, batch, double) in enumerate(itertools.islice(itertools.cycle(settings), programs)):
         names = [str(name) for name in random.permutation(list(functions))[: 2 + place % 5]]

@@ -61,9 +61,9 @@ def check_eigenvalues(mesh: Any) -> None:
     """Of more than three classes they are LAPACK's, to which the compiler gives each device's own matrices."""
     stack = RANDOM.integers(1, 50, (16, 4, 4)).astype(np.float32)
     spread_out = spread(mesh, stack, PartitionSpec(("hosts", "devices")))
-    compiled = jax.jit(matrics.eigenvalues).lower(spread_out).compile()
+    compiled = jax.jit(matrics.study.eigenvalues).lower(spread_out).compile()
     assert not moves(compiled)
-    np.testing.assert_allclose(compiled(spread_out), matrics.eigenvalues(stack), **CLOSE)
+    np.testing.assert_allclose(compiled(spread_out), matrics.study.eigenvalues(stack), **CLOSE)
     # What a move looks like, so that its absence says something.
     gathered = jax.jit(lambda x: x + 1, out_shardings=NamedSharding(mesh, PartitionSpec()))
     assert [name for _, name in moves(gathered.lower(spread_out).compile())] == ["all-gather"]
@@ -119,7 +119,7 @@ def run(kind: Any) -> None:
         for n, spec in itertools.product(sizes, specs):
             check_scores(mesh, n, spec)
         if EVERYTHING and kind is AxisType.Explicit:  # which ask more of an operation
-            check_scores(mesh, 3, both, list(map(str, matrics.scoring.score.resolve("all"))))
+            check_scores(mesh, 3, both, list(map(str, matrics._scoring.score.resolve("all"))))
         check_eigenvalues(mesh)
         check_counts(mesh)
         if EVERYTHING:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import torch
 import transformers
-
-from matrics.integrations.transformers import compute_metrics
+from matrics.transformers import compute_metrics
 
 SAMPLES = 23
 

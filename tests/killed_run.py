@@ -28,7 +28,7 @@ class Run:
     """The metrics of one library, and their checkpoint."""
 
     def __init__(self, library: str) -> None:
-        module = importlib.import_module(f"matrics.integrations.{library}")
+        module = importlib.import_module(f"matrics.{library}")
         self.library = library
         self.metrics = {name: case.make(module) for name, case in METRICS.items()}
         if library == "torchmetrics":

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 import training_cases
+from matrics.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError
 from torch import distributed
 from torch.distributed import fsdp
 from torch.nn.parallel import DistributedDataParallel
 
 from matrics import ScoreState
-from matrics.integrations import torch as plain
-from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError
+from matrics import torch as plain
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
@@ -30,7 +30,7 @@ LOSING = ("dies", "never_comes", "host_dies", "torchmetrics_dies")  # a process 
 def run(name: str, world: int, folder: Path, *given: Any) -> list[Any]:
     """What the function of this name gives in each process; None for one that died. A process that hangs is killed."""
     context = get_context("forkserver")  # imports what takes seconds once, and forks before there are threads
-    context.set_forkserver_preload(["ranks", "torch._dynamo", "matrics.integrations.torchmetrics"])
+    context.set_forkserver_preload(["ranks", "torch._dynamo", "matrics.torchmetrics"])
     processes = [context.Process(target=_start, args=(name, rank, world, str(folder), *given)) for rank in range(world)]
     for process in processes:
         process.start()
@@ -143,7 +143,7 @@ def add_scores(rank: int) -> dict[str, torch.Tensor]:
 
 def binned(rank: int) -> dict[str, Any]:
     """Counts scores, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
-    from matrics.integrations.torchmetrics import ScoreMetric as Torchmetric
+    from matrics.torchmetrics import ScoreMetric as Torchmetric
 
     options: dict[str, Any] = {"from_logits": True, "bits": 6}
     metric, other = ScoreMetric(CLASSES, **options), Torchmetric(CLASSES, **options)
@@ -173,7 +173,7 @@ def shares(name: str, rank: int) -> list[list[torch.Tensor]]:
 
 def every(rank: int) -> dict[str, list[dict[str, float]]]:
     """The values of every metric, synced, then counted on and synced again; and as torchmetrics syncs the whole."""
-    from matrics.integrations import torchmetrics
+    from matrics import torchmetrics
 
     found = {}
     for name, case in training_cases.METRICS.items():
@@ -197,7 +197,7 @@ def several_labels(rank: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 def labelled(rank: int) -> dict[str, Any]:
     """Counts several labels, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
-    from matrics.integrations.torchmetrics import MultilabelMetric as Torchmetric
+    from matrics.torchmetrics import MultilabelMetric as Torchmetric
 
     names = ["f1", "mcc:label", "roc_auc", "average_precision:micro", "subset_accuracy", "ranking_loss"]
     metric, other = MultilabelMetric(3, names), Torchmetric(3, names)
@@ -282,7 +282,7 @@ def handed(rank: int, metrics: list[Any]) -> list[torch.Tensor]:
 
 def torchmetrics(rank: int) -> dict[str, Any]:
     """The other metric, which torchmetrics syncs."""
-    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+    from matrics.torchmetrics import ConfusionMetric as Torchmetric
 
     metric = Torchmetric(CLASSES, "mcc, recall:class", prefix="val/")
     for labels, scores in batches(rank):
@@ -310,7 +310,7 @@ def never_comes(rank: int) -> Any:
 
 def torchmetrics_dies(rank: int) -> Any:
     """The last process is gone before torchmetrics adds up for a second time."""
-    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+    from matrics.torchmetrics import ConfusionMetric as Torchmetric
 
     metric = Torchmetric(CLASSES)
     for labels, scores in batches(rank):

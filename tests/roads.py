@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from matrics.study.sources.recompute import Step
+    from matrics._study.sources.recompute import Step
 
 LIBRARY = {
     "numpy": "numpy",  # blocks on the host
@@ -191,7 +191,7 @@ class Road:
 @contextlib.contextmanager
 def without_host() -> Iterator[None]:
     """Whatever is scored by NumPy's blocks raises."""
-    from matrics.engine import evaluation
+    from matrics._engine import evaluation
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("scored by the host")
@@ -206,7 +206,7 @@ def without_host() -> Iterator[None]:
 @contextlib.contextmanager
 def on_device() -> Iterator[None]:
     """Tensors of the CPU take the roads of those on a device, whose memory NumPy cannot read."""
-    from matrics.arrays import torch as arrays
+    from matrics._arrays import torch as arrays
 
     def has_operator(self: Any, x: Any) -> bool:  # noqa: ARG001
         if arrays.torch.compiler.is_compiling():
@@ -219,7 +219,7 @@ def on_device() -> Iterator[None]:
 
 def on_host() -> contextlib.AbstractContextManager[None]:
     """Inside ``on_device``: tensors of the CPU are those of the host again."""
-    from matrics.arrays import torch as arrays
+    from matrics._arrays import torch as arrays
 
     return _instead(arrays, "_is_elsewhere", KEPT.get("_is_elsewhere", arrays._is_elsewhere))
 
@@ -343,7 +343,7 @@ class Graph:
 def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[[Any], dict[str, Any]]:
     """All specs, the spectrum, and of two classes what the first is worth as the positive one."""
     import matrics
-    from matrics.engine.evaluation import evaluate
+    from matrics._engine.evaluation import evaluate
 
     options: dict[str, Any] = {"invalid": "nan", "zero_division": zero_division}
     firsts = of_first() if n == 2 else {}
@@ -353,8 +353,8 @@ def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[
     def asked(cm: Any) -> dict[str, Any]:
         found = matrics.score(cm, specs, **options)
         for matrix in ("B", "A") if n > 1 else ():  # of a single class test_roads.py asks by itself
-            found[f"eigenvalues of {matrix}"] = matrics.eigenvalues(cm, matrix=matrix, invalid="nan")
-        bounds = matrics.gershgorin_bounds(cm, invalid="nan")
+            found[f"eigenvalues of {matrix}"] = matrics.study.eigenvalues(cm, matrix=matrix, invalid="nan")
+        bounds = matrics.study.gershgorin_bounds(cm, invalid="nan")
         found |= {"lower": bounds.lower, "upper": bounds.upper, "valid_lower": bounds.valid_lower}
         if firsts:  # a call of each measure would compile a table of each
             found |= zip(firsts.values(), evaluate(cm, [bound(name) for name in firsts], **options), strict=True)
@@ -378,7 +378,7 @@ def of_first() -> dict[str, str]:
 
 
 def transforms(cm: Any) -> dict[str, Any]:
-    from matrics.study.sources.recompute import STEPS
+    from matrics._study.sources.recompute import STEPS
 
     return {name: transform(cm) for name, transform in STEPS.items()}
 

@@ -18,7 +18,7 @@ class Metric:
 
     def __init__(self, library: str, *args: Any, **options: Any) -> None:
         pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-        module = importlib.import_module(f"matrics.integrations.{library}")
+        module = importlib.import_module(f"matrics.{library}")
         self.library, self.own = library, module.MultilabelMetric(*args, **options)
 
     def array(self, x: Any) -> Any:

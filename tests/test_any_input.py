@@ -67,26 +67,30 @@ LABELS: dict[str, Callable[[Convert], Any]] = {
     "compare_models": lambda label: matrics.compare_models(
         label(TRUE), {"a": label(PRED), "b": label(OTHER)}, "accuracy", num_classes=2, rng=generator(), num=100
     ),
-    "permutation_test": lambda label: matrics.permutation_test(
+    "permutation_test": lambda label: matrics.stats.permutation_test(
         label(TRUE), label(PRED), "accuracy", num_classes=2, num=100, rng=generator()
     ),
     "gate": lambda label: matrics.gate(
         label(TRUE), "accuracy >= 0.5, accuracy", y_pred=label(PRED), baseline=label(OTHER), num_classes=2
     ),
-    "joint_confusion_matrix": lambda label: matrics.joint_confusion_matrix(
+    "joint_confusion_matrix": lambda label: matrics.stats.joint_confusion_matrix(
         label(TRUE), label(PRED), label(OTHER), num_classes=2
     ),
-    "judged_counts": lambda label: [*matrics.judged_counts(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
-    "multilabel_confusion_matrix": lambda label: matrics.multilabel_confusion_matrix(
+    "judged_counts": lambda label: [*matrics.judged.count(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
+    "multilabel_confusion_matrix": lambda label: matrics.multilabel.confusion_matrix(
         label(MANY_TRUE), label(MANY_PRED)
     ),
-    "multilabel_score": lambda label: matrics.multilabel_score(label(MANY_TRUE), label(MANY_PRED), "f1"),
-    "subset_accuracy": lambda label: matrics.subset_accuracy(label(MANY_TRUE), label(MANY_PRED)),
-    "expected_confusion_matrix": lambda label: matrics.expected_confusion_matrix(TWO_COLUMNS, label(PRED)),
-    "expected_interval": lambda label: matrics.expected_interval(TWO_COLUMNS, "accuracy", y_true=label(TRUE)),
-    "roc_auc": lambda label: matrics.roc_auc(label(TRUE), SCORES),
-    "ranking_interval": lambda label: matrics.ranking_interval(label(TRUE), SCORES, "roc_auc"),
-    "log_loss": lambda label: matrics.log_loss(label(TRUE), SCORES),
+    "multilabel_score": lambda label: matrics.multilabel.score(label(MANY_TRUE), label(MANY_PRED), "f1"),
+    "subset_accuracy": lambda label: matrics.multilabel.subset_accuracy(label(MANY_TRUE), label(MANY_PRED)),
+    "expected_confusion_matrix": lambda label: matrics.probabilities.expected_confusion_matrix(
+        TWO_COLUMNS, label(PRED)
+    ),
+    "expected_interval": lambda label: matrics.probabilities.expected_interval(
+        TWO_COLUMNS, "accuracy", y_true=label(TRUE)
+    ),
+    "roc_auc": lambda label: matrics.ranking.roc_auc(label(TRUE), SCORES),
+    "ranking_interval": lambda label: matrics.ranking.interval(label(TRUE), SCORES, "roc_auc"),
+    "log_loss": lambda label: matrics.probabilities.log_loss(label(TRUE), SCORES),
     "ScoreState": lambda label: matrics.ScoreState.zeros().update(label(TRUE), SCORES).roc_auc(),
     "ConfusionState": lambda label: matrics.ConfusionState.zeros(2).update(label(TRUE), label(PRED)).matrix,
     "MarginState": lambda label: matrics.MarginState.zeros(2).update(label(TRUE), label(PRED)).score("f1"),
@@ -112,24 +116,28 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
         name: lambda number, name=name: getattr(matrics, name)(TRUE, number(SCORES))
         for name in (*OF_SCORES, "ranking_interval", "roc_auc_variance", "binary_cross_entropy")
     },
-    "partial_roc_auc": lambda number: matrics.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
-    "calibration_interval": lambda number: matrics.calibration_interval(TRUE, number(SCORES), num=100, rng=generator()),
-    "decision_curve": lambda number: matrics.decision_curve(TRUE, {"a": number(SCORES)}, num=100, rng=generator()),
-    "top_k_accuracy": lambda number: matrics.top_k_accuracy(TRUE, number(TWO_COLUMNS), 1),
-    "top_k_recall": lambda number: matrics.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
-    "log_loss of classes": lambda number: matrics.log_loss(TRUE, number(TWO_COLUMNS)),
-    "best_threshold": lambda number: matrics.best_threshold(TRUE, number(SCORES), "f1"),
+    "partial_roc_auc": lambda number: matrics.ranking.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
+    "calibration_interval": lambda number: matrics.probabilities.interval(
+        TRUE, number(SCORES), num=100, rng=generator()
+    ),
+    "decision_curve": lambda number: matrics.ranking.decision_curve(
+        TRUE, {"a": number(SCORES)}, num=100, rng=generator()
+    ),
+    "top_k_accuracy": lambda number: matrics.ranking.top_k_accuracy(TRUE, number(TWO_COLUMNS), 1),
+    "top_k_recall": lambda number: matrics.ranking.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
+    "log_loss of classes": lambda number: matrics.probabilities.log_loss(TRUE, number(TWO_COLUMNS)),
+    "best_threshold": lambda number: matrics.ranking.best_threshold(TRUE, number(SCORES), "f1"),
     "best_threshold_interval": lambda number: matrics.best_threshold_interval(
         TRUE, number(SCORES), "f1", num=100, rng=generator()
     ),
-    "precision_at_recall": lambda number: matrics.precision_at_recall(TRUE, number(SCORES), 0.8),
-    "recall_at_precision": lambda number: matrics.recall_at_precision(TRUE, number(SCORES), 0.8),
-    "recall_at_specificity": lambda number: matrics.recall_at_specificity(TRUE, number(SCORES), 0.8),
-    "threshold_confusion_matrix": lambda number: matrics.threshold_confusion_matrix(
+    "precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
+    "recall_at_precision": lambda number: matrics.ranking.recall_at_precision(TRUE, number(SCORES), 0.8),
+    "recall_at_specificity": lambda number: matrics.ranking.recall_at_specificity(TRUE, number(SCORES), 0.8),
+    "threshold_confusion_matrix": lambda number: matrics.ranking.confusion_matrix(
         TRUE, number(SCORES), number(np.asarray([0.25, 0.5]))
     ),
-    "threshold_curve": lambda number: matrics.threshold_curve(TRUE, number(SCORES), "f1"),
-    "compare_rankings": lambda number: matrics.compare_rankings(
+    "threshold_curve": lambda number: matrics.ranking.threshold_curve(TRUE, number(SCORES), "f1"),
+    "compare_rankings": lambda number: matrics.ranking.compare(
         TRUE, {"a": number(SCORES), "b": number(SCORES[::-1].copy())}
     ),
     "soft_confusion_matrix": lambda number: matrics.soft_confusion_matrix(TRUE, number(TWO_COLUMNS)),
@@ -137,13 +145,13 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "confusion_matrix of a threshold": lambda number: matrics.confusion_matrix(
         TRUE, number(SCORES), num_classes=2, threshold=0.5
     ),
-    "expected_confusion_matrix": lambda number: matrics.expected_confusion_matrix(number(TWO_COLUMNS)),
-    "expected_interval": lambda number: matrics.expected_interval(number(TWO_COLUMNS), "accuracy"),
-    "compare_datasets": lambda number: matrics.compare_datasets(number(FOLDS)),
-    "compare_folds": lambda number: matrics.compare_folds(
+    "expected_confusion_matrix": lambda number: matrics.probabilities.expected_confusion_matrix(number(TWO_COLUMNS)),
+    "expected_interval": lambda number: matrics.probabilities.expected_interval(number(TWO_COLUMNS), "accuracy"),
+    "compare_datasets": lambda number: matrics.stats.compare_datasets(number(FOLDS)),
+    "compare_folds": lambda number: matrics.stats.compare_folds(
         number(FOLDS[:, 0]), number(FOLDS[:, 1]), test_fraction=0.125
     ),
-    "controlled_errors": lambda number: matrics.controlled_errors(
+    "controlled_errors": lambda number: matrics.simulate.controlled_errors(
         number(np.asarray([0.25, 0.75])), number(np.asarray([0.5, 0.25]))
     ),
     "ScoreState": lambda number: matrics.ScoreState.zeros().update(TRUE, number(SCORES)).roc_auc(),
@@ -168,23 +176,25 @@ WEIGHED: dict[str, Callable[[Convert], Any]] = {
     "gate": lambda weight: matrics.gate(
         TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, sample_weight=weight(WEIGHTS)
     ),
-    "joint_confusion_matrix": lambda weight: matrics.joint_confusion_matrix(
+    "joint_confusion_matrix": lambda weight: matrics.stats.joint_confusion_matrix(
         TRUE, PRED, OTHER, num_classes=2, sample_weight=weight(WEIGHTS)
     ),
     "judged_counts": lambda weight: [
-        *matrics.judged_counts(TRUE, OTHER, PRED, num_classes=2, sample_weight=weight(WEIGHTS))
+        *matrics.judged.count(TRUE, OTHER, PRED, num_classes=2, sample_weight=weight(WEIGHTS))
     ],
-    "multilabel_confusion_matrix": lambda weight: matrics.multilabel_confusion_matrix(
+    "multilabel_confusion_matrix": lambda weight: matrics.multilabel.confusion_matrix(
         MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)
     ),
-    "multilabel_score": lambda weight: matrics.multilabel_score(
+    "multilabel_score": lambda weight: matrics.multilabel.score(
         MANY_TRUE, MANY_PRED, "f1", sample_weight=weight(WEIGHTS)
     ),
-    "subset_accuracy": lambda weight: matrics.subset_accuracy(MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)),
+    "subset_accuracy": lambda weight: matrics.multilabel.subset_accuracy(
+        MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)
+    ),
     "soft_confusion_matrix": lambda weight: matrics.soft_confusion_matrix(
         TRUE, TWO_COLUMNS, sample_weight=weight(WEIGHTS)
     ),
-    "threshold_confusion_matrix": lambda weight: matrics.threshold_confusion_matrix(
+    "threshold_confusion_matrix": lambda weight: matrics.ranking.confusion_matrix(
         TRUE, SCORES, [0.5], sample_weight=weight(WEIGHTS)
     ),
     "ConfusionState": lambda weight: (
@@ -203,7 +213,7 @@ WEIGHED: dict[str, Callable[[Convert], Any]] = {
     "clusters of gate": lambda weight: matrics.gate(
         TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, clusters=weight(CLUSTERS)
     ),
-    "clusters of ranking_interval": lambda weight: matrics.ranking_interval(TRUE, SCORES, clusters=weight(CLUSTERS)),
+    "clusters of ranking_interval": lambda weight: matrics.ranking.interval(TRUE, SCORES, clusters=weight(CLUSTERS)),
 }
 MATRICES: dict[str, Callable[[Convert], Any]] = {
     **{
@@ -215,20 +225,20 @@ MATRICES: dict[str, Callable[[Convert], Any]] = {
     },
     "check": lambda matrix: [np.asarray(matrics.check(matrix(CM)))],
     "score_blocks": lambda matrix: matrics.score_blocks(np.asarray(matrix(CM))[None], "mcc", device=None),
-    "at_prevalence": lambda matrix: matrics.at_prevalence(matrix(CM), 0.25),
+    "at_prevalence": lambda matrix: matrics.transform.at_prevalence(matrix(CM), 0.25),
     "compare": lambda matrix: matrics.compare(matrix(CM), matrix(CM.T.copy()), "accuracy"),
     "compare_paired": lambda matrix: matrics.compare_paired(np.stack([matrix(CM), CM]), "accuracy"),
-    "mcnemar": lambda matrix: matrics.mcnemar(np.stack([matrix(CM), CM])),
-    "demographic_parity": lambda matrix: matrics.demographic_parity([matrix(CM), matrix(CM.T.copy())]),
-    "equal_opportunity": lambda matrix: matrics.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
-    "equalized_odds": lambda matrix: matrics.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
-    "estimate_prevalence": lambda matrix: matrics.estimate_prevalence(matrix(CM), [30, 60]),
+    "mcnemar": lambda matrix: matrics.stats.mcnemar(np.stack([matrix(CM), CM])),
+    "demographic_parity": lambda matrix: matrics.fairness.demographic_parity([matrix(CM), matrix(CM.T.copy())]),
+    "equal_opportunity": lambda matrix: matrics.fairness.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
+    "equalized_odds": lambda matrix: matrics.fairness.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
+    "estimate_prevalence": lambda matrix: matrics.stats.estimate_prevalence(matrix(CM), [30, 60]),
     "expected_cost": lambda matrix: matrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
     "gate": lambda matrix: matrics.gate(matrix(CM), "accuracy >= 0.5"),
-    "merge_classes": lambda matrix: matrics.merge_classes(matrix(CM), [[0, 1]]),
-    "resample": lambda matrix: matrics.resample(matrix(CM), 3, rng=generator()),
-    "samples_needed": lambda matrix: matrics.samples_needed(matrix(CM), "accuracy", half_width=0.04),
-    "weight_cells": lambda matrix: matrics.weight_cells(matrix(CM), [[1, 2], [3, 4]]),
+    "merge_classes": lambda matrix: matrics.transform.merge_classes(matrix(CM), [[0, 1]]),
+    "resample": lambda matrix: matrics.simulate.resample(matrix(CM), 3, rng=generator()),
+    "samples_needed": lambda matrix: matrics.stats.samples_needed(matrix(CM), "accuracy", half_width=0.04),
+    "weight_cells": lambda matrix: matrics.transform.weight_cells(matrix(CM), [[1, 2], [3, 4]]),
 }
 
 
@@ -362,7 +372,7 @@ def test_floating_labels_under_jit(dtype: str) -> None:
     assert matrix.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
     mapped = jax.vmap(lambda true: matrics.confusion_matrix(true, pred, labels=[-1, 0, 1]))(true[None])
     assert mapped.tolist() == [matrix.tolist()]
-    areas = jax.jit(lambda true: matrics.roc_auc(true, jax.numpy.asarray([0.1, 0.8])))(true[1:3])
+    areas = jax.jit(lambda true: matrics.ranking.roc_auc(true, jax.numpy.asarray([0.1, 0.8])))(true[1:3])
     assert float(areas) == 1
 
 
@@ -370,7 +380,7 @@ def test_floating_labels_under_jit(dtype: str) -> None:
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_floating_targets_in_compiled_code(name: str) -> None:
     torch = pytest.importorskip("torch")
-    module = pytest.importorskip("matrics.integrations.torch")
+    module = pytest.importorskip("matrics.torch")
     torch._dynamo.reset()
     metric = getattr(module, name)(2, "f1", ignore_index=-1)
     update = torch.compile(metric.update, backend="eager", fullgraph=True)
@@ -381,9 +391,11 @@ def test_floating_targets_in_compiled_code(name: str) -> None:
 
 def test_losses_take_whole_floating_labels() -> None:
     probabilities = np.eye(3) * 0.7 + 0.1
-    assert matrics.log_loss(np.asarray([0.0, 1.0, 2.0]), probabilities) == pytest.approx(-np.log(0.8))
+    assert matrics.probabilities.log_loss(np.asarray([0.0, 1.0, 2.0]), probabilities) == pytest.approx(-np.log(0.8))
     expected = -np.log([0.9, 0.8, 0.7]).mean()
-    assert matrics.log_loss(np.asarray([0.0, 1.0, 1.0]), [0.1, 0.8, 0.7], positive=1) == pytest.approx(expected)
+    assert matrics.probabilities.log_loss(np.asarray([0.0, 1.0, 1.0]), [0.1, 0.8, 0.7], positive=1) == pytest.approx(
+        expected
+    )
 
 
 def test_columns_are_no_batches() -> None:

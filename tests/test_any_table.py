@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.tables.columns import coded, numbers_of, weights_of
+from matrics._tables.columns import coded, numbers_of, weights_of
 
 pa = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
@@ -80,7 +80,7 @@ def test_every_table_is_counted_alike(kind: str) -> None:
     if kind in ("arrays", "series"):
         rows = ROWS
     options: Any = {"by": ["site", "day"], "sample_weight": "w", "ignore_index": "?"}
-    found = matrics.count_frame(TABLES[kind](rows), **options)
+    found = matrics.frames.count(TABLES[kind](rows), **options)
     assert found.labels == ("fraud", "ok")
     assert found.to_dict()["groups"] == {"site": ["east", "north", "north", "south", "south"], "day": [2, 1, 2, 1, 2]}
     expected = [[[1, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [1, 1.5]], [[4, 2], [0, 0]], [[0, 0], [0, 0.5]]]
@@ -89,13 +89,13 @@ def test_every_table_is_counted_alike(kind: str) -> None:
         frame = matrics.to_frame(found.score("accuracy"), axes=found.groups, library=library)
         assert frame["site"].to_list() == ["east", "north", "north", "south", "south"]
         assert found.to_frame(library=library)["day"].to_list()[::4] == [2, 1, 2, 1, 2]
-    assert matrics.count_frame(TABLES[kind](rows), labels=["ok", "fraud", "?"]).matrix.sum() == 8
+    assert matrics.frames.count(TABLES[kind](rows), labels=["ok", "fraud", "?"]).matrix.sum() == 8
     with pytest.raises(ValueError, match=r"frame: expected a column 'town', got the columns 'site', 'day', 'y_true'"):
-        matrics.count_frame(TABLES[kind](rows), by="town")
+        matrics.frames.count(TABLES[kind](rows), by="town")
     with pytest.raises(
         ValueError, match=rf"column 'y_true': expected one of the labels 'ok', 'fraud', got '\?' {AT[kind]}"
     ):
-        matrics.count_frame(TABLES[kind](rows), labels=["ok", "fraud"])
+        matrics.frames.count(TABLES[kind](rows), labels=["ok", "fraud"])
 
 
 @pytest.mark.sampled(3)
@@ -112,7 +112,7 @@ def test_missing_values_are_refused_by_name_and_position(kind: str) -> None:
         with pytest.raises(
             ValueError, match=f"column '{name}': expected a value .*, got 1 missing, the first {AT[kind]}( 1)?"
         ):
-            matrics.count_frame(TABLES[kind](rows), by="day", sample_weight="w")
+            matrics.frames.count(TABLES[kind](rows), by="day", sample_weight="w")
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -125,11 +125,11 @@ def test_positions_are_those_of_the_table_where_labels_are_ignored(kind: str) ->
     }
     options: Any = {"ignore_index": "?", "labels": ["a"]}
     with pytest.raises(ValueError, match=r"column 'y_pred': .* missing, the first at position 3"):
-        matrics.count_frame(TABLES[kind](rows), **options)
+        matrics.frames.count(TABLES[kind](rows), **options)
     with pytest.raises(ValueError, match=r"column 'w': .*, got -3 at position 3"):
-        matrics.count_frame(TABLES[kind](rows), y_pred="n", sample_weight="w", **options)
+        matrics.frames.count(TABLES[kind](rows), y_pred="n", sample_weight="w", **options)
     with pytest.raises(ValueError, match="column 'n': expected one of the labels 'a', got 'x' at position 1 "):
-        matrics.count_frame(TABLES[kind](rows), y_pred="n", **options)
+        matrics.frames.count(TABLES[kind](rows), y_pred="n", **options)
 
 
 def test_values_of_every_kind() -> None:
@@ -189,7 +189,7 @@ def test_categories_keep_their_order() -> None:
     plain = coded("name", pa.array(["b", "a", "b"]).dictionary_encode())
     assert (plain.listed(), plain.categories) == (["a", "b"], None)
     table = pa.table({"y_true": enum.to_arrow(), "y_pred": enum.to_arrow()})
-    assert matrics.count_frame(table).labels == ("z", "b", "a")
+    assert matrics.frames.count(table).labels == ("z", "b", "a")
     with pytest.raises(ValueError, match="got 1 missing, the first at position 2"):
         coded("name", polars.Series(["b", "a", ""], dtype=polars.Enum(["b", "", "a"])))
 
@@ -267,17 +267,17 @@ def test_what_are_no_tables() -> None:
         with pytest.raises(
             TypeError, match="frame: expected a data frame of pandas or Polars, a table of pyarrow, a mapp"
         ):
-            matrics.count_frame(one)
+            matrics.frames.count(one)
     with pytest.raises(ValueError, match=r"frame: expected columns of one length, got \{'y_true': 2, 'y_pred': 1\}"):
-        matrics.count_frame({"y_true": [0, 1], "y_pred": [0]})
+        matrics.frames.count({"y_true": [0, 1], "y_pred": [0]})
     twice = pa.Table.from_arrays([pa.array([0])] * 3, ["y_true", "y_pred", "y_pred"])
     with pytest.raises(ValueError, match="frame: expected a column 'y_pred', got several"):
-        matrics.count_frame(twice)
+        matrics.frames.count(twice)
 
 
 def test_no_rows() -> None:
     table = pa.table({"y_true": ["a"], "y_pred": ["a"], "g": [1]}).slice(1)
-    counts = matrics.count_frame(table, by="g", labels=["a", "b"])
+    counts = matrics.frames.count(table, by="g", labels=["a", "b"])
     assert counts.matrix.shape == (0, 2, 2)
     assert len(matrics.to_frame(counts.score(), axes=counts.groups)) == 0
 
@@ -289,10 +289,10 @@ def test_without_pyarrow() -> None:
         sys.modules["pyarrow"] = None
         import matrics, polars
         rows = {"g": ["s", "n"], "y_true": ["a", "b"], "y_pred": ["a", "b"], "w": [1, 2]}
-        counts = matrics.count_frame(polars.DataFrame(rows), by="g", sample_weight="w", ignore_index="?")
+        counts = matrics.frames.count(polars.DataFrame(rows), by="g", sample_weight="w", ignore_index="?")
         print(counts.matrix.tolist(), counts.groups["g"].to_list())
         try:
-            matrics.count_frame(rows)
+            matrics.frames.count(rows)
         except ImportError as error:
             print(error)
     """

@@ -94,7 +94,7 @@ def assert_equal(torch: Any, found: Any, wanted: Any) -> None:
 def library(name: str) -> Any:
     if name == "torchmetrics":
         pytest.importorskip("torchmetrics")
-    return importlib.import_module(f"matrics.integrations.{name}")
+    return importlib.import_module(f"matrics.{name}")
 
 
 def counted(torch: Any, of: str, name: str, way: str, backend: str = "aot_eager") -> tuple[Any, list[list[Any]]]:

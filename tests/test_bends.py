@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import matrics
-from matrics.scoring.score import resolve
-from matrics.uncertainty.arguments import classes_of
-from matrics.uncertainty.second_order import can_bend
+from matrics._scoring.score import resolve
+from matrics._uncertainty.arguments import classes_of
+from matrics._uncertainty.second_order import can_bend
 
 # Their limits hold everywhere, and nothing else is computed for them.
 STRAIGHT = (

@@ -9,10 +9,10 @@ import pytest
 
 import matrics
 from matrics import IntervalStatus
-from matrics.arrays import NUMPY
-from matrics.uncertainty.bias import bias_of
-from matrics.uncertainty.measure import Measure, Task, score_of
-from matrics.uncertainty.options import Options
+from matrics._arrays import NUMPY
+from matrics._uncertainty.bias import bias_of
+from matrics._uncertainty.measure import Measure, Task, score_of
+from matrics._uncertainty.options import Options
 
 BIASED, OK = int(IntervalStatus.BIASED), int(IntervalStatus.OK)
 

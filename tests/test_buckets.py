@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from matrics import ScoreState
-from matrics.arrays import NUMPY, as_arrays
-from matrics.ranking import buckets
-from matrics.ranking.buckets import BUDGET, BYTES_OF_BUCKET, GRIDS, bits_of, default_bits
+from matrics._arrays import NUMPY, as_arrays
+from matrics._ranking import buckets
+from matrics._ranking.buckets import BUDGET, BYTES_OF_BUCKET, GRIDS, bits_of, default_bits
 
 RESOLUTIONS = (4, 5, 9, 10, 12, 13, 15, 20)
 RANDOM = np.random.default_rng(46)

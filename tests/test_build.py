@@ -500,7 +500,7 @@ def test_data_frames_of_scores() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, weighted: bool) -> None:
     """Counting part by part, whatever axes there are, finds the same."""
-    monkeypatch.setattr("matrics.counting.count.SAMPLES_AT_ONCE", at_once)
+    monkeypatch.setattr("matrics._counting.count.SAMPLES_AT_ONCE", at_once)
     y_true, y_pred = RANDOM.integers(0, 3, (1, 5, 7)), RANDOM.integers(0, 3, (4, 5, 7))
     y_true[0, 2, 3] = -1
     scores = np.eye(3)[y_pred]

@@ -37,7 +37,7 @@ def calibrated(size: int, sharpness: float = 1.0, *shape: int) -> tuple[np.ndarr
 
 def test_beside_r() -> None:
     y_true, y_prob = cancer()
-    found = matrics.calibration_interval(y_true, y_prob**0.7, rng=0)
+    found = matrics.probabilities.interval(y_true, y_prob**0.7, rng=0)
     assert set(found) == set(OF_R)
     for name, (estimate, error) in OF_R.items():
         assert found[name].estimate == pytest.approx(estimate, rel=1e-6), name
@@ -52,14 +52,14 @@ def test_beside_r() -> None:
 
 def test_clusters_are_those_of_r() -> None:
     y_true, y_prob = cancer()
-    found = matrics.calibration_interval(y_true, y_prob**0.7, list(OF_CLUSTERS), clusters=np.tile(np.arange(250), 3))
+    found = matrics.probabilities.interval(y_true, y_prob**0.7, list(OF_CLUSTERS), clusters=np.tile(np.arange(250), 3))
     for name, error in OF_CLUSTERS.items():
         assert found[name].standard_error == pytest.approx(error * math.sqrt(250 / 249), rel=1e-6)
 
 
 def test_the_ratio_has_the_variance_of_a_ratio() -> None:
     y_true, y_prob = calibrated(300)
-    found = matrics.calibration_interval(y_true, y_prob, "observed_expected_ratio")["observed_expected_ratio"]
+    found = matrics.probabilities.interval(y_true, y_prob, "observed_expected_ratio")["observed_expected_ratio"]
     ratio = y_true.sum() / y_prob.sum()
     error = np.std((y_true - ratio * y_prob) / y_prob.mean(), ddof=1) / math.sqrt(300)
     assert found.estimate == pytest.approx(ratio, rel=1e-12)
@@ -69,22 +69,22 @@ def test_the_ratio_has_the_variance_of_a_ratio() -> None:
 
 def test_what_is_wrong_is_found() -> None:
     y_true, y_prob = calibrated(3000, 2.0)
-    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    found = matrics.probabilities.interval(y_true, y_prob, rng=0)
     assert found["slope"].high < 0.6
     for name in ("ici", "e50", "e90"):
         assert 0 < found[name].low < found[name].estimate < found[name].high
     y_true, y_prob = calibrated(3000)
-    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    found = matrics.probabilities.interval(y_true, y_prob, rng=0)
     assert found["slope"].low < 1 < found["slope"].high
     assert found["ici"].low == 0
 
 
 def test_batches_are_one_by_one(backend: Any) -> None:
     y_true, y_prob = calibrated(80, 1.0, 3)
-    found = matrics.calibration_interval(backend.asarray(y_true), backend.asarray(y_prob), rng=0, num=50)
+    found = matrics.probabilities.interval(backend.asarray(y_true), backend.asarray(y_prob), rng=0, num=50)
     for name, one in found.items():
         assert type(one.low) is type(backend.asarray(y_prob))
-        alone = matrics.calibration_interval(y_true[1], y_prob[1], name, rng=0, num=50)[name]
+        alone = matrics.probabilities.interval(y_true[1], y_prob[1], name, rng=0, num=50)[name]
         np.testing.assert_allclose(
             backend.numpy(one.estimate)[1], alone.estimate, rtol=2e-3 if not backend.float64 else 1e-7
         )
@@ -100,7 +100,7 @@ def test_batches_are_one_by_one(backend: Any) -> None:
     ],
 )
 def test_what_cannot_be_said_is_undefined(y_true: list[int], y_prob: list[float], undefined: set[str]) -> None:
-    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    found = matrics.probabilities.interval(y_true, y_prob, rng=0)
     assert {name for name, one in found.items() if one.status == IntervalStatus.UNDEFINED} == undefined
     assert all(np.isnan(found[name].low) for name in undefined)
 
@@ -108,27 +108,27 @@ def test_what_cannot_be_said_is_undefined(y_true: list[int], y_prob: list[float]
 def test_bad_input() -> None:
     y_true, y_prob = calibrated(40, 1.0, 2)
     y_prob[0, 3] = math.nan
-    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    found = matrics.probabilities.interval(y_true, y_prob, rng=0)
     assert {int(one.status[0]) for one in found.values()} == {IntervalStatus.INVALID}
     assert not np.isnan(found["slope"].low[1])
     with pytest.raises(ValueError, match=r"measures: expected slope, .*got 'brier'"):
-        matrics.calibration_interval(y_true, y_prob, "brier")
+        matrics.probabilities.interval(y_true, y_prob, "brier")
     with pytest.raises(TypeError, match=r"measures: expected names, such as slope, intercept, got \[5\]"):
-        matrics.calibration_interval(y_true, y_prob, 5)  # type: ignore[arg-type]
+        matrics.probabilities.interval(y_true, y_prob, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="from 0 to 1"):
-        matrics.calibration_interval([0, 1], [0.2, 3.0])
+        matrics.probabilities.interval([0, 1], [0.2, 3.0])
     with pytest.raises(ValueError, match="positive= picks one"):
-        matrics.calibration_interval([0, 1], [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]])
-    assert np.isnan(matrics.calibration_interval([], np.zeros(0), rng=0)["slope"].estimate)
+        matrics.probabilities.interval([0, 1], [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]])
+    assert np.isnan(matrics.probabilities.interval([], np.zeros(0), rng=0)["slope"].estimate)
 
 
 def test_distances_that_are_0_by_luck_have_upper_limits() -> None:
     """Shares of 0.3 and 0.7 that are met exactly: as far as 1,000 samples allow, and never beyond 1."""
     y_true = ([0] * 7 + [1] * 3 + [0] * 3 + [1] * 7) * 50
-    found = matrics.calibration_interval(y_true, ([0.3] * 10 + [0.7] * 10) * 50, DISTANCES, rng=0)
+    found = matrics.probabilities.interval(y_true, ([0.3] * 10 + [0.7] * 10) * 50, DISTANCES, rng=0)
     for one in found.values():
         assert one.estimate == pytest.approx(0, abs=1e-9)
         assert one.low == 0
         assert 0.02 < one.high < 0.08
-    for one in matrics.calibration_interval([1, 0, 1], [0.3, 0.2, 0.1], DISTANCES, rng=0).values():
+    for one in matrics.probabilities.interval([1, 0, 1], [0.3, 0.2, 0.1], DISTANCES, rng=0).values():
         assert one.high <= 1

@@ -14,7 +14,7 @@ import pytest
 from roads import XLA_DEFAULT
 
 import matrics
-from matrics.catalogue.averages import AVERAGES
+from matrics._catalogue.averages import AVERAGES
 
 NAMES = matrics.list_metrics("all")
 ON_HOST = matrics.list_metrics("on_host")
@@ -268,7 +268,7 @@ def test_metric_is_a_static_argument(jax_backend: Any) -> None:
 
     evaluate = jax.jit(evaluate, static_argnums=0)
     for _ in range(3):
-        evaluate(matrics.fbeta.using(beta=2, average="micro"), jax_backend.asarray(FULL))
+        evaluate(matrics.metrics.fbeta.using(beta=2, average="micro"), jax_backend.asarray(FULL))
     assert len(traced) == 1
 
 

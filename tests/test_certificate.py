@@ -14,14 +14,14 @@ import reference
 from mpmath import mp, mpf
 
 import matrics
-from matrics.catalogue.description import certified
-from matrics.catalogue.record import METRICS
-from matrics.engine.table import Table
-from matrics.study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
-from matrics.study.certificates.exact import Number, exact_values
-from matrics.study.certificates.results import averaged
-from matrics.study.certificates.search import Judge
-from matrics.study.certificates.stored import as_record, certified_specs, from_record, stored_certificate
+from matrics._catalogue.description import certified
+from matrics._catalogue.record import METRICS
+from matrics._engine.table import Table
+from matrics._study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
+from matrics._study.certificates.exact import Number, exact_values
+from matrics._study.certificates.results import averaged
+from matrics._study.certificates.search import Judge
+from matrics._study.certificates.stored import as_record, certified_specs, from_record, stored_certificate
 
 SHAPE = {"triangle", "convex", "concave", "quasi_convex", "quasi_concave"}
 ON_HOST = matrics.list_metrics("on_host")
@@ -301,8 +301,8 @@ def test_properties_of_gosgens(spec: str) -> None:
 
 def test_symmetric_balanced_accuracy() -> None:
     stack = np.random.default_rng(0).integers(1, 50, (40, 3, 3))
-    both = (matrics.balanced_accuracy(stack) + matrics.balanced_accuracy(matrics.transpose(stack))) / 2
-    np.testing.assert_allclose((matrics.csi(stack) + 1) / 2, both, rtol=1e-12)
+    both = (matrics.balanced_accuracy(stack) + matrics.balanced_accuracy(matrics.transform.transpose(stack))) / 2
+    np.testing.assert_allclose((matrics.metrics.csi(stack) + 1) / 2, both, rtol=1e-12)
 
 
 @pytest.mark.exhaustive
@@ -474,7 +474,7 @@ def test_measures_of_others_functions() -> None:
 def test_distances_of_counts() -> None:
     """χ² is not what a distance falls short of: three labelings of nine samples, by hand."""
     joint = np.asarray([[1, 6], [2, 0]]), np.asarray([[1, 2], [6, 0]]), np.asarray([[6, 1], [1, 1]])
-    near, also_near, far = (9 - float(matrics.chi_squared(cells)) for cells in joint)
+    near, also_near, far = (9 - float(matrics.metrics.chi_squared(cells)) for cells in joint)
     assert far > near + also_near
     assert stored_certificate("chi_squared")["triangle"].holds is False
 
@@ -545,7 +545,7 @@ def test_a_difference_that_is_rounding_is_no_witness() -> None:
 
 def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("typer")
-    from matrics.cli import main
+    from matrics._cli import main
 
     monkeypatch.setattr("sys.argv", ["matrics", "certificate", "f1:binary", "--cases", "100", "--seed", "5"])
     with pytest.raises(SystemExit) as stopped:

@@ -17,7 +17,7 @@ WRONG = {"negative": -3.0, "fractional": 2.5, "not a number": math.nan, "infinit
 def saved(library: str, kind: str, dtype: Any = None) -> tuple[Any, dict[str, Any], str]:
     """A metric, its checkpoint, and the name of the counts in it."""
     pytest.importorskip(library)
-    module = importlib.import_module(f"matrics.integrations.{library}")
+    module = importlib.import_module(f"matrics.{library}")
     metric = getattr(module, kind)(3, dtype=dtype)
     state = dict(metric.state_dict())
     return metric, state, next(name for name in state if name.startswith(("counts", "score_counts")))
@@ -95,7 +95,7 @@ def test_what_no_check_sees_is_nan(library: str) -> None:
 def test_both_forms_save_and_load_alike(library: str, kind: str) -> None:
     """The counts are in the checkpoint, a value that was computed before is not kept, and a lack of counts is told."""
     pytest.importorskip(library)
-    make = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)
+    make = getattr(importlib.import_module(f"matrics.{library}"), kind)
     metric, other = (make(3, "roc_auc, ece" if kind == "ScoreMetric" else "f1") for _ in range(2))
     shape = (20, 3) if kind == "MultilabelMetric" else (20,)
     batch = torch.arange(20 * shape[-1]).reshape(-1)[: math.prod(shape)].reshape(shape) % 2, torch.rand(20, 3)

@@ -58,7 +58,7 @@ def test_the_warning_points_at_the_caller() -> None:
 
 def test_metrics_take_axis_1_and_say_so() -> None:
     """The helper for metrics of training loops, which say the opposite."""
-    from matrics.counting.labels import warn_if_ambiguous
+    from matrics._counting.labels import warn_if_ambiguous
 
     with pytest.warns(UserWarning, match=r"taken to be on axis 1 .*, and could be on the last axis"):
         warn_if_ambiguous((8, 5, 5), 5, 1)
@@ -98,7 +98,7 @@ def test_log_loss_warns_as_counting_does(backend: Any) -> None:
     labels, logits = np.arange(40).reshape(8, 5) % 5, np.random.default_rng(0).normal(size=(8, 5, 5))
     given = backend.asarray(labels), backend.asarray(logits)
     with pytest.warns(UserWarning, match=r"logits: axis 1 and the last axis of the shape \(8, 5, 5\)"):
-        loss = matrics.log_loss(given[0], logits=given[1])
-    last = matrics.log_loss(given[0], logits=given[1], class_axis=-1)  # no warning
+        loss = matrics.probabilities.log_loss(given[0], logits=given[1])
+    last = matrics.probabilities.log_loss(given[0], logits=given[1], class_axis=-1)  # no warning
     np.testing.assert_array_equal(backend.numpy(loss), backend.numpy(last))
-    matrics.log_loss(backend.asarray(labels[0]), logits=given[1])  # one row of labels fits one reading
+    matrics.probabilities.log_loss(backend.asarray(labels[0]), logits=given[1])  # one row of labels fits one reading

@@ -83,12 +83,12 @@ def test_of_some_classes() -> None:
 
 
 def test_as_text_and_title() -> None:
-    metric = matrics.fbeta.using(beta=2, class_weights=[0.2, 0.3, 0.5])
+    metric = matrics.metrics.fbeta.using(beta=2, class_weights=[0.2, 0.3, 0.5])
     assert str(metric) == "fbeta(beta=2,class_weights=[0.2,0.3,0.5]):weighted"
     assert matrics.get_metric("fbeta(class_weights=[.2,.3,.5],beta=2)") == metric
     assert pickle.loads(pickle.dumps(metric)) == metric != metric.using(class_weights=[1, 1, 1])
     assert metric.title() == "fbeta(beta=2), weighted by class_weights=[0.2,0.3,0.5]"
-    assert metric.using(average="macro") == matrics.fbeta.using(beta=2, average="macro")
+    assert metric.using(average="macro") == matrics.metrics.fbeta.using(beta=2, average="macro")
     assert metric.using(average="weighted") == metric
     odd = matrics.recall.using(class_weights={"a)b": 2, "c, d": 1})
     assert matrics.get_metric(str(odd)) == odd
@@ -122,7 +122,7 @@ def test_overall_measures_have_no_class_weights() -> None:
     with pytest.raises(
         TypeError, match="fbeta has no option 'weight'; it takes beta, average, positive, class_weights"
     ):
-        matrics.fbeta.using(weight=[1, 2])
+        matrics.metrics.fbeta.using(weight=[1, 2])
 
 
 def test_limits_by_the_closed_form() -> None:

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matrics
-from matrics.catalogue.averages import AVERAGES, OF_SEVERAL, TWO_CLASS_WORDS
-from matrics.catalogue.classes import TWO, Classes
-from matrics.catalogue.naming import title_of
-from matrics.scoring.score import resolve
+from matrics._catalogue.averages import AVERAGES, OF_SEVERAL, TWO_CLASS_WORDS
+from matrics._catalogue.classes import TWO, Classes
+from matrics._catalogue.naming import title_of
+from matrics._scoring.score import resolve
 
 OF_PYTORCH = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # to itself
 WITH_GRADIENTS = ("torch-grad", "jax-jit", "jax-x64-jit")
@@ -284,7 +284,7 @@ def test_words_of_two_classes_are_of_class_1() -> None:
     found = matrics.score(cm, "sensitivity,specificity,ppv,npv,lr_plus,lr_minus,dor,odds_ratio")
     wanted = [27 / 30, 80 / 100, 27 / 47, 80 / 83, 0.9 / 0.2, 0.1 / 0.8, 27 * 80 / (20 * 3), 27 * 80 / (20 * 3)]
     assert list(found.values()) == pytest.approx(wanted)
-    assert matrics.specificity(cm) == pytest.approx(0.8)
+    assert matrics.metrics.specificity(cm) == pytest.approx(0.8)
     flipped = matrics.score(cm, "sensitivity,specificity,ppv", positive=0)
     assert list(flipped.values()) == pytest.approx([0.8, 0.9, 80 / 83])
 
@@ -308,7 +308,7 @@ def test_positive_makes_class_measures_binary() -> None:
         found = matrics.score(CM, "recall,recall:macro,mcc,f1:binary,npv", class_names=names, positive=name)
         assert found["recall"] == matrics.recall(CM, positive=k) == matrics.recall(CM, average="class")[k]
         assert found["f1:binary"] == matrics.f1(CM, average="class")[k]
-        assert found["npv"] == matrics.npv(CM, average="class")[k]
+        assert found["npv"] == matrics.metrics.npv(CM, average="class")[k]
         assert found["recall:macro"] == matrics.recall(CM)
         assert found["mcc"] == matrics.mcc(CM)
 
@@ -518,8 +518,8 @@ def test_labels_of_a_data_frame_are_those_of_its_classes() -> None:
         with pytest.raises(ValueError, match="needs a positive class, and neither of 'fraud', 'ok' is the default"):
             door(table, "sensitivity")
     with pytest.raises(ValueError, match="needs a positive class, and neither of"):
-        matrics.specificity(table)
-    assert matrics.specificity(table, positive="fraud") == pytest.approx(0.9)
+        matrics.metrics.specificity(table)
+    assert matrics.metrics.specificity(table, positive="fraud") == pytest.approx(0.9)
     assert matrics.interval(table, "ppv", positive="fraud")["ppv"].estimate == pytest.approx(45 / 55)
     assert matrics.score(table, "recall") == pytest.approx({"recall": 0.9})  # means need no order
     turned = table.loc[["ok", "fraud"], ["ok", "fraud"]]
@@ -530,9 +530,9 @@ def test_labels_of_a_data_frame_are_those_of_its_classes() -> None:
         matrics.score(table, "recall[fraud]", class_names=["ok", "fraud"])
     with pytest.raises(ValueError, match="the same labels in the same order"):
         matrics.compare(table, turned, "recall", positive="fraud")
-    odds = matrics.equal_opportunity([turned, table.loc[turned.index, turned.index]], positive="ok")
+    odds = matrics.fairness.equal_opportunity([turned, table.loc[turned.index, turned.index]], positive="ok")
     assert odds.minimum == odds.maximum == pytest.approx(0.9)
     with pytest.raises(ValueError, match="needs a positive class, and neither of"):
-        matrics.equal_opportunity([table, table])
+        matrics.fairness.equal_opportunity([table, table])
     same = matrics.compare(table, table, "recall", positive="fraud")["recall"]
     assert same.difference == 0

@@ -30,7 +30,7 @@ STACK = np.array([[[8, 2], [1, 9]], [[9, 1], [0, 10]], [[5, 5], [5, 5]]])
 
 def whole(*arguments, **options):
     """Run the command as a process of its own."""
-    code = "from matrics.cli import main; main()"
+    code = "from matrics._cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False, **options
     )
@@ -94,7 +94,7 @@ def test_summary_over_several_blocks(command, monkeypatch, tmp_path):
     stack[:, :, 2, :] *= rng.random((5, 20, 1)) < 0.3  # many empty classes: undefined eve
     np.save(tmp_path / "s.npy", stack)
     once = command("score", "s.npy", "--metrics", "all")
-    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 9 * 7)
+    monkeypatch.setattr("matrics._cli.run.PIECE_BYTES", 8 * 9 * 7)
     assert command("score", "s.npy", "--metrics", "all") == once
     eve = matrics.eve(stack)
     line = next(line for line in once[1].splitlines() if line.startswith("eve"))
@@ -146,7 +146,7 @@ def on_terminal(width, *arguments):
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm-256color"}
     for name in ("NO_COLOR", "FORCE_COLOR"):
         environment.pop(name, None)
-    code = "from matrics.cli import main; main()"
+    code = "from matrics._cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)], stdout=follower, stderr=follower, env=environment
     )
@@ -206,7 +206,7 @@ def test_digits_equal_sklearn(command, tmp_path):
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy_to_file_in_blocks(command, monkeypatch, tmp_path, suffix, order):
-    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 9 * 7)
+    monkeypatch.setattr("matrics._cli.run.PIECE_BYTES", 8 * 9 * 7)
     stack = np.random.default_rng(1).integers(0, 9, (4, 5, 3, 3))
     stack[1, 2, 0] = 0
     np.save(tmp_path / "s.npy", np.asarray(stack, order=order))
@@ -632,7 +632,7 @@ def test_help(command):
 
 
 def test_failure_halfway_leaves_nothing(command, monkeypatch, tmp_path):
-    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 4)
+    monkeypatch.setattr("matrics._cli.run.PIECE_BYTES", 8 * 4)
     stack = STACK.copy()
     stack[2, 1, 0] = -1
     np.save(tmp_path / "s.npy", stack)
@@ -658,7 +658,7 @@ def test_disk_full_names_the_output(command, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device", ".o.csv.tmp")
 
     np.save(tmp_path / "s.npy", STACK)
-    monkeypatch.setattr("matrics.files.outputs.unfinished.seal", fill)
+    monkeypatch.setattr("matrics._files.outputs.unfinished.seal", fill)
     assert command("score", "s.npy", "--output", "o.csv") == (2, "", "matrics: o.csv: No space left on device\n")
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
@@ -676,7 +676,7 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow", "filelock"])
 def test_without_the_extra(missing):
-    code = f"import sys; sys.modules[{missing!r}] = None\nfrom matrics.cli import main; main()"
+    code = f"import sys; sys.modules[{missing!r}] = None\nfrom matrics._cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow filelock\n"
@@ -719,7 +719,7 @@ def test_as_a_process(tmp_path):
     assert ran.stderr == ""
     if sys.platform == "win32":
         return
-    reader = ["bash", "-c", '"$0" -c "from matrics.cli import main; main()" metrics | head -1', sys.executable]
+    reader = ["bash", "-c", '"$0" -c "from matrics._cli import main; main()" metrics | head -1', sys.executable]
     head = subprocess.run(reader, capture_output=True, text=True, check=False)
     assert head.stdout.startswith("name")
     assert head.stderr == ""
@@ -731,7 +731,7 @@ def test_memory_is_bounded(tmp_path):
     np.lib.format.open_memmap(tmp_path / "big.npy", mode="w+", dtype=np.int64, shape=(60_000, 30, 30))[:] = 1
     code = (
         "import sys\nsys.argv[1:] = ['score', 'big.npy', '--metrics', 'accuracy', '--output', 'o.parquet']\n"
-        "from matrics.cli import main\ntry: main()\nfinally: print(open('/proc/self/status').read())"
+        "from matrics._cli import main\ntry: main()\nfinally: print(open('/proc/self/status').read())"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -15,7 +15,7 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.files import counts_file  # noqa: E402
+from matrics._files import counts_file  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
@@ -284,7 +284,7 @@ def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics.files.outputs.unfinished.os.fsync", full)
+    monkeypatch.setattr("matrics._files.outputs.unfinished.os.fsync", full)
     assert refused(command, "count", "x.csv", "--output", "c.parquet") == "c.parquet: No space left on device"
     assert Path("c.parquet").read_text() == "precious"
     assert sorted(path.name for path in Path().iterdir()) == ["c.parquet", "x.csv"]

@@ -21,13 +21,13 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 FileLock = pytest.importorskip("filelock").FileLock
 
-from matrics.cli import progress  # noqa: E402
-from matrics.files import count, text  # noqa: E402
-from matrics.files import rows as batches  # noqa: E402
-from matrics.files.counts import Counts  # noqa: E402
-from matrics.files.names import Names  # noqa: E402
-from matrics.files.notices import Stopped  # noqa: E402
-from matrics.files.outputs.sealed import named, seal, sealed, stem_of  # noqa: E402
+from matrics._cli import progress  # noqa: E402
+from matrics._files import count, text  # noqa: E402
+from matrics._files import rows as batches  # noqa: E402
+from matrics._files.counts import Counts  # noqa: E402
+from matrics._files.names import Names  # noqa: E402
+from matrics._files.notices import Stopped  # noqa: E402
+from matrics._files.outputs.sealed import named, seal, sealed, stem_of  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 ROWS, BATCH = 2400, 100
@@ -138,7 +138,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
 
     stop(0)
     with monkeypatch.context() as patch:
-        patch.setattr("matrics.files.outputs.unfinished.seal", save)
+        patch.setattr("matrics._files.outputs.unfinished.seal", save)
         code, out, err = command(*arguments)
     message = "matrics: o.parquet: No space left on device; --resume continues from row 1,300\n"
     assert (code, out, err) == (2, "", message)
@@ -426,9 +426,9 @@ def test_words_of_counting():
 # A process that has imported everything forks one for each run: small batches, each of which takes a while.
 SERVER = f"""
 import contextlib, io, os, sys, time
-from matrics.cli import app, main
-from matrics.files import rows as batches, count
-from matrics.files.counts import Counts
+from matrics._cli import app, main
+from matrics._files import rows as batches, count
+from matrics._files.counts import Counts
 batches.BATCH_ROWS = {BATCH // 2}
 count.SAVE_EVERY, count.SAVING = 0.0, float("inf")
 add = Counts.add

@@ -11,15 +11,15 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.files import counts as of_counts  # noqa: E402
-from matrics.files import parquet  # noqa: E402
-from matrics.files import rows as batches  # noqa: E402
-from matrics.files import text as of_text  # noqa: E402
-from matrics.files.count import During, count  # noqa: E402
-from matrics.files.counts import Counts, MissingValueError, Values  # noqa: E402
-from matrics.files.inputs import open_input, open_labels, parquet_rows  # noqa: E402
-from matrics.files.names import Names  # noqa: E402
-from matrics.files.rows import Batch, TextRows, ahead  # noqa: E402
+from matrics._files import counts as of_counts  # noqa: E402
+from matrics._files import parquet  # noqa: E402
+from matrics._files import rows as batches  # noqa: E402
+from matrics._files import text as of_text  # noqa: E402
+from matrics._files.count import During, count  # noqa: E402
+from matrics._files.counts import Counts, MissingValueError, Values  # noqa: E402
+from matrics._files.inputs import open_input, open_labels, parquet_rows  # noqa: E402
+from matrics._files.names import Names  # noqa: E402
+from matrics._files.rows import Batch, TextRows, ahead  # noqa: E402
 
 
 def columns(rng, rows):

@@ -21,7 +21,7 @@ def compared() -> dict[str, Any]:
     table = pytest.importorskip("pandas").read_parquet(CANCER)
     by_model = {name: table[table["model"] == name].sort_values("sample") for name in sorted(MODELS)}
     true = (by_model[MODELS[0]]["y_true"] == "malignant").to_numpy().astype(int)
-    return matrics.compare_rankings(true, {name: part["score"].to_numpy() for name, part in by_model.items()})
+    return matrics.ranking.compare(true, {name: part["score"].to_numpy() for name, part in by_model.items()})
 
 
 def test_the_screen_has_delongs_p_values(command: Any) -> None:
@@ -65,7 +65,7 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
     asked = ("--scores", "score", "--by", "model", "--paired-on", "patient", "--format", "json")
     made = json.loads(command("curve", str(tmp_path / "s.csv"), *asked)[1])
     order = np.argsort([f"p{k // 2}" for k in range(60)], kind="stable")
-    found = matrics.compare_rankings(
+    found = matrics.ranking.compare(
         labels[order], {name: values[order] for name, values in scores.items()}, "roc_auc", clusters=(order // 2)
     )["roc_auc"]
     got = [row["p_value"] for row in made["rows"] if row["measure"] == "roc_auc" and row["p_value"] is not None]

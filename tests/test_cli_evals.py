@@ -15,7 +15,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from commands import refused  # noqa: E402
 
-from matrics.integrations import evals  # noqa: E402
+from matrics import evals  # noqa: E402
 
 OURS = Path(__file__).parent / "data" / "evals"
 LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew

@@ -18,10 +18,10 @@ if sys.platform == "win32":
     pytest.skip("signals, limits and pipes of Unix", allow_module_level=True)
 resource = pytest.importorskip("resource")
 pytest.importorskip("typer")
-runs = pytest.importorskip("matrics.cli.run")
-Output = pytest.importorskip("matrics.files.outputs.unfinished").Output
-read = pytest.importorskip("matrics.files.matrices").read
-Names = pytest.importorskip("matrics.files.label_rows").Names
+runs = pytest.importorskip("matrics._cli.run")
+Output = pytest.importorskip("matrics._files.outputs.unfinished").Output
+read = pytest.importorskip("matrics._files.matrices").read
+Names = pytest.importorskip("matrics._files.label_rows").Names
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")
@@ -31,8 +31,8 @@ ROWS, BLOCKS = 64, 40
 # A process of its own with small blocks, each of which takes a while.
 CHILD = f"""
 import sys, time
-from matrics.cli import main, run
-from matrics.files.outputs.unfinished import Output
+from matrics._cli import main, run
+from matrics._files.outputs.unfinished import Output
 run.LEAST_ROWS, run.BLOCK_CELLS = {ROWS}, 1
 append = Output.append
 def slowly(*given):
@@ -265,7 +265,7 @@ def test_standard_output_on_a_full_disk_is_no_success(tmp_path, form, unbuffered
 def test_an_unexpected_error_is_no_failed_gate(command, monkeypatch):
     """Python would end with 1, which means that a requirement does not hold."""
     Path("l.csv").write_text("y_true,y_pred\n0,0\n1,0\n")
-    monkeypatch.setattr("matrics.cli.logs.is_log", lambda _: 1 // 0)
+    monkeypatch.setattr("matrics._cli.logs.is_log", lambda _: 1 // 0)
     code, _, err = command("gate", "l.csv", "--require", "accuracy >= 0")
     assert code == 2
     assert err.startswith("matrics: internal error: ZeroDivisionError: ")

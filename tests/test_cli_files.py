@@ -17,8 +17,8 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.files.matrices import read  # noqa: E402
-from matrics.files.names import Names  # noqa: E402
+from matrics._files.matrices import read  # noqa: E402
+from matrics._files.names import Names  # noqa: E402
 
 CROSSTAB = "y_true,cat,dog,owl\ncat,8,2,0\ndog,1,9,0\nowl,3,0,5\n"
 COUNTS = np.array([[8, 2, 0], [1, 9, 0], [3, 0, 5]])
@@ -98,7 +98,7 @@ def test_lines_are_those_of_an_editor(command):
 
 @pytest.mark.parametrize("chunk", [2**10, 3])
 def test_the_line_in_later_chunks(command, monkeypatch, chunk):
-    monkeypatch.setattr("matrics.files.text.CHUNK_ROWS", chunk)
+    monkeypatch.setattr("matrics._files.text.CHUNK_ROWS", chunk)
     assert refusal(command, thousand("7,,1,x", 900)).startswith("line 900: expected a value in column 'y_true'")
     write("x.csv", thousand("7,0,1,x", 900))
     assert recalls(command, "x.csv")[0] == 1000
@@ -114,7 +114,7 @@ def test_two_open_quotes_do_not_swallow_labels(command):
 
 def test_a_huge_open_quote_does_not_take_all_memory(command, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("matrics.files.text.MOST_LETTERS", 1000)
+        patch.setattr("matrics._files.text.MOST_LETTERS", 1000)
         assert "field larger than field limit (1000) in line" in refusal(command, thousand('7,0,1,"x', 500))
     write("x.csv", f"y_true,y_pred,text\n0,0,{'x' * 200_000}\n")
     assert recalls(command, "x.csv")[0] == 1

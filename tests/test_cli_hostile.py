@@ -21,7 +21,7 @@ COMMAND = """
 import re, sys
 from pathlib import Path
 sys.argv = ["matrics", *sys.argv[1:]]
-from matrics.cli import app, main
+from matrics._cli import app, main
 import pyarrow.csv, pyarrow.parquet
 def largest():
     return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024
@@ -129,7 +129,7 @@ def test_a_small_archive_of_a_large_array(tmp_path):
 @pytest.mark.parametrize(("order", "refused"), [("C", False), ("F", True)])
 def test_an_array_of_columns_is_read_at_once(tmp_path, monkeypatch, order, refused):
     """One of rows is read by the matrix."""
-    npz = pytest.importorskip("matrics.files.npz")
+    npz = pytest.importorskip("matrics._files.npz")
     monkeypatch.setattr(npz, "MOST_DEFLATED", MILLION)
     np.savez_compressed(tmp_path / "x.npz", a=np.zeros((150, 100, 100), order=order))
     with pytest.raises(ValueError, match=REFUSED) if refused else contextlib.nullcontext():
@@ -137,9 +137,9 @@ def test_an_array_of_columns_is_read_at_once(tmp_path, monkeypatch, order, refus
 
 
 def test_an_archive_of_many_arrays_is_opened_once_to_be_read(tmp_path, monkeypatch):
-    zipfile = pytest.importorskip("matrics.files.npz").zipfile
-    read = pytest.importorskip("matrics.files.matrices").read
-    names = pytest.importorskip("matrics.files.names").Names()
+    zipfile = pytest.importorskip("matrics._files.npz").zipfile
+    read = pytest.importorskip("matrics._files.matrices").read
+    names = pytest.importorskip("matrics._files.names").Names()
     np.savez(tmp_path / "x.npz", **{f"a{k}": np.full((2, 2), k) for k in range(300)})
     opened = []
     monkeypatch.setattr(zipfile, "ZipFile", lambda *given, make=zipfile.ZipFile: opened.append(given) or make(*given))

@@ -16,10 +16,10 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 
-from matrics.files import rows as batches  # noqa: E402
-from matrics.files.matrices import read  # noqa: E402
-from matrics.files.matrix_rows import CellNames, read_cells  # noqa: E402
-from matrics.files.names import Names  # noqa: E402
+from matrics._files import rows as batches  # noqa: E402
+from matrics._files.matrices import read  # noqa: E402
+from matrics._files.matrix_rows import CellNames, read_cells  # noqa: E402
+from matrics._files.names import Names  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
@@ -267,7 +267,7 @@ def wide(rng, rows):
 @pytest.mark.parametrize("rows", ["true", "pred"])
 def test_one_matrix_a_row(command, monkeypatch, suffix, rows):
     monkeypatch.setattr(batches, "BATCH_ROWS", 16)
-    monkeypatch.setattr("matrics.cli.run.BLOCK_BYTES", 8 * 4 * 21)
+    monkeypatch.setattr("matrics._cli.run.BLOCK_BYTES", 8 * 4 * 21)
     cells, table = wide(np.random.default_rng(0), 100)
     if suffix == "csv":
         lines = [",".join(map(str, row.values())) for row in table.to_pylist()]

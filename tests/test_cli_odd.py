@@ -13,8 +13,8 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-wide = pytest.importorskip("matrics.files.matrix_rows")
-batches = pytest.importorskip("matrics.files.rows")
+wide = pytest.importorskip("matrics._files.matrix_rows")
+batches = pytest.importorskip("matrics._files.rows")
 
 LABELS = {"y_true": ["cat", "dog", "cat"], "y_pred": ["cat", "dog", "dog"]}
 

@@ -13,11 +13,11 @@ import matrics
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-in_order = pytest.importorskip("matrics.cli.in_order").in_order
-progress = pytest.importorskip("matrics.cli.progress")
-runs = pytest.importorskip("matrics.cli.run")
-Totals = pytest.importorskip("matrics.cli.block_results").Totals
-writers = pytest.importorskip("matrics.files.outputs.writers")
+in_order = pytest.importorskip("matrics._cli.in_order").in_order
+progress = pytest.importorskip("matrics._cli.progress")
+runs = pytest.importorskip("matrics._cli.run")
+Totals = pytest.importorskip("matrics._cli.block_results").Totals
+writers = pytest.importorskip("matrics._files.outputs.writers")
 
 RANDOM = np.random.default_rng(0)
 ROWS = 64
@@ -108,13 +108,13 @@ def test_polars_reads_it(command):
 def test_blocks_are_bounded(monkeypatch):
     """By the cells that are written, and by what is read for them."""
     monkeypatch.undo()
-    read, options = pytest.importorskip("matrics.files.source"), pytest.importorskip("matrics.cli.options")
+    read, options = pytest.importorskip("matrics._files.source"), pytest.importorskip("matrics._cli.options")
     rows = {}
     for n, metrics in ((3, "mcc,f1"), (3, "all"), (30, "mcc"), (1000, "mcc"), (10_000, "mcc")):
         source = read.MatrixSource("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
         run = runs.ScoreRun(
             source=source,
-            metrics=matrics.scoring.score.resolve(metrics),
+            metrics=matrics._scoring.score.resolve(metrics),
             zero_division=np.nan,
             manner=options.RunOptions(),
             to_backend=np.asarray,

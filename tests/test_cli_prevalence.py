@@ -42,7 +42,7 @@ def test_score(command):
     found = json.loads(
         done(command, "score", "stack.npy", "--metrics", "ppv,mcc", "--prevalence", "0.02", "--format", "json")
     )
-    wanted = matrics.score(matrics.at_prevalence(STACK, 0.02), "ppv,mcc")
+    wanted = matrics.score(matrics.transform.at_prevalence(STACK, 0.02), "ppv,mcc")
     assert found["prevalence"] == [0.98, 0.02]
     text = done(command, "score", "three.npy", "--metrics", "accuracy", "--prevalence", "0.7,0.25,0.05")
     assert "at the prevalence 0.7 of class 0, 0.25 of class 1, 0.05 of class 2" in text
@@ -61,7 +61,7 @@ def test_score_of_labels_and_of_texts(command):
         *("--positive", "ill", "--prevalence", ".02"),
     )
     assert "at the prevalence 0.02 of ill" in found
-    wanted = matrics.score(matrics.at_prevalence(STACK, 0.02), "ppv")["ppv"]
+    wanted = matrics.score(matrics.transform.at_prevalence(STACK, 0.02), "ppv")["ppv"]
     assert f"{wanted[0]:.3f}" in found
     refusal = refused(command, "score", "labels.csv", "--by", "model", "--metrics", "mcc", "--prevalence", "0.02")
     assert refusal.startswith("--positive: expected the class that the prevalence is of")
@@ -112,13 +112,13 @@ def test_curve_and_threshold(command, files):
     y_true, scores = files
     common = ("scores.csv", "--scores", "score", "--positive", "ill", "--prevalence", "0.05")
     text = done(command, "curve", *common, "--metrics", "ppv", "--thresholds", "1.0")
-    value = matrics.threshold_curve(y_true, scores, "ppv", thresholds=[1.0], prevalence=0.05)["ppv"][0]
+    value = matrics.ranking.threshold_curve(y_true, scores, "ppv", thresholds=[1.0], prevalence=0.05)["ppv"][0]
     assert f"{value:.3f}" in text
     assert "positive: ill; at the prevalence 0.05 of ill" in text
     found = json.loads(
         done(command, "threshold", *common, "--metric", "f1", "--metrics", "f1", "--num", "0", "--format", "json")
     )
-    best = matrics.best_threshold(y_true, scores, "f1", prevalence=0.05)
+    best = matrics.ranking.best_threshold(y_true, scores, "f1", prevalence=0.05)
     np.testing.assert_allclose(found["rows"][0]["threshold"], best.threshold)
     np.testing.assert_allclose(found["rows"][0]["value"], best.value)
     np.testing.assert_allclose(found["rows"][0]["f1 of ill"], best.value)  # of the measures at the threshold

@@ -14,11 +14,11 @@ import matrics
 
 FileLock = pytest.importorskip("filelock").FileLock
 pytest.importorskip("typer")
-runs = pytest.importorskip("matrics.cli.run")
-IntervalRun = pytest.importorskip("matrics.cli.interval").IntervalRun
-unfinished = pytest.importorskip("matrics.files.outputs.unfinished")
-Stopped = pytest.importorskip("matrics.files.notices").Stopped
-questions = pytest.importorskip("matrics.files.outputs.question")
+runs = pytest.importorskip("matrics._cli.run")
+IntervalRun = pytest.importorskip("matrics._cli.interval").IntervalRun
+unfinished = pytest.importorskip("matrics._files.outputs.unfinished")
+Stopped = pytest.importorskip("matrics._files.notices").Stopped
+questions = pytest.importorskip("matrics._files.outputs.question")
 Question, inputs_of = questions.Question, questions.inputs_of
 
 RANDOM = np.random.default_rng(0)

@@ -15,8 +15,8 @@ from commands import done, refused
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
-sealed = pytest.importorskip("matrics.files.outputs.sealed")
-unfinished = pytest.importorskip("matrics.files.outputs.unfinished")
+sealed = pytest.importorskip("matrics._files.outputs.sealed")
+unfinished = pytest.importorskip("matrics._files.outputs.unfinished")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of Unix")
 

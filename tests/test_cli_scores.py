@@ -189,7 +189,7 @@ def test_a_group_of_one_class(command, tmp_path):
 def test_which_class_is_positive(command, tmp_path, labels, options, positives):
     scores = [3, 2, 5, 1, 4]
     write(tmp_path / "s", {"y_true": labels, "score": scores})
-    expected = matrics.threshold_curve(positives, np.array(scores, float), "recall,mcc")
+    expected = matrics.ranking.threshold_curve(positives, np.array(scores, float), "recall,mcc")
     for file in ("s.csv", "s.parquet"):
         arguments = ("curve", file, "--scores", "score", *options, "--metrics", "recall,mcc")
         assert command(*arguments, "--output", "o.parquet")[0] == 0
@@ -230,7 +230,7 @@ def test_each_class_against_the_rest(command, tmp_path, animals, file):
     dogs = written.filter(pa.compute.equal(written["class"], "dog"))
     np.testing.assert_array_equal(dogs["threshold"].to_numpy()[1:], np.sort(scores[:, 1])[::-1])
     assert command("threshold", file, *OF_ANIMALS, "--metric", "f1", "--num", "0", "--output", "o.parquet")[0] == 0
-    best = matrics.best_threshold((true == "eel").astype(int), scores[:, 2], "f1")
+    best = matrics.ranking.best_threshold((true == "eel").astype(int), scores[:, 2], "f1")
     assert pq.read_table(tmp_path / "o.parquet")["threshold"][2].as_py() == best.threshold
 
 
@@ -305,7 +305,7 @@ def test_a_lowest_value_is_sought_and_the_seed_printed(command, cancer):
     assert command(*arguments, "--seed", "0")[1] == out
     # The luck of the choice is taken off, which may change the order of two models that are close; not with this seed.
     out = command(*arguments, "--seed", "1")[1]
-    best = {name: matrics.best_threshold(*curve, "hamming_loss") for name, curve in cancer.items()}
+    best = {name: matrics.ranking.best_threshold(*curve, "hamming_loss") for name, curve in cancer.items()}
     lines = [line.split()[0] for line in out.splitlines() if line.startswith(tuple(MODELS))][:4]
     assert lines[0] == min(best, key=lambda name: best[name].value)
 
@@ -380,7 +380,7 @@ def test_disparity_of_many_groups_and_beside_a_file(command, tmp_path):
     stack = matrics.confusion_matrix(
         columns["y_true"], columns["y_pred"], num_classes=2, groups=columns["g"], num_groups=45
     )
-    found = matrics.disparity(matrics.accuracy(stack))
+    found = matrics.fairness.disparity(matrics.accuracy(stack))
     arguments = ("score", "l.parquet", "--by", "g", "--metrics", "accuracy", "--disparity")
     for extra in ((), ("--output", "o.csv")):
         last = command(*arguments, *extra)[1].splitlines()[-1].split()

@@ -16,10 +16,10 @@ pytest.importorskip("typer")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from matrics.cli import threshold  # noqa: E402
-from matrics.files.keys import text_of  # noqa: E402
-from matrics.study.certificates import CASES  # noqa: E402
-from matrics.study.sources.experiment import NUM  # noqa: E402
+from matrics._cli import threshold  # noqa: E402
+from matrics._files.keys import text_of  # noqa: E402
+from matrics._study.certificates import CASES  # noqa: E402
+from matrics._study.sources.experiment import NUM  # noqa: E402
 
 SWEEP = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 TIMES = [0, 1, -1, 1000, 10**9, -(10**9), 86_400 * 10**9, 1_600_000_000_123_456_789, -(2**61) - 1]
@@ -36,15 +36,23 @@ def started(*arguments: str) -> tuple[str, set[str]]:
 def test_help_imports_nothing_for_files() -> None:
     shown, modules = started("--help")
     assert "Score every confusion matrix of a file." in shown
-    assert {"matrics.cli.app", "typer"} <= modules
-    assert not {"pyarrow", "pandas", "filelock", "matrics.files.inputs", "matrics.cli.run", "matrics.study"} & modules
+    assert {"matrics._cli.app", "typer"} <= modules
+    assert not {"pyarrow", "pandas", "filelock", "matrics._files.inputs", "matrics._cli.run", "matrics.study"} & modules
 
 
 def test_score_imports_nothing_for_other_commands() -> None:
     shown, modules = started("score", SWEEP, "--by", "model")
     assert shown.startswith(f"{SWEEP}: 8 matrices of 10 classes, 71,880 samples")
-    assert {"pyarrow", "matrics.cli.run"} <= modules
-    others = ("matrics.uncertainty", "matrics.ranking", "matrics.plot", "matrics.study", "pandas.", "scipy", "filelock")
+    assert {"pyarrow", "matrics._cli.run"} <= modules
+    others = (
+        "matrics._uncertainty",
+        "matrics.ranking",
+        "matrics.plot",
+        "matrics.study",
+        "pandas.",
+        "scipy",
+        "filelock",
+    )
     assert not {name for name in modules if name.startswith(others)}
 
 

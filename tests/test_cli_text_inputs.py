@@ -277,8 +277,8 @@ def test_an_output_goes_on_with_the_rows_that_were_left_out(command: Any) -> Non
 
 
 def test_counts_that_are_saved_know_what_was_left_out() -> None:
-    counts, names = pytest.importorskip("matrics.files.counts"), pytest.importorskip("matrics.files.names")
-    batch = pytest.importorskip("matrics.files.rows").Batch
+    counts, names = pytest.importorskip("matrics._files.counts"), pytest.importorskip("matrics._files.names")
+    batch = pytest.importorskip("matrics._files.rows").Batch
     wanted = names.Names(missing="drop")
     table = pa.record_batch({"y_true": ["a", None, "b"], "y_pred": ["a", "a", ""]})
     first, second = counts.Counts(wanted), counts.Counts(wanted)

@@ -24,7 +24,7 @@ B = np.where(
     RANDOM.random(SAMPLES) < 0.6, A, np.where(RANDOM.random(SAMPLES) < 0.6, TRUE, RANDOM.integers(0, 3, SAMPLES))
 )
 CM_A, CM_B = (matrics.confusion_matrix(TRUE, y, num_classes=3) for y in (A, B))
-JOINT = matrics.joint_confusion_matrix(TRUE, A, B, num_classes=3)
+JOINT = matrics.stats.joint_confusion_matrix(TRUE, A, B, num_classes=3)
 SPECS = ["accuracy", "recall:class", "mcc", "f1"]
 METHODS = ["auto", "delta", "bootstrap", "bca", "posterior"]
 DRAWING = METHODS[2:]
@@ -45,38 +45,40 @@ def by_hand(true: Any, a: Any, b: Any, n: int) -> np.ndarray:
 
 
 def test_joint_counts(backend: Any) -> None:
-    joint = backend.numpy(matrics.joint_confusion_matrix(*map(backend.asarray, (TRUE, A, B)), num_classes=3))
+    joint = backend.numpy(matrics.stats.joint_confusion_matrix(*map(backend.asarray, (TRUE, A, B)), num_classes=3))
     np.testing.assert_array_equal(joint, by_hand(TRUE, A, B, 3))
     np.testing.assert_array_equal(joint.sum(-1), CM_A)
     np.testing.assert_array_equal(joint.sum(-2), CM_B)
-    batch = matrics.joint_confusion_matrix(TRUE, np.stack([A, B]), B, num_classes=4)
+    batch = matrics.stats.joint_confusion_matrix(TRUE, np.stack([A, B]), B, num_classes=4)
     assert batch.shape == (2, 4, 4, 4)
     np.testing.assert_array_equal(batch[1, :3, :3, :3], by_hand(TRUE, B, B, 3))
 
 
 def test_joint_labels() -> None:
     names = np.asarray(["cat", "dog", "owl"])
-    found = matrics.joint_confusion_matrix(names[TRUE], names[A].tolist(), names[B], labels=names)
+    found = matrics.stats.joint_confusion_matrix(names[TRUE], names[A].tolist(), names[B], labels=names)
     np.testing.assert_array_equal(found, JOINT)
     kept = TRUE != 2
-    found = matrics.joint_confusion_matrix(TRUE, A, B, num_classes=3, ignore_index=2)
+    found = matrics.stats.joint_confusion_matrix(TRUE, A, B, num_classes=3, ignore_index=2)
     np.testing.assert_array_equal(found, by_hand(TRUE[kept], A[kept], B[kept], 3))
     for bad, name in (((TRUE + 1, A, B), "y_true"), ((TRUE, A - 1, B), "y_a"), ((TRUE, A, B + 1), "y_b")):
         with pytest.raises(ValueError, match=rf"{name}: expected labels in \[0, 3\)"):
-            matrics.joint_confusion_matrix(*bad, num_classes=3)
+            matrics.stats.joint_confusion_matrix(*bad, num_classes=3)
     with pytest.raises(ValueError, match="y_a: expected labels, which are whole numbers"):
-        matrics.joint_confusion_matrix(TRUE, A / 2, B, num_classes=3)
+        matrics.stats.joint_confusion_matrix(TRUE, A / 2, B, num_classes=3)
     with pytest.raises(ValueError, match=r"y_true \(300,\), y_a \(5,\), y_b \(300,\)"):
-        matrics.joint_confusion_matrix(TRUE, A[:5], B, num_classes=3)
+        matrics.stats.joint_confusion_matrix(TRUE, A[:5], B, num_classes=3)
 
 
 def test_joint_under_jit_and_vmap() -> None:
     jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
     wanted = by_hand(TRUE, A, B, 3)
-    found = jax.jit(lambda *x: matrics.joint_confusion_matrix(*x, num_classes=3))(*map(jax.numpy.asarray, (TRUE, A, B)))
+    found = jax.jit(lambda *x: matrics.stats.joint_confusion_matrix(*x, num_classes=3))(
+        *map(jax.numpy.asarray, (TRUE, A, B))
+    )
     np.testing.assert_array_equal(found, wanted)
     stacked = [torch.as_tensor(x)[None] for x in (TRUE, A, B)]
-    mapped = torch.func.vmap(lambda *x: matrics.joint_confusion_matrix(*x, num_classes=3))(*stacked)
+    mapped = torch.func.vmap(lambda *x: matrics.stats.joint_confusion_matrix(*x, num_classes=3))(*stacked)
     np.testing.assert_array_equal(mapped[0], wanted)
 
 
@@ -91,12 +93,12 @@ def test_mcnemar_beside_statsmodels() -> None:
         [(~right_a & right_b).sum(), (~right_a & ~right_b).sum()],
     ]
     for exact in (True, False):
-        found, wanted = matrics.mcnemar(JOINT, exact=exact), peer(table, exact=exact)
+        found, wanted = matrics.stats.mcnemar(JOINT, exact=exact), peer(table, exact=exact)
         np.testing.assert_allclose(found, (wanted.statistic, wanted.pvalue), rtol=1e-9)
     only_a, only_b = table[0][1], table[1][0]
     law = stats.binom(only_a + only_b, 0.5)
     mid = 2 * law.cdf(min(only_a, only_b)) - law.pmf(min(only_a, only_b))
-    np.testing.assert_allclose(matrics.mcnemar(JOINT, mid_p=True)[1], mid, rtol=1e-9)
+    np.testing.assert_allclose(matrics.stats.mcnemar(JOINT, mid_p=True)[1], mid, rtol=1e-9)
 
 
 @pytest.mark.parametrize("only_a", [0, 1, 2, 5, 20])
@@ -109,7 +111,7 @@ def test_mid_p_in_fractions(only_a: int, only_b: int) -> None:
     ours = [Fraction(math.comb(number, k), 2**number) for k in range(number + 1)]
     seen = ours[only_a]
     wanted = sum(p for p in ours if p < seen) + sum(p for p in ours if p == seen) / 2
-    found = matrics.mcnemar(table, mid_p=True).p_value
+    found = matrics.stats.mcnemar(table, mid_p=True).p_value
     np.testing.assert_allclose(found, float(wanted) if number else 1, rtol=1e-12)
     if only_a == only_b == 1:
         assert found == 0.75
@@ -123,7 +125,7 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
     table[2, 0, 0, 1] = table[2, 1, 0, 1] = 7
     table[3, 0, 0, 1] = 10
     for options in ({}, {"mid_p": True}, {"exact": False}):
-        _, p_value = matrics.mcnemar(backend.asarray(table), **options)
+        _, p_value = matrics.stats.mcnemar(backend.asarray(table), **options)
         p_value = backend.numpy(p_value)
         law = stats.binom(14, 0.5)
         even = 1 - law.pmf(7) / 2 if options.get("mid_p") else 1
@@ -133,15 +135,17 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
     huge[0, 0, 0, 1], huge[0, 1, 0, 1] = 1e10, 1e10 + 4e5
     huge[1] = math.nan
     for exact in (True, False):
-        found = backend.numpy(matrics.mcnemar(backend.asarray(huge), exact=exact)[1])
+        found = backend.numpy(matrics.stats.mcnemar(backend.asarray(huge), exact=exact)[1])
         assert np.isnan(found[1])
         if backend.float64:
             np.testing.assert_allclose(found[0], stats.chi2.sf(4e5**2 / (2e10 + 4e5), 1), rtol=1e-3)
     with pytest.raises(ValueError, match="mid_p: expected False"):
-        matrics.mcnemar(table, exact=False, mid_p=True)
+        matrics.stats.mcnemar(table, exact=False, mid_p=True)
     for marginal in (CM_A, np.stack([CM_A, CM_B])):
-        with pytest.raises(ValueError, match=r"joint: expected counts .*matrics.joint_confusion_matrix\(y_true, y_a"):
-            matrics.mcnemar(marginal)
+        with pytest.raises(
+            ValueError, match=r"joint: expected counts .*matrics.stats.joint_confusion_matrix\(y_true, y_a"
+        ):
+            matrics.stats.mcnemar(marginal)
 
 
 @pytest.mark.parametrize("options", [{}, {"mid_p": True}, {"exact": False}])
@@ -150,24 +154,24 @@ def test_mcnemar_refuses_weights(options: dict[str, bool], backend: Any) -> None
     table = np.zeros((2, 2, 2, 2))
     table[:, 1, 1, 0] = 3  # true, a, b
     table[:, 1, 1, 1] = 5
-    wanted = matrics.mcnemar(table, **options)
-    whole = matrics.mcnemar(table.astype(int), **options)
+    wanted = matrics.stats.mcnemar(table, **options)
+    whole = matrics.stats.mcnemar(table.astype(int), **options)
     np.testing.assert_allclose(wanted, whole, rtol=1e-12)
     if options == {}:
         np.testing.assert_allclose(wanted.p_value, 2 * 0.5**3, rtol=1e-12)
-    near = matrics.mcnemar(backend.asarray(table * (1 + 1e-7)), **options)
+    near = matrics.stats.mcnemar(backend.asarray(table * (1 + 1e-7)), **options)
     np.testing.assert_allclose(backend.numpy(near.p_value), wanted.p_value, rtol=1e-5)
     table[1] /= 8
     message = r"joint: .* the cell 0\.375 at \(1, 1, 1, 0\); for weighted .*compare_paired\(joint, 'accuracy', s"
     with pytest.raises(ValueError, match=message):
-        matrics.mcnemar(backend.asarray(table), **options)
+        matrics.stats.mcnemar(backend.asarray(table), **options)
 
 
 def test_mcnemar_of_weights_in_compiled_code() -> None:
     jax = pytest.importorskip("jax")
     table = np.zeros((3, 2, 2, 2))
     table[:, 1, 1, 0] = 3, 0.375, math.nan
-    found = jax.jit(lambda x: tuple(matrics.mcnemar(x, exact=False)))(jax.numpy.asarray(table))
+    found = jax.jit(lambda x: tuple(matrics.stats.mcnemar(x, exact=False)))(jax.numpy.asarray(table))
     np.testing.assert_array_equal(np.isnan(found), [[False, True, True]] * 2)
     np.testing.assert_allclose(found[0][0], (3 - 1) ** 2 / 3, rtol=1e-6)
 
@@ -290,7 +294,7 @@ def test_paired_mcc_beside_resampled_samples() -> None:
 
 def test_the_same_predictions_twice() -> None:
     """There is no difference, and no method knows more."""
-    joint = matrics.joint_confusion_matrix(TRUE, A, A, num_classes=3)
+    joint = matrics.stats.joint_confusion_matrix(TRUE, A, A, num_classes=3)
     for method in ("delta", "bootstrap", "bca"):
         found = matrics.compare_paired(joint, "mcc", **options_of(method))["mcc"]
         assert found.difference == 0
@@ -449,7 +453,7 @@ def test_seeds_workers_labels_and_clusters() -> None:
 def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts have the same values as the whole."""
     counted: list[int] = []
-    draws = importlib.import_module("matrics.uncertainty.model_samples")
+    draws = importlib.import_module("matrics._uncertainty.model_samples")
     count = draws.Draws.matrices
 
     def counting(self: Any, weights: Any) -> Any:
@@ -543,10 +547,10 @@ def test_samples_for_a_width() -> None:
     z = stats.norm.ppf(0.975)
     shares = CM_A / CM_A.sum()
     p = np.trace(shares)
-    number = float(matrics.samples_needed(shares, "accuracy", half_width=0.02))
+    number = float(matrics.stats.samples_needed(shares, "accuracy", half_width=0.02))
     assert number == pytest.approx(z**2 * p * (1 - p) / 0.02**2, abs=z**2 + 1)
     for name in ("mcc", "f1", "cohen_kappa", "recall:class"):
-        needed = matrics.samples_needed(CM_A, name, half_width=0.01, level=0.9)
+        needed = matrics.stats.samples_needed(CM_A, name, half_width=0.01, level=0.9)
         for k, number in enumerate(np.ravel(needed)):
             one = matrics.interval(shares * number, name, level=0.9)[name]
             width = np.ravel(one.high - one.low)[k]
@@ -562,11 +566,11 @@ def test_samples_for_wilsons_interval(errors: int, half_width: float) -> None:
     def reach(number: float) -> float:
         return z / (1 + z**2 / number) * math.sqrt(p * (1 - p) / number + z**2 / (4 * number**2))
 
-    number = float(matrics.samples_needed([[1000 - errors, errors], [0, 0]], "accuracy", half_width=half_width))
+    number = float(matrics.stats.samples_needed([[1000 - errors, errors], [0, 0]], "accuracy", half_width=half_width))
     assert number >= 1
     assert reach(number) <= half_width * (1 + 1e-9)
     assert number == 1 or reach(number - 1) > half_width
-    of_classes = matrics.samples_needed(np.diag([250, 750]), "recall:class", half_width=half_width)
+    of_classes = matrics.stats.samples_needed(np.diag([250, 750]), "recall:class", half_width=half_width)
     alone = z**2 * (1 - 2 * half_width) / (2 * half_width)  # of the recall alone, by hand
     np.testing.assert_array_equal(of_classes, np.maximum(np.ceil(alone / np.asarray([0.25, 0.75])), 1))
 
@@ -575,16 +579,16 @@ def test_samples_for_wilsons_interval(errors: int, half_width: float) -> None:
 def test_samples_of_a_pilot_study_without_errors_are_unknown(metric: str) -> None:
     """Not 0: no sample at all would do then. Of a difference they are unknown for a proportion as well."""
     perfect = np.diag([30, 40, 50])
-    assert np.isnan(matrics.samples_needed(perfect, metric, half_width=0.05))
-    assert np.isnan(matrics.samples_needed(perfect, metric, difference=0.05))
-    assert np.isnan(matrics.samples_needed(perfect, "accuracy", difference=0.05))
+    assert np.isnan(matrics.stats.samples_needed(perfect, metric, half_width=0.05))
+    assert np.isnan(matrics.stats.samples_needed(perfect, metric, difference=0.05))
+    assert np.isnan(matrics.stats.samples_needed(perfect, "accuracy", difference=0.05))
 
 
 @pytest.mark.parametrize("metric", ["f1", "mcc", "recall[0]", "cohen_kappa"])
 def test_samples_of_a_good_classifier_are_those_of_its_interval(metric: str) -> None:
     """With few errors, limits are wider than the variance says."""
     shares = np.array([[0.33, 0.002, 0.001], [0.002, 0.33, 0.002], [0.001, 0.002, 0.33]])
-    number = float(matrics.samples_needed(shares, metric, half_width=0.01))
+    number = float(matrics.stats.samples_needed(shares, metric, half_width=0.01))
     for factor, is_wide in ((1.0, False), (0.99, True)):
         (one,) = matrics.interval(shares / shares.sum() * number * factor, metric, invalid="nan").values()
         assert ((one.high - one.low) / 2 > 0.01 * (1 + 1e-6)) == is_wide
@@ -595,7 +599,7 @@ def test_samples_for_a_difference_of_the_same_samples() -> None:
     shares = JOINT / JOINT.sum()
     a, b = shares.sum(-1), shares.sum(-2)
     gap = float(abs(matrics.mcc(a) - matrics.mcc(b)))
-    number = int(matrics.samples_needed(a, "mcc", difference=gap, paired=JOINT))
+    number = int(matrics.stats.samples_needed(a, "mcc", difference=gap, paired=JOINT))
     draws = np.random.default_rng(1).multinomial(number, shares.ravel(), size=1500).reshape(-1, 3, 3, 3)
     found = matrics.compare_paired(draws, "mcc")["mcc"]
     power = ((found.low > 0) | (found.high < 0)).mean()
@@ -605,7 +609,7 @@ def test_samples_for_a_difference_of_the_same_samples() -> None:
 @pytest.mark.parametrize(("p", "difference"), [(0.98, 0.015), (0.9, 0.05), (0.99, 0.008), (0.7, 0.05), (0.97, 0.05)])
 def test_samples_for_a_difference_of_accuracies(p: float, difference: float) -> None:
     """By exact enumeration: the power is 80 % where the second is worse, and more where it is better."""
-    number = int(matrics.samples_needed([[p, 1 - p], [0, 0]], "accuracy", difference=difference))
+    number = int(matrics.stats.samples_needed([[p, 1 - p], [0, 0]], "accuracy", difference=difference))
 
     def power(other: float) -> float:
         laws = [stats.binom(number, share) for share in (p, other)]
@@ -624,7 +628,7 @@ def test_samples_for_a_difference_of_accuracies(p: float, difference: float) -> 
 def test_samples_for_a_difference_of_a_measure() -> None:
     """Of MCC by simulation, against a model with more errors in each class, and a lower MCC by the difference."""
     a = np.array([[0.68, 0.02], [0.03, 0.27]])
-    number = int(matrics.samples_needed(a, "mcc", difference=0.05))
+    number = int(matrics.stats.samples_needed(a, "mcc", difference=0.05))
     low, high = 1.0, 3.0
     for _ in range(50):
         factor = (low + high) / 2
@@ -639,18 +643,18 @@ def test_samples_for_a_difference_of_a_measure() -> None:
 @pytest.mark.sampled(2)
 def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     stack = np.stack([CM_A, np.diag([3, 4, 5]), 0 * CM_A]).astype(float)
-    found = backend.numpy(matrics.samples_needed(backend.asarray(stack), "mcc", half_width=0.05))
+    found = backend.numpy(matrics.stats.samples_needed(backend.asarray(stack), "mcc", half_width=0.05))
     assert found.shape == (3,)
     assert found[0] > 100
     assert np.isnan(found[1:]).all()  # no errors, and no samples
     jax = pytest.importorskip("jax")
-    traced = jax.jit(lambda cm: matrics.samples_needed(cm, "mcc", half_width=0.05))(stack)
+    traced = jax.jit(lambda cm: matrics.stats.samples_needed(cm, "mcc", half_width=0.05))(stack)
     assert 0.9 * found[0] < traced[0] < found[0]  # by the variance alone
-    shares = backend.numpy(matrics.samples_needed(backend.asarray(stack[:2]), "accuracy", half_width=0.05))
-    of_jit = jax.jit(lambda cm: matrics.samples_needed(cm, "accuracy", half_width=0.05))(stack[:2])
+    shares = backend.numpy(matrics.stats.samples_needed(backend.asarray(stack[:2]), "accuracy", half_width=0.05))
+    of_jit = jax.jit(lambda cm: matrics.stats.samples_needed(cm, "accuracy", half_width=0.05))(stack[:2])
     np.testing.assert_allclose(of_jit, shares, atol=1)
     assert shares[1] == 35
-    assert matrics.samples_needed(np.zeros((0, 3, 3)), "recall:class", half_width=0.1).shape == (0, 3)
+    assert matrics.stats.samples_needed(np.zeros((0, 3, 3)), "recall:class", half_width=0.1).shape == (0, 3)
 
 
 def test_samples_beyond_what_integers_hold() -> None:
@@ -658,12 +662,12 @@ def test_samples_beyond_what_integers_hold() -> None:
     jax = pytest.importorskip("jax")
     for metric, width in itertools.product(("mcc", "accuracy"), (1e-12, 1e-200)):
         options = {"half_width": width}
-        assert matrics.samples_needed(CM_A, metric, **options) > 2.0**62
-        assert matrics.samples_needed(jax.numpy.asarray(CM_A), metric, **options) > 2.0**62
-        assert jax.jit(lambda cm: matrics.samples_needed(cm, metric, **options))(CM_A) > 2.0**62  # noqa: B023
+        assert matrics.stats.samples_needed(CM_A, metric, **options) > 2.0**62
+        assert matrics.stats.samples_needed(jax.numpy.asarray(CM_A), metric, **options) > 2.0**62
+        assert jax.jit(lambda cm: matrics.stats.samples_needed(cm, metric, **options))(CM_A) > 2.0**62  # noqa: B023
     for wrong in (np.ones((2, 2, 2)), np.ones((2, 3, 3, 3))):
         with pytest.raises(ValueError, match=r"paired: expected joint tables .*\(3, 3, 3\), got"):
-            matrics.samples_needed(CM_A, "mcc", difference=0.1, paired=wrong)
+            matrics.stats.samples_needed(CM_A, "mcc", difference=0.1, paired=wrong)
 
 
 def test_samples_of_bad_options() -> None:
@@ -677,10 +681,10 @@ def test_samples_of_bad_options() -> None:
     cases += [{"half_width": 0.1, "paired": JOINT}, {"half_width": 0.1, "level": 0}, {"difference": 0.1, "power": 1}]
     for options in cases:
         with pytest.raises(ValueError, match="expected"):
-            matrics.samples_needed(CM_A, "mcc", **options)
+            matrics.stats.samples_needed(CM_A, "mcc", **options)
     for power, level in itertools.product((0.5, 0.9), (0.9, 0.99)):
         wanted = ((stats.norm.ppf((1 + level) / 2) + stats.norm.ppf(power)) / 0.1) ** 2 * 2 * 0.25
-        found = matrics.samples_needed(
+        found = matrics.stats.samples_needed(
             [[0.25, 0.25], [0.25, 0.25]], "accuracy", difference=0.1, power=power, level=level
         )
         assert found == pytest.approx(wanted, rel=0.02)
@@ -696,11 +700,11 @@ def test_samples_for_biased_measures_are_those_of_their_intervals() -> None:
         return float(np.nanmean(one.high - one.low) / 2)
 
     for metric, width in (("eve", 0.03), ("cen", 0.1), ("cramer_v", 0.1)):
-        number = int(matrics.samples_needed(cm, metric, half_width=width))
+        number = int(matrics.stats.samples_needed(cm, metric, half_width=width))
         assert half_width(number, metric) < 1.08 * width
         assert half_width(int(0.8 * number), metric) > width
-    assert 35 < matrics.samples_needed(cm, "eve", half_width=0.03) < 50
-    by_class = matrics.samples_needed([cm, np.eye(3), np.zeros((3, 3))], "eve:one_vs_rest", half_width=0.1)
+    assert 35 < matrics.stats.samples_needed(cm, "eve", half_width=0.03) < 50
+    by_class = matrics.stats.samples_needed([cm, np.eye(3), np.zeros((3, 3))], "eve:one_vs_rest", half_width=0.1)
     assert by_class.shape == (3, 3)
     assert (by_class[0] > 1).all()
     assert np.isnan(by_class[2]).all()

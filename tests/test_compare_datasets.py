@@ -25,7 +25,7 @@ NAMES = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
 
 
 def test_friedman_and_the_critical_difference() -> None:
-    found = matrics.compare_datasets(DEMSAR, names=NAMES)
+    found = matrics.stats.compare_datasets(DEMSAR, names=NAMES)
     np.testing.assert_allclose(found.mean_ranks, [3.143, 2.000, 2.929, 1.929], atol=5e-4)
     theirs = stats.friedmanchisquare(*DEMSAR.T)
     assert (found.statistic, found.p_value) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
@@ -38,7 +38,7 @@ def test_friedman_and_the_critical_difference() -> None:
 
 def test_nemenyi_is_that_of_scikit_posthocs() -> None:
     """scikit-posthocs 0.17.1: ``posthoc_nemenyi_friedman``."""
-    found = matrics.compare_datasets(DEMSAR).p_values
+    found = matrics.stats.compare_datasets(DEMSAR).p_values
     expected = {(0, 1): 0.08867271, (0, 2): 0.97168647, (0, 3): 0.06168326, (1, 2): 0.22669689, (2, 3): 0.17005164}
     for (i, j), value in expected.items():
         assert found[i, j] == found[j, i] == pytest.approx(value, abs=1e-8)
@@ -46,7 +46,7 @@ def test_nemenyi_is_that_of_scikit_posthocs() -> None:
 
 
 def test_signed_ranks_are_corrected_by_holm() -> None:
-    found = matrics.compare_datasets(DEMSAR, method="wilcoxon").p_values
+    found = matrics.stats.compare_datasets(DEMSAR, method="wilcoxon").p_values
     pairs = list(itertools.combinations(range(4), 2))
     plain = []
     for i, j in pairs:
@@ -56,13 +56,13 @@ def test_signed_ranks_are_corrected_by_holm() -> None:
     for place, k in enumerate(np.argsort(plain)):
         largest = max(largest, plain[k] * (6 - place))
         assert found[pairs[k]] == pytest.approx(min(1, largest), rel=1e-10)
-    two = matrics.compare_datasets(DEMSAR[:, :2])
+    two = matrics.stats.compare_datasets(DEMSAR[:, :2])
     assert (two.method, two.p_values[0, 1]) == ("wilcoxon", pytest.approx(plain[0]))
     assert np.isnan(two.statistic)  # Friedman's test is of three models or more
 
 
 def test_a_control_is_compared_with_all_others() -> None:
-    found = matrics.compare_datasets(DEMSAR, names=NAMES, method="holm", control="C4.5")
+    found = matrics.stats.compare_datasets(DEMSAR, names=NAMES, method="holm", control="C4.5")
     assert np.isnan(found.p_values[1:, 1:]).all()
     error = math.sqrt(4 * 5 / (6 * 14))
     plain = [2 * stats.norm.sf(abs(found.mean_ranks[0] - found.mean_ranks[k]) / error) for k in (1, 2, 3)]
@@ -75,7 +75,7 @@ def test_probabilities_are_those_of_baycomp() -> None:
 
     Of whole numbers, as baycomp compares differences of decimals with the region by their last bit.
     """
-    found = matrics.compare_datasets(DEMSAR, rope=0.01, rng=0)
+    found = matrics.stats.compare_datasets(DEMSAR, rope=0.01, rng=0)
     assert found.probability_better is not None
     assert found.probability_equal is not None
     for (i, j), (first, equal, second) in {
@@ -86,26 +86,26 @@ def test_probabilities_are_those_of_baycomp() -> None:
     }.items():
         got = found.probability_better[i, j], found.probability_equal[i, j], found.probability_better[j, i]
         np.testing.assert_allclose(got, (first, equal, second), atol=0.01)
-    without = matrics.compare_datasets(DEMSAR, rope=0, rng=0).probability_better
+    without = matrics.stats.compare_datasets(DEMSAR, rope=0, rng=0).probability_better
     assert without is not None
     np.testing.assert_allclose([without[0, 1], without[1, 0]], [0.00088, 0.99912], atol=0.002)
 
 
 def test_lower_may_be_better_and_scores_may_be_named() -> None:
     pandas = pytest.importorskip("pandas")
-    higher = matrics.compare_datasets(pandas.DataFrame(DEMSAR, columns=NAMES))
-    lower = matrics.compare_datasets(dict(zip(NAMES, 1 - DEMSAR.T, strict=True)), higher_is_better=False)
+    higher = matrics.stats.compare_datasets(pandas.DataFrame(DEMSAR, columns=NAMES))
+    lower = matrics.stats.compare_datasets(dict(zip(NAMES, 1 - DEMSAR.T, strict=True)), higher_is_better=False)
     assert higher.names == lower.names == NAMES
     np.testing.assert_allclose(higher.mean_ranks, lower.mean_ranks)
     np.testing.assert_allclose(higher.p_values, lower.p_values)
 
 
 def test_equal_scores_differ_by_nothing() -> None:
-    found = matrics.compare_datasets(np.ones((5, 3)))
+    found = matrics.stats.compare_datasets(np.ones((5, 3)))
     assert found.mean_ranks.tolist() == [2, 2, 2]
     assert np.isnan(found.p_value)
     assert found.p_values[0, 1] == 1
-    assert matrics.compare_datasets(np.ones((5, 2))).p_values[0, 1] == 1
+    assert matrics.stats.compare_datasets(np.ones((5, 2))).p_values[0, 1] == 1
 
 
 @pytest.mark.parametrize(
@@ -127,22 +127,22 @@ def test_equal_scores_differ_by_nothing() -> None:
 )
 def test_bad_input_raises(scores: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.compare_datasets(scores, **options)
+        matrics.stats.compare_datasets(scores, **options)
 
 
 @pytest.mark.parametrize("rng", ["a", -1, True, [1], np.random.RandomState(0)])
 def test_generators_are_those_of_other_functions(rng: Any) -> None:
     with pytest.raises(TypeError, match="rng: expected a seed"):
-        matrics.compare_datasets(DEMSAR, rope=0.1, rng=rng)
+        matrics.stats.compare_datasets(DEMSAR, rope=0.1, rng=rng)
 
 
 def test_other_types_are_refused() -> None:
     with pytest.raises(TypeError, match="higher_is_better: expected True or False, got 'no'"):
-        matrics.compare_datasets(DEMSAR, higher_is_better="no")  # type: ignore[arg-type]
+        matrics.stats.compare_datasets(DEMSAR, higher_is_better="no")  # type: ignore[arg-type]
     jax = pytest.importorskip("jax")
     for read in (
-        matrics.compare_datasets,
-        lambda table: matrics.compare_datasets({"a": table[:, 0], "b": table[:, 1]}),
+        matrics.stats.compare_datasets,
+        lambda table: matrics.stats.compare_datasets({"a": table[:, 0], "b": table[:, 1]}),
     ):
         with pytest.raises(TypeError, match="scores: expected known values, outside jit, compile and vmap"):
             jax.jit(read)(np.ones((4, 3)))
@@ -170,14 +170,14 @@ class TestPicture:
         assert not together & apart
         assert "are not significantly different" in display.describe()
         with pytest.raises(ValueError, match="got one with a control"):
-            plot.critical_difference(matrics.compare_datasets(DEMSAR, method="holm", control=0))
+            plot.critical_difference(matrics.stats.compare_datasets(DEMSAR, method="holm", control=0))
 
     @pytest.mark.parametrize(
         "options", [{"names": NAMES}, {"level": 0.95}, {"method": "auto"}, {"higher_is_better": True}]
     )
     def test_a_comparison_has_its_own_options(self, options: dict[str, Any]) -> None:
         pytest.importorskip("matplotlib")
-        found = matrics.compare_datasets(DEMSAR, level=0.9)
+        found = matrics.stats.compare_datasets(DEMSAR, level=0.9)
         assert "at 0.1" in plot.critical_difference(found).describe()
         with pytest.raises(
             TypeError, match=f"{next(iter(options))}: expected none with a comparison, which has its own"
@@ -190,8 +190,8 @@ def test_decimals_are_as_exact_as_whole_numbers() -> None:
     whole = np.array([82, 57, 29, 35, 81, 77, 66, 43, 58, 92])
     steps = np.array([1, -1, 1, 1, -1, 1, 1, 1, -1, 1])
     for other, rope in ((whole - 1, 1), (whole + steps, 0)):
-        exact = matrics.compare_datasets({"a": other, "b": whole}, rope=rope, rng=0)
-        found = matrics.compare_datasets({"a": other / 100, "b": whole / 100}, rope=rope / 100, rng=0)
+        exact = matrics.stats.compare_datasets({"a": other, "b": whole}, rope=rope, rng=0)
+        found = matrics.stats.compare_datasets({"a": other / 100, "b": whole / 100}, rope=rope / 100, rng=0)
         np.testing.assert_array_equal(found.probability_equal, exact.probability_equal)
         np.testing.assert_array_equal(found.probability_better, exact.probability_better)
         np.testing.assert_array_equal(found.p_values, exact.p_values)

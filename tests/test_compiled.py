@@ -193,7 +193,9 @@ def test_the_gradient_of_compiled_code(torch: Any, n: int, compiler: str) -> Non
 @pytest.mark.parametrize("beta", [0.95, 2.0])
 def test_specs_are_printed_in_a_compiled_graph(torch: Any, beta: float) -> None:
     def score(cm: Any) -> Any:
-        return matrics.score(cm, [matrics.fbeta.using(beta=beta), matrics.cohen_kappa.using(costs=[[0, 1], [0.1, 0]])])
+        return matrics.score(
+            cm, [matrics.metrics.fbeta.using(beta=beta), matrics.cohen_kappa.using(costs=[[0, 1], [0.1, 0]])]
+        )
 
     torch._dynamo.reset()  # or a second number makes a symbol of both
     cm = torch.tensor([[8.0, 2.0], [1.0, 9.0]])

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue import registry
+from matrics._catalogue import registry
 
 CM = np.asarray([[5, 1, 0], [2, 7, 1], [0, 3, 4]])
 EMPTY = np.asarray([[5, 1, 0], [0, 0, 0], [2, 0, 4]])  # class 1 has no items
@@ -122,7 +122,9 @@ def test_measures_of_scores_say_where_they_live(call: str, names: tuple[str, ...
 
 
 def test_names_of_elsewhere_say_where_they_live() -> None:
-    with pytest.raises(AttributeError, match=r"no attribute 'auroc': .* it is matrics.roc_auc\(y_true, y_score\)"):
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'auroc': .* it is matrics.ranking.roc_auc\(y_true, y_score\)"
+    ):
         getattr(matrics, "auroc")  # noqa: B009
 
 
@@ -351,7 +353,7 @@ def test_input_is_not_written_to() -> None:
     cm[1, 1, 1] = np.nan
     before = cm.copy()
     matrics.score(cm, "all", invalid="nan")
-    matrics.repair(cm), matrics.rebalance(cm), matrics.normalize(cm)
+    matrics.transform.repair(cm), matrics.transform.rebalance(cm), matrics.transform.normalize(cm)
     np.testing.assert_array_equal(cm, before)
 
 
@@ -521,13 +523,13 @@ def test_bad_options(options: Any, error: type, message: str) -> None:
 
 
 def test_keys_are_the_specs_as_given() -> None:
-    fbeta = matrics.fbeta.using(beta=2)
+    fbeta = matrics.metrics.fbeta.using(beta=2)
     asked = ["tpr", "recall:class", fbeta, "nmi( normalizer = joint )", "MCC:one_vs_rest"]
     scores = matrics.score(CM, asked)
     assert list(scores) == ["tpr", "recall:class", "fbeta(beta=2)", "nmi( normalizer = joint )", "MCC:one_vs_rest"]
-    np.testing.assert_allclose(scores["fbeta(beta=2)"], matrics.fbeta(CM, beta=2))
-    np.testing.assert_allclose(scores["MCC:one_vs_rest"], matrics.mcc(matrics.one_vs_rest(CM)))
-    np.testing.assert_allclose(scores["nmi( normalizer = joint )"], matrics.nmi(CM, normalizer="joint"))
+    np.testing.assert_allclose(scores["fbeta(beta=2)"], matrics.metrics.fbeta(CM, beta=2))
+    np.testing.assert_allclose(scores["MCC:one_vs_rest"], matrics.mcc(matrics.transform.one_vs_rest(CM)))
+    np.testing.assert_allclose(scores["nmi( normalizer = joint )"], matrics.metrics.nmi(CM, normalizer="joint"))
     assert list(matrics.score(CM, "fbeta(beta=2):macro, mcc")) == ["fbeta(beta=2):macro", "mcc"]
     assert list(matrics.score(CM)) == matrics.list_metrics("core")
     assert list(matrics.score(CM, ["spectral", "mcc"])) == [*matrics.list_metrics("spectral"), "mcc"]
@@ -559,7 +561,7 @@ def test_numbers_are_printed_in_the_fewest_digits_that_read_back(number: float) 
     text = repr(number).removesuffix(".0")
     weights = [[0, number], [1, 0]]
     for metric, printed in (
-        (matrics.fbeta.using(beta=number), f"fbeta(beta={text})"),
+        (matrics.metrics.fbeta.using(beta=number), f"fbeta(beta={text})"),
         (matrics.cohen_kappa.using(costs=weights), f"cohen_kappa(costs=[[0,{text}],[1,0]])"),
     ):
         assert str(metric) == printed
@@ -611,7 +613,7 @@ def test_bad_metrics_arguments() -> None:
 @pytest.fixture
 def registering(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The decorator, whose metrics are gone after the test."""
-    from matrics.catalogue import registry
+    from matrics._catalogue import registry
 
     for known in ("METRICS", "_NAMES"):
         monkeypatch.setattr(registry, known, dict(getattr(registry, known)))
@@ -625,7 +627,7 @@ def registering(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.usefixtures("registering")
 def test_the_measure_of_the_contributing_guide() -> None:
     """It works as it stands there, put into a family's file."""
-    from matrics.metrics import agreement
+    from matrics._metrics import agreement
 
     guide = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text("utf-8")
     source = guide.partition("```python\n")[2].partition("```")[0]
@@ -712,7 +714,7 @@ import matrics
 matrics.get_metric("f1_weighted"), matrics.mcc([[3, 1], [0, 2]])
 rooms = "cli counting files judged multilabel plot raters ranking reporting stacks states study".split()
 rooms += ["tables", "uncertainty"]
-late = {*(f"matrics.{room}" for room in rooms), "matrics.scoring.fairness", "matrics.scoring.streaming"}
+late = {*(f"matrics.{room}" for room in rooms), "matrics._scoring.fairness", "matrics._scoring.streaming"}
 late |= {"difflib", "email", "json", "logging", "statistics"}  # which take a third as long as NumPy
 sys.exit(str(sorted(late & set(sys.modules) - before)) if late & set(sys.modules) - before else 0)
 """

@@ -69,9 +69,13 @@ def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> 
 
 def test_without_costs_the_message_says_how_to_give_them() -> None:
     for name in ("expected_cost", "mean_cost"):
-        with pytest.raises(ValueError, match=r"expected costs, .*: matrics.cost\(\[\[0, 1\], \[50, 0\]\]\) in Python"):
+        with pytest.raises(
+            ValueError, match=r"expected costs, .*: matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\) in Python"
+        ):
             matrics.score([[1, 2], [3, 4]], name)
-    with pytest.raises(TypeError, match=r"got the function expected_cost: as a measure it is matrics.cost\(costs\)"):
+    with pytest.raises(
+        TypeError, match=r"got the function expected_cost: as a measure it is matrics.metrics.cost\(costs\)"
+    ):
         matrics.score([[1, 2], [3, 4]], [matrics.expected_cost])
     with pytest.raises(TypeError, match=r"got the function mean: .* called directly: mean\(\.\.\.\)"):
         matrics.score([[1, 2], [3, 4]], np.mean)
@@ -121,13 +125,13 @@ def test_in_pytorch(torch: Any) -> None:
 # As a measure -------------------------------------------------------------------------------------------------------
 
 COSTS = [[0, 1, 4], [2, 0, 1], [50, 7.5, -3]]
-NAMED = matrics.cost(COSTS, class_names=["a", "b", "c"])
+NAMED = matrics.metrics.cost(COSTS, class_names=["a", "b", "c"])
 STACK = RANDOM.integers(1, 60, (4, 3, 3))
 
 
 def test_the_measure_beside_fractions(backend: Any) -> None:
     wanted = [by_fractions(cm, np.asarray(COSTS)) for cm in STACK]
-    for metric in (matrics.cost(COSTS), NAMED, "expected_cost(costs=[[0,1,4],[2,0,1],[50,7.5,-3]])"):
+    for metric in (matrics.metrics.cost(COSTS), NAMED, "expected_cost(costs=[[0,1,4],[2,0,1],[50,7.5,-3]])"):
         (found,) = matrics.score(backend.asarray(STACK), [metric]).values()
         np.testing.assert_allclose(backend.numpy(found), wanted, **backend.tolerance)
 
@@ -140,8 +144,8 @@ def test_costs_are_of_the_classes_that_they_name() -> None:
     for scores in (matrics.score(turned, NAMED, class_names=names), matrics.score(frame, NAMED)):
         assert scores == {str(NAMED): pytest.approx(wanted)}
     assert NAMED(frame) == pytest.approx(wanted)
-    assert matrics.cost(pd.DataFrame(COSTS, index=list("abc"), columns=list("abc"))) == NAMED
-    assert matrics.cost(COSTS)(frame) == pytest.approx(by_fractions(turned, np.asarray(COSTS)))  # by index
+    assert matrics.metrics.cost(pd.DataFrame(COSTS, index=list("abc"), columns=list("abc"))) == NAMED
+    assert matrics.metrics.cost(COSTS)(frame) == pytest.approx(by_fractions(turned, np.asarray(COSTS)))  # by index
 
 
 @pytest.mark.parametrize(
@@ -171,17 +175,17 @@ def test_costs_of_other_classes_are_refused(names: list[str] | None, message: st
 )
 def test_what_are_no_costs_is_refused(costs: Any, names: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.cost(costs, class_names=names)
+        matrics.metrics.cost(costs, class_names=names)
 
 
 def test_a_cost_is_a_value() -> None:
     """Equal by its numbers and names, whatever they came as; hashed, pickled and read back from its text."""
-    odd = matrics.cost([[0, 1], [2, 0]], class_names=["it's, [x)", "b=c"])
-    for metric in (NAMED, matrics.cost(np.asarray(COSTS)), odd):
+    odd = matrics.metrics.cost([[0, 1], [2, 0]], class_names=["it's, [x)", "b=c"])
+    for metric in (NAMED, matrics.metrics.cost(np.asarray(COSTS)), odd):
         for other in (pickle.loads(pickle.dumps(metric)), matrics.get_metric(str(metric))):
             assert (other, hash(other), other.range) == (metric, hash(metric), metric.range)
     assert NAMED.range == (-3, 50)
-    assert matrics.cost(COSTS) == matrics.cost(np.asarray(COSTS)) != NAMED
+    assert matrics.metrics.cost(COSTS) == matrics.metrics.cost(np.asarray(COSTS)) != NAMED
     assert str(odd) == """expected_cost(costs=["it's, [x)"=[0,1],'b=c'=[2,0]])"""
     assert "expected_cost" not in matrics.list_metrics()
 
@@ -204,13 +208,13 @@ def test_limits_by_the_variance_of_the_mean() -> None:
 
 
 def test_the_limits_of_errors_that_cost_one_are_those_of_accuracy() -> None:
-    cost, accuracy = matrics.interval(STACK, [matrics.cost(1 - np.eye(3)), "accuracy"], method="delta").values()
+    cost, accuracy = matrics.interval(STACK, [matrics.metrics.cost(1 - np.eye(3)), "accuracy"], method="delta").values()
     np.testing.assert_allclose([cost.low, cost.high], [1 - accuracy.high, 1 - accuracy.low], rtol=1e-9)
 
 
 def test_what_costs_the_same_everywhere_does_not_vary() -> None:
     """To the last digit, though shares add up to 1 only nearly."""
-    found = matrics.interval(STACK, matrics.cost(np.full((3, 3), 3.3)))
+    found = matrics.interval(STACK, matrics.metrics.cost(np.full((3, 3), 3.3)))
     for name, interval in found.items():
         assert name.startswith("expected_cost(costs=[[3.3")
         np.testing.assert_array_equal(interval.estimate, 3.3)
@@ -222,19 +226,19 @@ def test_the_threshold_of_the_lowest_cost() -> None:
     y_true, y_score = RANDOM.integers(0, 2, 80), RANDOM.random(80).round(2)
     costs = np.asarray([[0, 1], [4, -0.5]])
     each = {t: costs[y_true, (y_score >= t).astype(int)].mean() for t in [*np.unique(y_score), np.inf]}
-    found = matrics.best_threshold(y_true, y_score, matrics.cost(costs))
+    found = matrics.ranking.best_threshold(y_true, y_score, matrics.metrics.cost(costs))
     assert (found.value, each[float(found.threshold)]) == (pytest.approx(min(each.values())),) * 2
     labels = np.where(y_true == 1, "ill", "well")
-    named = matrics.cost(costs[::-1, ::-1], class_names=["ill", "well"])
-    assert matrics.best_threshold(labels, y_score, named, positive="ill") == found
+    named = matrics.metrics.cost(costs[::-1, ::-1], class_names=["ill", "well"])
+    assert matrics.ranking.best_threshold(labels, y_score, named, positive="ill") == found
 
 
 def test_other_doors() -> None:
     a, b = STACK[:2]
-    metric = matrics.cost(COSTS)
+    metric = matrics.metrics.cost(COSTS)
     found = matrics.compare(a, b, metric)[str(metric)]
     assert found.difference == pytest.approx(float(metric(a) - metric(b)))
-    assert matrics.samples_needed(a, metric, half_width=0.5) > 1
+    assert matrics.stats.samples_needed(a, metric, half_width=0.5) > 1
     truth = RANDOM.integers(0, 3, 200)
     models = [np.where(RANDOM.random(200) < rate, truth, 2) for rate in (0.9, 0.5)]
     compared = matrics.compare_models(truth, models, NAMED, num_classes=3, class_names=["a", "b", "c"], rng=0)
@@ -257,8 +261,10 @@ def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
         return matrics.score(cells, metrics)
 
     score = jax.jit(own, static_argnames="metrics")
-    np.testing.assert_allclose(score(cells, metrics=matrics.cost(COSTS))[str(matrics.cost(COSTS))], wanted, rtol=1e-5)
-    score(cells, metrics=matrics.cost(np.asarray(COSTS)))
+    np.testing.assert_allclose(
+        score(cells, metrics=matrics.metrics.cost(COSTS))[str(matrics.metrics.cost(COSTS))], wanted, rtol=1e-5
+    )
+    score(cells, metrics=matrics.metrics.cost(np.asarray(COSTS)))
     assert score._cache_size() == 1
     np.testing.assert_allclose(jax.jit(jax.vmap(NAMED))(cells), wanted, rtol=1e-5)
     slopes = jax.jit(jax.grad(NAMED))(cells[0])
@@ -266,7 +272,7 @@ def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
 
 
 def test_in_a_training_loop(torch: Any) -> None:
-    from matrics.integrations.torch import ConfusionMetric
+    from matrics.torch import ConfusionMetric
 
     metric = ConfusionMetric(3, [NAMED, "recall(class_weights=[b=1,a=1,c=2])"], class_names=["b", "c", "a"])
     true, pred = torch.tensor([0, 0, 1, 2]), torch.tensor([0, 1, 2, 2])

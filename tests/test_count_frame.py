@@ -39,7 +39,7 @@ def library(request: pytest.FixtureRequest) -> Any:
 def test_one_matrix_a_group(library: Any) -> None:
     """Sorted by the first column, then by the second; pandas' own groups and crosstab are the reference."""
     rows = table()
-    counts = matrics.count_frame(library.DataFrame(rows), by=["site", "day"])
+    counts = matrics.frames.count(library.DataFrame(rows), by=["site", "day"])
     frame = pandas.DataFrame(rows)
     parts = frame.groupby(["site", "day"])
     assert counts.labels == ("cat", "dog", "owl")
@@ -49,7 +49,7 @@ def test_one_matrix_a_group(library: Any) -> None:
     assert counts.matrix.dtype == np.int64
     for (_, part), matrix in zip(parts, counts.matrix, strict=True):
         np.testing.assert_array_equal(matrix, pandas.crosstab(part["y_true"], part["y_pred"]))
-    weighted = matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+    weighted = matrics.frames.count(library.DataFrame(rows), by="site", sample_weight="weight")
     for (_, part), matrix in zip(frame.groupby("site"), weighted.matrix, strict=True):
         sums = pandas.crosstab(part["y_true"], part["y_pred"], part["weight"], aggfunc="sum")
         np.testing.assert_allclose(matrix, sums)
@@ -58,7 +58,7 @@ def test_one_matrix_a_group(library: Any) -> None:
 def test_from_predictions_to_scores(library: Any) -> None:
     """The groups are the axes, with their types."""
     frame = library.DataFrame(table())
-    counts = matrics.count_frame(frame, by=("day", "site"))
+    counts = matrics.frames.count(frame, by=("day", "site"))
     name = library.__name__
     found = matrics.to_frame(counts.score("mcc, recall:class, f1"), axes=counts.groups, library=name)
     by_class = ["recall of cat", "recall of dog", "recall of owl"]
@@ -75,7 +75,7 @@ def test_from_predictions_to_scores(library: Any) -> None:
 def test_results_are_tables_and_texts(library: Any) -> None:
     """One row a cell, what JSON takes, and a line on the screen however many numbers there are."""
     frame = library.DataFrame(table())
-    counts = matrics.count_frame(frame, by=["site", "day"])
+    counts = matrics.frames.count(frame, by=["site", "day"])
     name = library.__name__
     long = counts.to_frame(library=name)
     assert list(long.columns) == ["site", "day", "true", "pred", "count"]
@@ -85,17 +85,17 @@ def test_results_are_tables_and_texts(library: Any) -> None:
     wanted = given.value_counts().to_dict()
     assert {row[:4]: row[4] for row in rows if row[4]} == wanted
     assert len(rows) == 6 * 9
-    whole = matrics.count_frame(frame)
+    whole = matrics.frames.count(frame)
     np.testing.assert_array_equal(np.reshape(whole.to_frame(library=name)["count"].to_list(), (3, 3)), whole.matrix)
     back = json.loads(json.dumps(counts.to_dict()))
     assert back["matrix"] == counts.matrix.tolist()
     assert (back["labels"], back["groups"]["day"][0]) == (["cat", "dog", "owl"], "2024-01-01")
     said = "FrameCounts(matrix of shape (6, 3, 3), by=['site', 'day'], labels='cat', 'dog', 'owl')"
     assert repr(counts) == said
-    many = matrics.count_frame(library.DataFrame({"y_true": range(500), "y_pred": range(500)}))
+    many = matrics.frames.count(library.DataFrame({"y_true": range(500), "y_pred": range(500)}))
     assert repr(many).endswith("8, 9 and 490 more)")
     with pytest.raises(ValueError, match="by: expected other columns than true, pred and count, got 'pred'"):
-        matrics.count_frame(frame.rename(**named(library, site="pred")), by="pred").to_frame(library=name)
+        matrics.frames.count(frame.rename(**named(library, site="pred")), by="pred").to_frame(library=name)
 
 
 def named(library: Any, **names: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def named(library: Any, **names: str) -> dict[str, Any]:
 
 def test_without_groups(library: Any) -> None:
     rows = table()
-    counts = matrics.count_frame(library.DataFrame(rows), y_true="y_pred", y_pred="y_true")
+    counts = matrics.frames.count(library.DataFrame(rows), y_true="y_pred", y_pred="y_true")
     np.testing.assert_array_equal(
         counts.matrix, pandas.crosstab(np.asarray(rows["y_pred"]), np.asarray(rows["y_true"]))
     )
@@ -117,31 +117,31 @@ def test_which_classes(library: Any) -> None:
     """Those that are given; those that occur in either column; and the categories, if both columns have the same."""
     frame = library.DataFrame({"y_true": ["b", "a", "b"], "y_pred": ["b", "c", "b"]})
     with pytest.warns(UserWarning, match="only among the true labels: 'a'; only among the predicted labels: 'c'"):
-        assert matrics.count_frame(frame).labels == ("a", "b", "c")
-    given = matrics.count_frame(frame, labels=["c", "b", "a", "z"])
+        assert matrics.frames.count(frame).labels == ("a", "b", "c")
+    given = matrics.frames.count(frame, labels=["c", "b", "a", "z"])
     assert given.labels == ("c", "b", "a", "z")
     assert given.matrix.tolist() == [[0, 0, 0, 0], [0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
-    integers = matrics.count_frame(library.DataFrame({"y_true": [3, 10, 3], "y_pred": [10, 10, 3]}))
+    integers = matrics.frames.count(library.DataFrame({"y_true": [3, 10, 3], "y_pred": [10, 10, 3]}))
     assert integers.labels == (3, 10)
     assert integers.class_names == ("3", "10")
-    both = matrics.count_frame(library.DataFrame({"y_true": [True, False, False], "y_pred": [True, True, False]}))
+    both = matrics.frames.count(library.DataFrame({"y_true": [True, False, False], "y_pred": [True, True, False]}))
     assert both.labels == (False, True)
     assert both.matrix.tolist() == [[1, 1], [0, 1]]
-    assert matrics.count_frame(library.DataFrame({"y_true": [0, 2], "y_pred": [2, 2]}), num_classes=4).labels == (
+    assert matrics.frames.count(library.DataFrame({"y_true": [0, 2], "y_pred": [2, 2]}), num_classes=4).labels == (
         *(0, 1, 2, 3),
     )
     with pytest.raises(TypeError, match=r"either num_classes=.* got both"):
-        matrics.count_frame(frame, num_classes=3, labels=["a", "b", "c"])
+        matrics.frames.count(frame, num_classes=3, labels=["a", "b", "c"])
 
 
 def test_ignored_labels(library: Any) -> None:
     """They may have any prediction, and groups of nothing else are not there."""
     rows = {"y_true": ["a", "b", "?", "void"], "y_pred": ["a", "b", "x", "a"], "g": [1, 1, 1, 2], "w": [1, 2, 3, 4]}
-    counts = matrics.count_frame(library.DataFrame(rows), by="g", ignore_index=["?", "void"], sample_weight="w")
+    counts = matrics.frames.count(library.DataFrame(rows), by="g", ignore_index=["?", "void"], sample_weight="w")
     assert counts.labels == ("a", "b")
     assert counts.matrix.tolist() == [[[1, 0], [0, 2]]]
     assert counts.groups["g"].to_list() == [1]
-    one = matrics.count_frame(library.DataFrame(rows), ignore_index="?", labels=["a", "b", "void"])
+    one = matrics.frames.count(library.DataFrame(rows), ignore_index="?", labels=["a", "b", "void"])
     assert int(one.matrix.sum()) == 3
 
 
@@ -151,7 +151,7 @@ FRAUD = {"y_true": ["ok", "fraud", "ok", "fraud", "fraud"], "y_pred": ["ok", "fr
 @pytest.mark.parametrize("spec", ["sensitivity", "recall:binary", "npv", "plr", "dor"])
 def test_nobody_has_said_which_of_two_texts_is_positive(library: Any, spec: str) -> None:
     """Neither the file nor the call; the message names both, and positive=."""
-    counts = matrics.count_frame(library.DataFrame(FRAUD))
+    counts = matrics.frames.count(library.DataFrame(FRAUD))
     for call in (
         lambda **options: counts.score(spec, **options),
         lambda **options: matrics.score(counts.matrix, spec, class_names=counts.class_names, **options),
@@ -169,19 +169,19 @@ def test_nobody_has_said_which_of_two_texts_is_positive(library: Any, spec: str)
 def test_whose_order_of_two_is_known(library: Any) -> None:
     """Class 1 is positive where the call gives the order, and where labels are numbers or truth values."""
     frame = library.DataFrame(FRAUD)
-    given = matrics.count_frame(frame, labels=["ok", "fraud"])
+    given = matrics.frames.count(frame, labels=["ok", "fraud"])
     assert given.score("sensitivity")["sensitivity"] == 2 / 3
     for no, yes in ((0, 1), (False, True), ("0", "1"), ("false", "true")):
         rows = {name: [yes if label == "fraud" else no for label in labels] for name, labels in FRAUD.items()}
-        counts = matrics.count_frame(library.DataFrame(rows))
+        counts = matrics.frames.count(library.DataFrame(rows))
         assert counts.score("sensitivity")["sensitivity"] == 2 / 3
         assert counts.score("recall", positive=no)["recall"] == 1
-    unsaid = matrics.count_frame(frame).score("recall, mcc")  # neither of which is of one class
+    unsaid = matrics.frames.count(frame).score("recall, mcc")  # neither of which is of one class
     assert unsaid["recall"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_columns_say_what_was_measured(library: Any) -> None:
-    counts = matrics.count_frame(library.DataFrame(FRAUD))
+    counts = matrics.frames.count(library.DataFrame(FRAUD))
     name = library.__name__
     macro = matrics.to_frame(counts.score("recall"), library=name)
     fraud = matrics.to_frame(counts.score("recall, mcc", positive="fraud"), library=name)
@@ -204,32 +204,32 @@ def test_odd_labels(library: Any, pred: list[str], said: str) -> None:
     """One line, at the user's call; labels= says that they are meant."""
     frame = library.DataFrame({"y_true": ["ok", "fraud"], "y_pred": pred})
     with pytest.warns(UserWarning, match=said) as caught:
-        matrics.count_frame(frame)
+        matrics.frames.count(frame)
     assert [warning.filename for warning in caught] == [__file__]
-    matrics.count_frame(frame, labels=["ok", "fraud", "Fraud", "fraud ", "fine"])
+    matrics.frames.count(frame, labels=["ok", "fraud", "Fraud", "fraud ", "fine"])
 
 
 def test_categories() -> None:
     kind = pandas.CategoricalDtype(["z", "b", "a"])
     rows = {"y_true": ["b", "a", "b"], "y_pred": ["b", "b", "a"], "g": ["a", "b", "b"]}
     frame = pandas.DataFrame(rows).astype(kind)
-    counts = matrics.count_frame(frame, by="g")
+    counts = matrics.frames.count(frame, by="g")
     assert counts.labels == ("z", "b", "a")
     assert counts.groups["g"].tolist() == ["b", "a"]  # in the order of the categories, and only those that occur
     assert counts.groups["g"].dtype == kind
     other = frame.astype({"y_pred": pandas.CategoricalDtype(["b", "a"])})
     assert type(counts.labels) is tuple  # an order that someone has given
-    assert type(matrics.count_frame(other).labels) is not tuple
-    assert matrics.count_frame(other).labels == ("a", "b")
+    assert type(matrics.frames.count(other).labels) is not tuple
+    assert matrics.frames.count(other).labels == ("a", "b")
     polars = pytest.importorskip("polars")
     enum = polars.Enum(["z", "b", "a"])
     frame = polars.DataFrame(rows).cast(enum)
-    counts = matrics.count_frame(frame, by="g")
+    counts = matrics.frames.count(frame, by="g")
     assert counts.labels == ("z", "b", "a")
     assert counts.groups["g"].to_list() == ["b", "a"]
     categories = frame.cast(polars.Categorical)
-    assert matrics.count_frame(categories, by="g").labels == ("a", "b")
-    assert matrics.count_frame(categories, by="g").groups["g"].to_list() == ["a", "b"]
+    assert matrics.frames.count(categories, by="g").labels == ("a", "b")
+    assert matrics.frames.count(categories, by="g").groups["g"].to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize("kind", ["Int8", "string", "boolean", "Float32", "object", "datetime64[us]"])
@@ -239,7 +239,7 @@ def test_kinds_of_groups_in_pandas(kind: str) -> None:
     )
     frame = pandas.DataFrame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "g": values})
     frame.index = [7, 7, 7]
-    counts = matrics.count_frame(frame, by="g")
+    counts = matrics.frames.count(frame, by="g")
     assert counts.matrix.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 0]]]
     assert counts.groups["g"].dtype == values.dtype
     assert counts.groups["g"].tolist() == values.iloc[[1, 0]].tolist()
@@ -252,7 +252,7 @@ def test_kinds_of_groups_in_polars() -> None:
     base = polars.Series("g", [5, 2, 5])
     for kind in (polars.UInt8, polars.Float32, polars.Datetime, polars.Duration, polars.Decimal(5, 1)):
         frame = polars.DataFrame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "g": base.cast(kind)})
-        counts = matrics.count_frame(frame, by="g")
+        counts = matrics.frames.count(frame, by="g")
         assert counts.matrix.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 0]]]
         assert_series_equal(counts.groups["g"], base.cast(kind)[[1, 0]])
 
@@ -261,7 +261,7 @@ def test_many_groups(library: Any) -> None:
     """More of them than there are places to mark, so that they are sorted."""
     rows = {"y_true": [0, 1] * 200, "y_pred": [1, 0] * 200, "a": list(range(400)), "b": list(range(400, 0, -1))}
     rows["c"] = rows["b"]
-    counts = matrics.count_frame(library.DataFrame(rows), by=["a", "b", "c"])
+    counts = matrics.frames.count(library.DataFrame(rows), by=["a", "b", "c"])
     assert counts.matrix.shape == (400, 2, 2)
     assert counts.groups["a"].to_list() == rows["a"]
     assert counts.groups["c"].to_list() == rows["b"]
@@ -270,15 +270,15 @@ def test_many_groups(library: Any) -> None:
 
 def test_no_rows(library: Any) -> None:
     frame = library.DataFrame({"y_true": ["a"], "y_pred": ["a"], "g": [1]})[:0]
-    assert matrics.count_frame(frame, labels=["a", "b"]).matrix.tolist() == [[0, 0], [0, 0]]
-    counts = matrics.count_frame(frame, by="g", labels=["a", "b"])
+    assert matrics.frames.count(frame, labels=["a", "b"]).matrix.tolist() == [[0, 0], [0, 0]]
+    counts = matrics.frames.count(frame, by="g", labels=["a", "b"])
     assert counts.matrix.shape == (0, 2, 2)
     assert len(matrics.to_frame(matrics.score(counts.matrix), axes=counts.groups)) == 0
     with pytest.raises(ValueError, match=r"expected at least one row, got none: pass labels="):
-        matrics.count_frame(frame)
+        matrics.frames.count(frame)
     if library is pandas:
         with pytest.raises(ValueError, match=r"expected at least one row, got none"):  # nor any categories
-            matrics.count_frame(frame.astype({"y_true": "category", "y_pred": "category"}))
+            matrics.frames.count(frame.astype({"y_true": "category", "y_pred": "category"}))
 
 
 def test_what_is_refused(library: Any) -> None:
@@ -292,25 +292,25 @@ def test_what_is_refused(library: Any) -> None:
     ]
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
-            matrics.count_frame(frame, **options)
+            matrics.frames.count(frame, **options)
     with pytest.raises(ValueError, match=r"columns 'weight' and 'weight': expected labels, .* which is not whole"):
-        matrics.count_frame(frame, y_true="weight", y_pred="weight")
+        matrics.frames.count(frame, y_true="weight", y_pred="weight")
     mixed = library.DataFrame({"y_true": ["a", "b"], "y_pred": [0, 1]})
     with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
-        matrics.count_frame(mixed)
-    assert matrics.count_frame(mixed, labels=["a", "b", 0, 1]).matrix.sum() == 2
+        matrics.frames.count(mixed)
+    assert matrics.frames.count(mixed, labels=["a", "b", 0, 1]).matrix.sum() == 2
     negative = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "w": [1.0, -2.0]})
     with pytest.raises(ValueError, match=r"column 'w': expected finite weights of at least 0, got -2 at position 1"):
-        matrics.count_frame(negative, sample_weight="w")
+        matrics.frames.count(negative, sample_weight="w")
     lists = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": [[1], [2]]})
     with pytest.raises(TypeError, match="column 'g': expected values of one kind, such as numbers, text or times"):
-        matrics.count_frame(lists, by="g")
+        matrics.frames.count(lists, by="g")
     parts = library.DataFrame({"y_true": [{"a": 1}, {"a": 2}], "y_pred": [0, 1]})
     with pytest.raises(TypeError, match="column 'y_true': expected values of one kind, such as numbers, text or times"):
-        matrics.count_frame(parts)
+        matrics.frames.count(parts)
     for column in ("site", "day"):
         with pytest.raises(TypeError, match=f"column '{column}': expected weights, which are numbers, got"):
-            matrics.count_frame(frame, sample_weight=column)
+            matrics.frames.count(frame, sample_weight=column)
 
 
 @pytest.mark.parametrize("column", ["y_true", "y_pred", "site", "weight"])
@@ -320,18 +320,18 @@ def test_missing_values(library: Any, column: str) -> None:
     rows[column][3] = rows[column][8] = None
     message = f"column '{column}': expected a value in every row, got 2 missing, the first at position 3"
     with pytest.raises(ValueError, match=message):
-        matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+        matrics.frames.count(library.DataFrame(rows), by="site", sample_weight="weight")
     if column == "weight":
         rows[column][3] = rows[column][8] = float("nan")
         with pytest.raises(ValueError, match=message):
-            matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+            matrics.frames.count(library.DataFrame(rows), by="site", sample_weight="weight")
 
 
 def test_names_of_columns_that_are_not_text() -> None:
     frame = pandas.DataFrame({0: ["a", "b"], 1: ["b", "a"], ("site", 2): ["s", "n"], 3: [8, 9]})
-    counts = matrics.count_frame(frame, y_true=0, y_pred=1, by=3)
+    counts = matrics.frames.count(frame, y_true=0, y_pred=1, by=3)
     assert counts.groups[3].tolist() == [8, 9]
-    assert matrics.count_frame(frame, y_true=0, y_pred=1, by=[("site", 2), 3]).matrix.tolist() == [
+    assert matrics.frames.count(frame, y_true=0, y_pred=1, by=[("site", 2), 3]).matrix.tolist() == [
         [[0, 0], [1, 0]],
         [[0, 1], [0, 0]],
     ]
@@ -341,17 +341,17 @@ def test_names_of_columns_that_are_not_text() -> None:
 def test_what_is_no_data_frame() -> None:
     frame = pandas.DataFrame(table())
     with pytest.raises(TypeError, match=r"frame: expected a data frame of pandas or Polars, .*, got a list"):
-        matrics.count_frame([table()])
+        matrics.frames.count([table()])
     with pytest.raises(TypeError, match="got a Series of pandas"):
-        matrics.count_frame(frame["site"])
+        matrics.frames.count(frame["site"])
     twice = pandas.concat([frame, frame["site"]], axis=1)
     with pytest.raises(ValueError, match="frame: expected a column 'site', got several"):
-        matrics.count_frame(twice, by="site")
+        matrics.frames.count(twice, by="site")
     polars = pytest.importorskip("polars")
     with pytest.raises(
         TypeError, match=r"a LazyFrame: collect it first, frame.select\(\['y_true', 'y_pred', 'site'\]\)"
     ):
-        matrics.count_frame(polars.LazyFrame(table()), by="site")
+        matrics.frames.count(polars.LazyFrame(table()), by="site")
 
 
 def test_what_is_not_imported() -> None:
@@ -362,7 +362,7 @@ def test_what_is_not_imported() -> None:
         assert not {"pandas", "polars", "xarray", "dask"} & set(sys.modules)
         import pandas
         frame = pandas.DataFrame({"site": ["s", "n"], "y_true": ["a", "b"], "y_pred": ["b", "b"]})
-        counts = matrics.count_frame(frame, by="site", labels=["a", "b"])
+        counts = matrics.frames.count(frame, by="site", labels=["a", "b"])
         print(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups).to_dict("list"))
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -372,7 +372,7 @@ def test_what_is_not_imported() -> None:
 def test_too_many_cells(library: Any) -> None:
     frame = library.DataFrame({"y_true": list(range(40_000)), "y_pred": list(range(40_000))})
     with pytest.raises(ValueError, match="got 40,000 classes in 1 groups: too many to count"):
-        matrics.count_frame(frame)
+        matrics.frames.count(frame)
 
 
 # Columns as arguments -------------------------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ def test_intervals_of_a_column_of_weights(library: str) -> None:
     weights = rng.integers(1, 9, 800) * 10
     names = np.asarray(["fraud", "ok"])
     columns = {"site": site, "y_true": names[true].tolist(), "y_pred": names[pred].tolist(), "w": weights}
-    counts = matrics.count_frame(frames.DataFrame(columns), by="site", sample_weight="w")
+    counts = matrics.frames.count(frames.DataFrame(columns), by="site", sample_weight="w")
     found = counts.interval("accuracy, sensitivity, mcc", positive="fraud")
     for group in (0, 1):
         chosen = site == group
@@ -456,7 +456,7 @@ def test_intervals_of_a_column_of_weights(library: str) -> None:
         np.testing.assert_allclose(found["sensitivity"].estimate[group], (share * (pred == 0)[of_fraud]).sum())
     assert (found["mcc"].status == 0).all()
     assert (found["mcc"].high - found["mcc"].low > 3 * np.subtract(*of_counts(counts, "mcc"))).all()
-    plain = matrics.count_frame(frames.DataFrame(columns), by="site")
+    plain = matrics.frames.count(frames.DataFrame(columns), by="site")
     assert plain.squared_weights is None
     one, other = plain.interval("mcc")["mcc"], matrics.interval(plain.matrix, "mcc")["mcc"]
     np.testing.assert_array_equal(one.low, other.low)

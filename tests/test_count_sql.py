@@ -69,11 +69,11 @@ def same(found: Any, wanted: Any, *, by: list[str]) -> None:
 def test_the_statement_runs_and_its_result_is_a_table_of_counts(database: str) -> None:
     frame = rows()
     by = [ODD, "Count"]
-    counted = query(database, frame, matrics.count_sql("p t", by=by))
+    counted = query(database, frame, matrics.frames.count_sql("p t", by=by))
     assert list(counted.columns) == [ODD, "Count", "y_true", "y_pred", "count_"]
     assert len(counted) <= 2 * 4 * 9
-    found = matrics.count_frame(counted, by=by, counts="count_")
-    wanted = matrics.count_frame(frame, by=by)
+    found = matrics.frames.count(counted, by=by, counts="count_")
+    wanted = matrics.frames.count(frame, by=by)
     same(found, wanted, by=by)
     assert found.matrix.dtype == np.int64
     for key, one in found.interval("mcc, recall:class").items():
@@ -85,16 +85,16 @@ def test_the_statement_runs_and_its_result_is_a_table_of_counts(database: str) -
 def test_weights_have_their_squares(database: str, weight: str) -> None:
     """Squares of 32-bit integers are beyond 64 bits together, and beyond 32 alone."""
     frame = rows()
-    counted = query(database, frame, matrics.count_sql("p t", by=ODD, sample_weight=weight))
+    counted = query(database, frame, matrics.frames.count_sql("p t", by=ODD, sample_weight=weight))
     assert list(counted.columns)[-3:] == ["count", "weight", "squared_weight"]
-    found = matrics.count_frame(counted, by=ODD, sample_weight="weight", squared_weights="squared_weight")
-    wanted = matrics.count_frame(frame, by=ODD, sample_weight=weight)
+    found = matrics.frames.count(counted, by=ODD, sample_weight="weight", squared_weights="squared_weight")
+    wanted = matrics.frames.count(frame, by=ODD, sample_weight=weight)
     same(found, wanted, by=[ODD])
     np.testing.assert_allclose(found.interval("mcc")["mcc"].low, wanted.interval("mcc")["mcc"].low, rtol=1e-12)
 
 
 def test_the_text() -> None:
-    assert matrics.count_sql(("lake", 'a"b', "t"), y_true="truth", y_pred="guess", by=["m", "truth"]) == (
+    assert matrics.frames.count_sql(("lake", 'a"b', "t"), y_true="truth", y_pred="guess", by=["m", "truth"]) == (
         'SELECT "m", "truth", "guess", COUNT(*) AS "count"\nFROM "lake"."a""b"."t"\nGROUP BY "m", "truth", "guess"'
     )
     for wrong, error, message in (
@@ -106,7 +106,7 @@ def test_the_text() -> None:
         ({"table": "t", "sample_weight": 3}, TypeError, "columns: expected names, which are text, got 3"),
     ):
         with pytest.raises(error, match=message):
-            matrics.count_sql(**wrong)
+            matrics.frames.count_sql(**wrong)
 
 
 def databases(frame: Any) -> dict[str, Any]:
@@ -138,12 +138,12 @@ def test_a_table_of_a_database_is_counted_there(database: str) -> None:
     ):
         groups = options.get("by", [])
         same(
-            matrics.count_frame(table, **options),
-            matrics.count_frame(frame, **options),
+            matrics.frames.count(table, **options),
+            matrics.frames.count(frame, **options),
             by=[groups] if isinstance(groups, str) else groups,
         )
-    again = matrics.count_frame(table.filter(table.w > 1) if database == "ibis" else table.filter('"w" > 1'))
-    same(again, matrics.count_frame(frame[frame["w"] > 1]), by=[])
+    again = matrics.frames.count(table.filter(table.w > 1) if database == "ibis" else table.filter('"w" > 1'))
+    same(again, matrics.frames.count(frame[frame["w"] > 1]), by=[])
 
 
 @pytest.mark.parametrize("database", ["duckdb", "ibis"])
@@ -183,26 +183,26 @@ def test_what_a_database_would_pass_over(  # noqa: PLR0917 (a row of the table)
     if table is None:
         pytest.skip(f"no {database}")
     with pytest.raises(error, match=message):
-        matrics.count_frame(table, **options)
+        matrics.frames.count(table, **options)
 
 
 def test_counts_of_rows_that_are_counted() -> None:
     frame = pandas.DataFrame({"y_true": ["a", "b", "b"], "y_pred": ["a", "b", "a"], "n": [2**60 + 1, 3, 0]})
-    found = matrics.count_frame(frame, counts="n")
+    found = matrics.frames.count(frame, counts="n")
     assert found.matrix.tolist() == [[2**60 + 1, 0], [0, 3]]  # exactly
     assert found.squared_weights is None
-    floats = matrics.count_frame(frame.astype({"n": float}).assign(n=[2.0, 3.0, 0.0]), counts="n")
+    floats = matrics.frames.count(frame.astype({"n": float}).assign(n=[2.0, 3.0, 0.0]), counts="n")
     assert floats.matrix.dtype == np.int64
     for wrong, message in (
         ({"counts": "n", "sample_weight": "n"}, r"expected either counts=, .* got counts='n', sample_weight='n'"),
         ({"squared_weights": "n"}, r"expected either counts=, .* got squared_weights='n'"),
     ):
         with pytest.raises(TypeError, match=message):
-            matrics.count_frame(frame, **wrong)
+            matrics.frames.count(frame, **wrong)
     with pytest.raises(ValueError, match=r"'n': expected counts, which are integers, got 0.5 at position 1"):
-        matrics.count_frame(frame.assign(n=[1.0, 0.5, 2.0]), counts="n")
+        matrics.frames.count(frame.assign(n=[1.0, 0.5, 2.0]), counts="n")
     with pytest.raises(ValueError, match="'n': expected finite counts of at least 0, got -1 at position 2"):
-        matrics.count_frame(frame.assign(n=[1, 2, -1]), counts="n")
+        matrics.frames.count(frame.assign(n=[1, 2, -1]), counts="n")
 
 
 @pytest.mark.exhaustive
@@ -218,7 +218,7 @@ at.execute("SET threads = 1")
 at.execute("SET enable_progress_bar = false")
 at.execute("SET memory_limit = '300MB'")
 text = "SELECT 'class ' || (range % 7) AS y_true, 'class ' || ((range * 13) % 7) AS y_pred FROM range(30_000_000)"
-found = matrics.count_frame(at.sql(text))
+found = matrics.frames.count(at.sql(text))
 assert found.matrix.sum() == 30_000_000
 print(int(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) // 1024)
 """

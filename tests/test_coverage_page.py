@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from test_interval import truth
 
-from matrics.uncertainty.status import SAMPLES_OF_A_CELL, SAMPLES_OF_A_CLASS
+from matrics._uncertainty.status import SAMPLES_OF_A_CELL, SAMPLES_OF_A_CLASS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "uncertainty_coverage.md").read_text(encoding="utf-8")

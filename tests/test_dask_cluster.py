@@ -17,7 +17,7 @@ import matrics
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-on_dask = pytest.importorskip("matrics.integrations.dask")
+on_dask = pytest.importorskip("matrics.dask")
 
 METRICS = ["accuracy", "mcc", "recall:class"]
 BLOCKS, SIZE = 96, 2**17  # 9 MiB a block of 3×3 matrices of float64

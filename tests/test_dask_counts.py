@@ -13,7 +13,7 @@ import matrics
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-on_dask = pytest.importorskip("matrics.integrations.dask")
+on_dask = pytest.importorskip("matrics.dask")
 
 from dask.array.utils import assert_eq  # noqa: E402 (once it is known to be there)
 

@@ -13,7 +13,7 @@ import matrics
 dask = pytest.importorskip("dask")
 pd = pytest.importorskip("pandas")
 dd = pytest.importorskip("dask.dataframe")
-on_dask = pytest.importorskip("matrics.integrations.dask")
+on_dask = pytest.importorskip("matrics.dask")
 
 RANDOM = np.random.default_rng(19)
 WORDS = np.array(["cat", "dog", "eel"])
@@ -54,7 +54,7 @@ def test_groups_are_those_in_memory(partitions: int, split_every: int | None) ->
     frame = dd.from_pandas(table, npartitions=partitions)
     found = on_dask.count_frame(frame, by=["site", "year"], split_every=split_every).compute()
     groups, wanted = by_hand(table, ["site", "year"], WORDS)
-    assert isinstance(found, matrics.FrameCounts)
+    assert isinstance(found, matrics.results.FrameCounts)
     assert found.labels == tuple(WORDS)
     np.testing.assert_array_equal(found.matrix, wanted)
     assert found.matrix.dtype == np.int64
@@ -118,7 +118,7 @@ def test_categories_that_dask_knows_are_classes_and_order_groups_as_in_memory() 
     table = rows().astype({"y_true": labels, "y_pred": labels, "site": sites})
     frame = dd.from_pandas(table, npartitions=3)
     for by in ("site", ["year", "site"]):
-        found, wanted = on_dask.count_frame(frame, by=by).compute(), matrics.count_frame(table, by=by)
+        found, wanted = on_dask.count_frame(frame, by=by).compute(), matrics.frames.count(table, by=by)
         assert found.labels == wanted.labels == tuple(labels.categories)
         np.testing.assert_array_equal(found.matrix, wanted.matrix)
         pd.testing.assert_frame_equal(pd.DataFrame(found.groups), pd.DataFrame(wanted.groups))
@@ -126,7 +126,7 @@ def test_categories_that_dask_knows_are_classes_and_order_groups_as_in_memory() 
     other = table.assign(y_pred=table["y_pred"].cat.reorder_categories(labels.categories[::-1]))
     assert other["y_pred"].dtype == labels
     assert on_dask.count_frame(dd.from_pandas(other, npartitions=3)).compute().labels == ("cat", "dog", "eel")
-    assert matrics.count_frame(other).labels == ("cat", "dog", "eel")
+    assert matrics.frames.count(other).labels == ("cat", "dog", "eel")
     unknown = on_dask.count_frame(frame.assign(y_true=frame["y_true"].cat.as_unknown()), by="site").compute()
     assert unknown.labels == ("cat", "dog", "eel")
 
@@ -136,7 +136,7 @@ def test_labels_are_those_in_memory(kind: str) -> None:
     """Integers beyond those with a sign, and times."""
     far = np.asarray([2**63 + 5, 7, 7, 2**63 + 5], np.uint64) if kind == "uint64" else np.arange(4).astype(kind)
     table = pd.DataFrame({"y_true": far, "y_pred": far[::-1]})
-    found, wanted = on_dask.count_frame(dd.from_pandas(table, npartitions=2)).compute(), matrics.count_frame(table)
+    found, wanted = on_dask.count_frame(dd.from_pandas(table, npartitions=2)).compute(), matrics.frames.count(table)
     assert found.labels == wanted.labels
     np.testing.assert_array_equal(found.matrix, wanted.matrix)
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
     with pytest.raises(ValueError, match=r"by: expected different columns, got \['site', 'site'\]"):
         on_dask.count_frame(frame, by=["site", "site"])
     with pytest.raises(TypeError, match=r"a DataFrame of dask, which matrics\.integrations\.dask\.count_frame counts"):
-        matrics.count_frame(frame)
+        matrics.frames.count(frame)
     with pytest.raises(TypeError, match="got both"):
         on_dask.count_frame(frame, labels=WORDS, num_classes=3)
     mixed = dd.from_pandas(rows(y_pred=np.arange(60)), npartitions=2)

@@ -17,7 +17,7 @@ import matrics
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-on_dask = pytest.importorskip("matrics.integrations.dask")
+on_dask = pytest.importorskip("matrics.dask")
 
 from dask.array.utils import assert_eq  # noqa: E402 (once it is known to be there)
 
@@ -145,7 +145,7 @@ def test_invalid_matrices_are_named_with_their_block() -> None:
 
 def test_one_task_scores_all_measures_of_a_block(monkeypatch: Any) -> None:
     """And a single measure is taken in that task; a part of a block is no copy of it."""
-    from matrics.integrations.dask import scoring
+    from matrics._integrations.dask import scoring
 
     calls = []
     real = scoring.evaluate
@@ -186,7 +186,7 @@ def test_threads_of_dask_are_the_only_ones() -> None:
     """In a process of its own, for whose linear algebra no number of threads is set: scoring starts none."""
     program = """
 import threading, psutil, numpy as np, dask, dask.array as da
-from matrics.integrations.dask import score
+from matrics.dask import score
 me = psutil.Process()
 stack = da.from_array(np.random.default_rng(1).integers(0, 50, (400, 60, 60)), chunks=(50, -1, -1))
 most = []
@@ -214,8 +214,10 @@ print("ok")
 def test_errors_and_results_travel_between_processes() -> None:
     """What a worker raises is pickled, and so is the graph that it is sent."""
     stack = drawn(4)
-    scores = pickle.loads(pickle.dumps(on_dask.score(in_chunks(stack, (2,)), ["mcc", matrics.fbeta.using(beta=2)])))
-    assert_eq(scores["fbeta(beta=2)"], matrics.fbeta(stack, beta=2))
+    scores = pickle.loads(
+        pickle.dumps(on_dask.score(in_chunks(stack, (2,)), ["mcc", matrics.metrics.fbeta.using(beta=2)]))
+    )
+    assert_eq(scores["fbeta(beta=2)"], matrics.metrics.fbeta(stack, beta=2))
     error = matrics.InvalidConfusionMatrix("block (3,): 1 of 2 confusion matrices is invalid")
     assert pickle.loads(pickle.dumps(error)).args == error.args
 
@@ -223,7 +225,7 @@ def test_errors_and_results_travel_between_processes() -> None:
 def test_blocks_of_other_libraries_are_checked_there() -> None:
     """As those of CuPy on a GPU, of which nothing is looked at unless it is asked for."""
     strict = pytest.importorskip("array_api_strict")
-    from matrics.integrations.dask.scoring import _score_block
+    from matrics._integrations.dask.scoring import _score_block
 
     block = drawn(4)
     block[1, 0, 0] = -1

@@ -34,7 +34,7 @@ class Door:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.module = importlib.import_module(f"matrics.integrations.{name}")
+        self.module = importlib.import_module(f"matrics.{name}")
 
     def arrays(self, batch: Any) -> Any:
         if self.name == "flax":
@@ -132,7 +132,7 @@ def test_refused(door: Door, kind: str, decay: Any) -> None:
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_a_killed_run_goes_on(torch: Any, kind: str) -> None:
     """From the checkpoint: the same bits as a run that was not killed."""
-    make = getattr(importlib.import_module("matrics.integrations.torch"), kind)
+    make = getattr(importlib.import_module("matrics.torch"), kind)
     whole, first, second = (make(**KINDS[kind], decay=DECAY) for _ in range(3))
     batches = [[torch.from_numpy(x) for x in draw(size)] for size in SIZES]
     for batch in batches:
@@ -154,7 +154,7 @@ def test_what_was_synced_decays_as_well(torch: Any, kind: str, monkeypatch: pyte
     monkeypatch.setattr(distributed, "is_initialized", lambda: True)
     monkeypatch.setattr(distributed, "get_rank", lambda _: 0)
     monkeypatch.setattr(distributed, "all_reduce", lambda found, **_: found.mul_(2))
-    metric = getattr(importlib.import_module("matrics.integrations.torch"), kind)(**KINDS[kind], decay=DECAY)
+    metric = getattr(importlib.import_module("matrics.torch"), kind)(**KINDS[kind], decay=DECAY)
     batches = [draw(size) for size in SIZES]
     for number, batch in enumerate(batches):
         metric.update(*map(torch.from_numpy, batch))
@@ -168,7 +168,7 @@ def test_what_was_synced_decays_as_well(torch: Any, kind: str, monkeypatch: pyte
 @pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_one_graph(torch: Any, kind: str) -> None:
-    metric = getattr(importlib.import_module("matrics.integrations.torch"), kind)(**KINDS[kind], decay=DECAY)
+    metric = getattr(importlib.import_module("matrics.torch"), kind)(**KINDS[kind], decay=DECAY)
     step = torch.compile(metric.update, fullgraph=True, backend="aot_eager")
     batches = [draw(size) for size in (30, 30, 7)]
     for batch in batches:
@@ -181,7 +181,7 @@ def test_one_graph(torch: Any, kind: str) -> None:
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_under_jit(kind: str) -> None:
     flax, jnp = pytest.importorskip("flax"), pytest.importorskip("jax.numpy")
-    make = getattr(importlib.import_module("matrics.integrations.flax"), kind)
+    make = getattr(importlib.import_module("matrics.flax"), kind)
     metric = make(**KINDS[kind], decay=DECAY)
     step = flax.nnx.jit(lambda metric, *batch: metric.update(*batch))
     batches = [draw(30) for _ in range(3)]
@@ -202,7 +202,7 @@ def test_under_jit(kind: str) -> None:
 def test_torchmetrics_forward(torch: Any, kind: str, on_step: Any) -> None:
     """It counts the batch from zero and adds what was before, or counts twice: all of it has to decay once."""
     pytest.importorskip("torchmetrics")
-    make = getattr(importlib.import_module("matrics.integrations.torchmetrics"), kind)
+    make = getattr(importlib.import_module("matrics.torchmetrics"), kind)
     metric = make(**KINDS[kind], decay=DECAY, dist_sync_on_step=on_step)
     batches = [draw(size) for size in (30, 7, 30)]
     for batch in batches:
@@ -219,7 +219,7 @@ def test_torchmetrics_forward(torch: Any, kind: str, on_step: Any) -> None:
 def test_torchmetrics_collections(torch: Any, groups: Any) -> None:
     """Metrics of a group share their state, which decays once for each batch; those of other decays are in others."""
     torchmetrics = pytest.importorskip("torchmetrics")
-    make = importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
+    make = importlib.import_module("matrics.torchmetrics").ConfusionMetric
     collection = torchmetrics.MetricCollection(
         {"a": make(N, "mcc", decay=DECAY), "b": make(N, "kappa", decay=DECAY), "c": make(N, "f1", decay=0.5)},
         compute_groups=groups,

@@ -30,7 +30,7 @@ def cancer() -> tuple[np.ndarray, np.ndarray]:
 def test_net_benefits_are_those_of_dcurves() -> None:
     y_true, y_prob = cancer()
     thresholds = [0.05, 0.1, 0.15, 0.2, 0.35]
-    found = matrics.decision_curve(y_true, y_prob, thresholds, rng=0)
+    found = matrics.ranking.decision_curve(y_true, y_prob, thresholds, rng=0)
     of_model = [0.105543859649123, 0.087407407407407, 0.079215686274510, 0.067333333333333, 0.050153846153846]
     of_all = [0.094736842105263, 0.044444444444444, -0.011764705882353, -0.075, -0.323076923076923]
     avoided = [0.205333333333333, 0.386666666666667, 0.515555555555555, 0.569333333333333, 0.693142857142857]
@@ -39,7 +39,7 @@ def test_net_benefits_are_those_of_dcurves() -> None:
     np.testing.assert_allclose(found.interventions_avoided.estimate, 100 * np.asarray(avoided), atol=1e-12)
     np.testing.assert_allclose(found.standardized.estimate, np.asarray(of_model) / 0.14, rtol=1e-12)
     assert found.prevalence == pytest.approx(0.14, rel=1e-12)
-    rare = matrics.decision_curve(y_true, y_prob, thresholds, prevalence=0.05, rng=0)
+    rare = matrics.ranking.decision_curve(y_true, y_prob, thresholds, prevalence=0.05, rng=0)
     of_model = [0.020908084163898, 0.009843730773963, 0.005778125203570, -0.000370985603544, -0.001408126756964]
     np.testing.assert_allclose(rare.net_benefit.estimate, of_model, atol=1e-14)
     np.testing.assert_allclose(rare.treat_all.estimate[2:4], [-0.117647058823529, -0.1875], atol=1e-14)
@@ -48,7 +48,7 @@ def test_net_benefits_are_those_of_dcurves() -> None:
 def test_it_is_the_definition() -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 11, 40) / 10
     thresholds = [0.7, 0.0, 0.1, 0.55]  # in any order, and some are probabilities
-    found = matrics.decision_curve(y_true, y_prob, thresholds, rng=0)
+    found = matrics.ranking.decision_curve(y_true, y_prob, thresholds, rng=0)
     for k, threshold in enumerate(thresholds):
         tp = int(((y_prob >= threshold) & (y_true == 1)).sum())
         fp = int(((y_prob >= threshold) & (y_true == 0)).sum())
@@ -62,7 +62,7 @@ def test_it_is_the_definition() -> None:
 def test_limits_have_the_width_of_a_mean(prevalence: float | None) -> None:
     """Without a prevalence the net benefit is a mean over samples; with one, of two samples."""
     y_true, y_prob = cancer()
-    found = matrics.decision_curve(y_true, y_prob, [0.1, 0.3], prevalence=prevalence, num=8000, rng=0)
+    found = matrics.ranking.decision_curve(y_true, y_prob, [0.1, 0.3], prevalence=prevalence, num=8000, rng=0)
     for k, threshold in enumerate((0.1, 0.3)):
         odds, treated = threshold / (1 - threshold), y_prob >= threshold
         if prevalence is None:
@@ -80,8 +80,8 @@ def test_limits_have_the_width_of_a_mean(prevalence: float | None) -> None:
 
 def test_clusters_are_drawn_as_wholes() -> None:
     y_true, y_prob = cancer()
-    alone = matrics.decision_curve(y_true, y_prob, [0.2], num=4000, rng=0).net_benefit
-    copies = matrics.decision_curve(
+    alone = matrics.ranking.decision_curve(y_true, y_prob, [0.2], num=4000, rng=0).net_benefit
+    copies = matrics.ranking.decision_curve(
         np.tile(y_true, 3), np.tile(y_prob, 3), [0.2], clusters=np.tile(np.arange(y_true.size), 3), num=4000, rng=0
     ).net_benefit
     assert copies.standard_error[0] == pytest.approx(alone.standard_error[0], rel=0.06)
@@ -89,33 +89,33 @@ def test_clusters_are_drawn_as_wholes() -> None:
 
 def test_models_have_names(backend: Any) -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 30), RANDOM.random((2, 30))
-    found = matrics.decision_curve(backend.asarray(y_true), backend.asarray(y_prob), [0.2, 0.4], rng=0, num=50)
+    found = matrics.ranking.decision_curve(backend.asarray(y_true), backend.asarray(y_prob), [0.2, 0.4], rng=0, num=50)
     assert tuple(found.net_benefit.low.shape) == (2, 2)
     assert type(found.net_benefit.low) is type(backend.asarray(y_prob))
-    named = matrics.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
+    named = matrics.ranking.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
     np.testing.assert_allclose(
         backend.numpy(found.net_benefit.estimate), named.net_benefit.estimate, **backend.tolerance
     )
     frame = named.to_frame()
     assert frame["model"].tolist() == ["a", "a", "b", "b"]
     assert frame["threshold"].tolist() == [0.2, 0.4, 0.2, 0.4]
-    again = matrics.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
+    again = matrics.ranking.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
     np.testing.assert_array_equal(named.net_benefit.low, again.net_benefit.low)
 
 
 def test_bad_samples_stay_alone() -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 30), RANDOM.random((3, 30))
     y_prob[1, 0] = math.nan
-    found = matrics.decision_curve(y_true, y_prob, [0.2], rng=0)
+    found = matrics.ranking.decision_curve(y_true, y_prob, [0.2], rng=0)
     assert np.isnan(found.net_benefit.estimate[:, 0]).tolist() == [False, True, False]
     assert found.net_benefit.status[1, 0] == IntervalStatus.INVALID
     assert not np.isnan(found.net_benefit.low[[0, 2]]).any()
-    nobody = matrics.decision_curve(y_true, y_prob[0] / 2, [0.9], rng=0).net_benefit
+    nobody = matrics.ranking.decision_curve(y_true, y_prob[0] / 2, [0.9], rng=0).net_benefit
     assert (nobody.estimate[0], nobody.status[0]) == (0, IntervalStatus.NO_VARIATION)
-    healthy = matrics.decision_curve([0, 0, 0], [0.1, 0.5, 0.2], [0.3], rng=0)
+    healthy = matrics.ranking.decision_curve([0, 0, 0], [0.1, 0.5, 0.2], [0.3], rng=0)
     assert healthy.net_benefit.estimate[0] == pytest.approx(-(0.3 / 0.7) / 3)
     assert np.isnan(healthy.standardized.estimate[0])
-    assert np.isnan(matrics.decision_curve([], np.zeros(0), [0.3], rng=0).net_benefit.estimate).all()
+    assert np.isnan(matrics.ranking.decision_curve([], np.zeros(0), [0.3], rng=0).net_benefit.estimate).all()
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ def test_bad_samples_stay_alone() -> None:
 )
 def test_bad_input_raises(y_prob: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.decision_curve([0, 1], y_prob, **options)
+        matrics.ranking.decision_curve([0, 1], y_prob, **options)
 
 
 def test_thresholds_that_are_traced_are_refused() -> None:
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match="thresholds: expected known values, outside jit, compile and vmap"):
-        jax.jit(lambda given: matrics.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
+        jax.jit(lambda given: matrics.ranking.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
@@ -146,7 +146,7 @@ def test_a_threshold_is_rounded_as_probabilities_are(backend: Any, kind: str) ->
     """A probability of 0.7 in single precision reaches the threshold 0.7, as ``y_prob >= 0.7`` says."""
     y_true, thresholds = np.tile([1, 0, 1, 0], 25), np.arange(1, 100) / 100
     y_prob = backend.asarray((np.arange(100) / 100).astype(kind))
-    found = matrics.decision_curve(y_true, y_prob, thresholds, num=2, rng=0)
+    found = matrics.ranking.decision_curve(y_true, y_prob, thresholds, num=2, rng=0)
     here = backend.numpy(y_prob)
     for place, threshold in enumerate(thresholds):
         treated = here >= here.dtype.type(threshold)
@@ -158,7 +158,7 @@ def test_a_threshold_is_rounded_as_probabilities_are(backend: Any, kind: str) ->
 def test_named_models_of_a_batch_are_refused() -> None:
     y_true, y_prob = np.array([[0, 1]] * 2), np.full((2, 2), 0.5)
     with pytest.raises(ValueError, match=r"y_prob: expected the probabilities \(N,\) of each model in a mapping"):
-        matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2])
+        matrics.ranking.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2])
 
 
 def test_many_clusters_take_little_memory() -> None:
@@ -166,7 +166,7 @@ def test_many_clusters_take_little_memory() -> None:
     random = np.random.default_rng(0)
     y_true, y_prob = random.integers(0, 2, 20_000), random.random(20_000)
     tracemalloc.start()
-    matrics.decision_curve(y_true, y_prob, [0.2], clusters=np.arange(20_000), num=2000, rng=0)
+    matrics.ranking.decision_curve(y_true, y_prob, [0.2], clusters=np.arange(20_000), num=2000, rng=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2e8
@@ -174,25 +174,25 @@ def test_many_clusters_take_little_memory() -> None:
 
 def test_equal_models_have_equal_limits() -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 200), RANDOM.random(200)
-    found = matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2, 0.5], rng=0).net_benefit
+    found = matrics.ranking.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2, 0.5], rng=0).net_benefit
     np.testing.assert_array_equal(found.low[0], found.low[1])
 
 
 def test_the_status_counts_samples_on_both_sides_of_a_threshold() -> None:
     y_true = np.repeat([0, 0, 0, 1, 1, 1], [100, 50, 4, 2, 50, 50])
     y_prob = np.repeat([0.05, 0.4, 0.95, 0.05, 0.4, 0.95], [100, 50, 4, 2, 50, 50])
-    curve = matrics.decision_curve(y_true, y_prob, [0.1, 0.5, 0.9], num=200, rng=0)
+    curve = matrics.ranking.decision_curve(y_true, y_prob, [0.1, 0.5, 0.9], num=200, rng=0)
     few = matrics.IntervalStatus.FEW_SAMPLES
     # Of four false alarms each weighs nine at 0.9, and of two missed samples each is worth nine treatments at 0.1.
     assert curve.net_benefit.status.tolist() == [0, 0, few]
     assert curve.interventions_avoided.status.tolist() == [few, 0, 0]
     assert curve.treat_all.status.tolist() == [0, 0, 0]
     one_more = np.append(y_true, 0), np.append(y_prob, 0.95)
-    assert (matrics.decision_curve(*one_more, [0.9], num=200, rng=0).net_benefit.status == 0).all()
+    assert (matrics.ranking.decision_curve(*one_more, [0.9], num=200, rng=0).net_benefit.status == 0).all()
     # Three clusters with five false alarms are few, and any order of thresholds has the same statuses.
     clusters = np.arange(y_true.size + 1)
     clusters[[151, 153, -1]] = [150, 152, 152]
-    curve = matrics.decision_curve(*one_more, [0.9, 0.5], clusters=clusters, num=200, rng=0)
+    curve = matrics.ranking.decision_curve(*one_more, [0.9, 0.5], clusters=clusters, num=200, rng=0)
     assert curve.net_benefit.status.tolist() == [few, 0]
 
 
@@ -220,7 +220,7 @@ def test_status_0_holds_at_all_thresholds(law: str, sets: int) -> None:
     }
     y_prob = LAWS[law](random, (sets, 300))
     y_true = (random.random(y_prob.shape) < y_prob).astype(int)
-    curve = matrics.decision_curve(y_true, y_prob, thresholds, num=200, rng=0)
+    curve = matrics.ranking.decision_curve(y_true, y_prob, thresholds, num=200, rng=0)
     for name, truth in truths.items():
         one = getattr(curve, name)
         missed = (one.status == 0) & ~((one.low <= truth) & (truth <= one.high))

@@ -50,7 +50,7 @@ WILSON = {
 
 @pytest.mark.parametrize(("method", "expected"), [("clopper_pearson", EXACT), ("wilson", WILSON)])
 def test_beside_epir(method: Any, expected: dict[str, tuple[float, ...]]) -> None:
-    found = matrics.diagnostic_table(CM, method=method)
+    found = matrics.stats.diagnostic_table(CM, method=method)
     assert found.names == NAMES
     for name, values in expected.items():
         row = found.names.index(name)
@@ -65,14 +65,14 @@ def test_beside_epir(method: Any, expected: dict[str, tuple[float, ...]]) -> Non
 def test_youdens_limits_are_newcombes() -> None:
     """statsmodels has them for a difference of proportions."""
     proportion = pytest.importorskip("statsmodels.stats.proportion")
-    found = matrics.diagnostic_table([[45, 3], [4, 17]])
+    found = matrics.stats.diagnostic_table([[45, 3], [4, 17]])
     low, high = proportion.confint_proportions_2indep(17, 21, 3, 48, compare="diff", method="newcomb")
     row = found.names.index("Youden's index")
     assert (found.low[row], found.high[row]) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
 
 
 def test_predictive_values_are_those_of_a_prevalence() -> None:
-    found = matrics.diagnostic_table(CM, prevalence=0.05)
+    found = matrics.stats.diagnostic_table(CM, prevalence=0.05)
     sensitivity, specificity = 670 / 744, 640 / 842
     ppv = 0.05 * sensitivity / (0.05 * sensitivity + 0.95 * (1 - specificity))
     row = found.names.index("positive predictive value")
@@ -85,42 +85,42 @@ def test_predictive_values_are_those_of_a_prevalence() -> None:
     row = found.names.index("prevalence")
     assert (found.estimate[row], found.method[row]) == (0.05, "given")
     assert np.isnan(found.low[row])
-    estimate = matrics.PrevalenceEstimate(0.05, 0.05 * 0.95 / 400)
-    wider = matrics.diagnostic_table(CM, prevalence=estimate)
+    estimate = matrics.results.PrevalenceEstimate(0.05, 0.05 * 0.95 / 400)
+    wider = matrics.stats.diagnostic_table(CM, prevalence=estimate)
     assert (wider.high - wider.low)[2] > 1.5 * (found.high - found.low)[2]
     assert wider.low[row] < 0.05 < wider.high[row]
 
 
 def test_a_class_of_several_is_against_the_rest() -> None:
     cm = np.asarray([[40, 3, 2], [1, 20, 2], [3, 4, 9]])
-    found = matrics.diagnostic_table(cm, positive="c", class_names=["a", "b", "c"])
-    two = matrics.diagnostic_table([[64, 4], [7, 9]])
+    found = matrics.stats.diagnostic_table(cm, positive="c", class_names=["a", "b", "c"])
+    two = matrics.stats.diagnostic_table([[64, 4], [7, 9]])
     assert found.positive == "c"
     np.testing.assert_array_equal(found.counts, [[9, 7], [4, 64]])
     np.testing.assert_array_equal(found.counts, two.counts)
     for part in ("estimate", "low", "high"):
         np.testing.assert_array_equal(getattr(found, part), getattr(two, part))
-    np.testing.assert_array_equal(matrics.diagnostic_table(CM, positive=0).counts, [[640, 202], [74, 670]])
+    np.testing.assert_array_equal(matrics.stats.diagnostic_table(CM, positive=0).counts, [[640, 202], [74, 670]])
 
 
 def test_empty_cells_and_classes_are_said() -> None:
-    found = matrics.diagnostic_table([[40, 0], [3, 20]])
+    found = matrics.stats.diagnostic_table([[40, 0], [3, 20]])
     odds = found.names.index("odds ratio")
     assert (found.estimate[odds], found.high[odds], found.method[odds]) == (math.inf, math.inf, "score")
     assert 1 < found.low[odds] < math.inf
-    nobody_healthy = matrics.diagnostic_table([[0, 0], [3, 20]])
+    nobody_healthy = matrics.stats.diagnostic_table([[0, 0], [3, 20]])
     assert "0/0, as there are no such samples" in " ".join(str(nobody_healthy).split())
     assert nobody_healthy.status[1] == IntervalStatus.UNDEFINED
-    nothing = matrics.diagnostic_table(np.zeros((2, 2)))
+    nothing = matrics.stats.diagnostic_table(np.zeros((2, 2)))
     assert np.isnan(nothing.estimate).all()
     assert "All rows" in str(nothing)
-    huge = matrics.diagnostic_table([[10**15, 10**9], [10**8, 10**14]])
+    huge = matrics.stats.diagnostic_table([[10**15, 10**9], [10**8, 10**14]])
     assert (huge.low <= huge.estimate).all()
     assert (huge.status == 0).all()
 
 
 def test_cells_that_are_no_counts_are_said() -> None:
-    found = matrics.diagnostic_table([[5.5, 1.25], [3, 2]])
+    found = matrics.stats.diagnostic_table([[5.5, 1.25], [3, 2]])
     assert set(found.status) == {IntervalStatus.NOT_COUNTS}
     assert found.remarks() == [
         "All rows: cells are not whole numbers, and limits treat them as counts: those of weighted samples are others."
@@ -130,11 +130,11 @@ def test_cells_that_are_no_counts_are_said() -> None:
 def test_cells_that_are_traced_are_refused() -> None:
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match="cm: expected known values, outside jit, compile and vmap"):
-        jax.jit(matrics.diagnostic_table)(np.ones((2, 2)))
+        jax.jit(matrics.stats.diagnostic_table)(np.ones((2, 2)))
 
 
 def test_what_it_hands_on(backend: Any) -> None:
-    found = matrics.diagnostic_table(backend.asarray(CM))
+    found = matrics.stats.diagnostic_table(backend.asarray(CM))
     frame = found.to_frame()
     assert frame["measure"].tolist() == list(NAMES)
     assert frame["low"].to_numpy()[0] == pytest.approx(WILSON["sensitivity"][1], rel=1e-6)
@@ -157,7 +157,7 @@ def test_what_it_hands_on(backend: Any) -> None:
 )
 def test_bad_input_raises(cm: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.diagnostic_table(cm, **options)
+        matrics.stats.diagnostic_table(cm, **options)
 
 
 class TestCommand:
@@ -173,7 +173,7 @@ class TestCommand:
 
     def test_labels_and_matrices(self, command: Any, labels: str, tmp_path: Path) -> None:
         code, shown, _ = command("diagnostic", labels, "--positive", "ill")
-        table = matrics.diagnostic_table([[50, 9], [6, 30]], class_names=["healthy", "ill"], positive="ill")
+        table = matrics.stats.diagnostic_table([[50, 9], [6, 30]], class_names=["healthy", "ill"], positive="ill")
         assert code == 0
         assert shown.strip() == f"{labels}: {table}".strip()
         matrix = tmp_path / "matrix.csv"
@@ -186,7 +186,7 @@ class TestCommand:
     def test_formats(self, command: Any, labels: str) -> None:
         options = ("--positive", "ill", "--prevalence", "0.1", "--method", "clopper_pearson", "--level", "0.9")
         made = json.loads(command("diagnostic", labels, *options, "--format", "json")[1])
-        table = matrics.diagnostic_table([[50, 9], [6, 30]], prevalence=0.1, method="clopper_pearson", level=0.9)
+        table = matrics.stats.diagnostic_table([[50, 9], [6, 30]], prevalence=0.1, method="clopper_pearson", level=0.9)
         assert made["counts"]["true_positives"] == 30
         for row, name, low in zip(made["rows"], table.names, table.low, strict=True):
             assert row["measure"] == name

@@ -78,7 +78,7 @@ def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
 def test_every_metric_has_the_values_of_one_process(ranks: Any, tmp_path: Path, world: int) -> None:
     """Batches are uneven; of four processes one has none."""
     pytest.importorskip("torchmetrics")
-    module, cases = importlib.import_module("matrics.integrations.torch"), ranks.training_cases
+    module, cases = importlib.import_module("matrics.torch"), ranks.training_cases
     results = ranks.run("every", world, tmp_path)
     for name, case in cases.METRICS.items():
         if name == "decay":
@@ -110,7 +110,7 @@ def test_groups(ranks: Any, tmp_path: Path) -> None:
 def test_metrics_inside_a_parallel_model(ranks: Any, tmp_path: Path) -> None:
     """DistributedDataParallel would overwrite all counts with those of process 0, and FSDP round those of weights."""
     pytest.importorskip("torchmetrics")
-    module, cases = importlib.import_module("matrics.integrations.torch"), ranks.training_cases
+    module, cases = importlib.import_module("matrics.torch"), ranks.training_cases
     results = [result for each in ranks.run("inside", 2, tmp_path) for result in each.values()]
     expected = matrix_of(ranks, range(2))
     for result in results:
@@ -143,7 +143,7 @@ def test_torchmetrics(ranks: Any, tmp_path: Path) -> None:
 def test_metrics_made_by_the_parent(ranks: Any, tmp_path: Path) -> None:
     """Their tensors come in shared memory, as under torch.multiprocessing.spawn; each process counts for itself."""
     pytest.importorskip("torchmetrics")
-    torchmetrics = importlib.import_module("matrics.integrations.torchmetrics")
+    torchmetrics = importlib.import_module("matrics.torchmetrics")
     metrics = [ranks.ConfusionMetric(ranks.CLASSES), torchmetrics.ConfusionMetric(ranks.CLASSES)]
     for result in ranks.run("handed", 4, tmp_path, metrics):
         for matrix in result:
@@ -189,7 +189,7 @@ def test_without_a_store_nobody_is_named(ranks: Any, tmp_path: Path) -> None:
 
 def test_a_sync_error_is_a_runtime_error(torch: Any) -> None:  # noqa: ARG001 (skips without PyTorch)
     """Existing handlers work, and it can be sent to another process."""
-    kind = importlib.import_module("matrics.integrations.torch").SyncError
+    kind = importlib.import_module("matrics.torch").SyncError
     error = kind("sync: ...")
     error.answered, error.missing = (0, 1), (2,)
     again = pickle.loads(pickle.dumps(error))

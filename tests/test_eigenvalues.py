@@ -19,9 +19,9 @@ import roads
 from roads import jax_bits
 
 import matrics
-from matrics.arrays import Standard
-from matrics.engine.eigenvalues import bisection, host
-from matrics.engine.eigenvalues.lanes import LEAST_MATRICES
+from matrics._arrays import Standard
+from matrics._engine.eigenvalues import bisection, host
+from matrics._engine.eigenvalues.lanes import LEAST_MATRICES
 
 RANDOM = np.random.default_rng(31)
 # Of the precision, the number of classes and the largest eigenvalue: the largest error seen was 3.5.
@@ -95,7 +95,7 @@ def by_bisection(matrices: np.ndarray, library: str = "numpy") -> np.ndarray:
     xp = importlib.import_module(library)
     backend = Standard(xp)
     if library == "array_api_compat.torch":
-        backend = importlib.import_module("matrics.arrays.torch").TORCH
+        backend = importlib.import_module("matrics._arrays.torch").TORCH
     with np.errstate(all="ignore"):
         return np.asarray(bisection.eigenvalues(backend, xp.asarray(matrices)))
 
@@ -103,7 +103,7 @@ def by_bisection(matrices: np.ndarray, library: str = "numpy") -> np.ndarray:
 def by_jit(matrices: np.ndarray) -> np.ndarray:
     import jax
 
-    from matrics.engine.eigenvalues import xla
+    from matrics._engine.eigenvalues import xla
 
     with jax_bits(float64=matrices.dtype == np.float64), jax.numpy_rank_promotion("raise"):
         if (matrices.shape, matrices.dtype) not in COMPILED:
@@ -176,7 +176,7 @@ def test_no_matrix_affects_another(n: int, dtype: type) -> None:
     """Neither their order, nor what the others are, nor the threads change a bit; the stack has several blocks."""
     count = 45_000 if n == 4 else 20_000
     stack = stack_of(n, count, dtype)
-    values, spectrum = matrics.eve(stack), matrics.eigenvalues(stack)
+    values, spectrum = matrics.eve(stack), matrics.study.eigenvalues(stack)
     order = RANDOM.permutation(count)
     np.testing.assert_array_equal(matrics.eve(stack[order]), values[order])
     kept = RANDOM.random(count) < 0.5
@@ -185,7 +185,7 @@ def test_no_matrix_affects_another(n: int, dtype: type) -> None:
     others[~kept][::3] = RANDOM.integers(0, 2, (n, n))
     others[np.flatnonzero(~kept)[::7], 0, 1] = -1
     np.testing.assert_array_equal(matrics.eve(others, invalid="nan")[kept], values[kept])
-    np.testing.assert_array_equal(matrics.eigenvalues(others, invalid="nan")[kept], spectrum[kept])
+    np.testing.assert_array_equal(matrics.study.eigenvalues(others, invalid="nan")[kept], spectrum[kept])
     both = matrics.score(stack, ["mcc", "eve", "accuracy"], workers=2)
     np.testing.assert_array_equal(both["eve"], values)
     np.testing.assert_array_equal(both["mcc"], matrics.mcc(stack))
@@ -198,7 +198,7 @@ def test_a_matrix_alone_is_lapacks() -> None:
     alone = np.array([matrics.eve(matrix) for matrix in stack[:50]])
     np.testing.assert_allclose(values[:50], alone, rtol=0, atol=1e-14)
     rates = stack / stack.sum(-1, keepdims=True)
-    np.testing.assert_array_equal(matrics.eigenvalues(stack[:50]), np.linalg.eigvalsh(symmetric(rates[:50])))
+    np.testing.assert_array_equal(matrics.study.eigenvalues(stack[:50]), np.linalg.eigvalsh(symmetric(rates[:50])))
 
 
 def test_the_rule() -> None:
@@ -218,9 +218,9 @@ def test_scales_and_shapes(matrix: str, shape: tuple[int, ...]) -> None:
     stack = np.full((*shape, 4, 4), 1.0)
     stack[..., 0, 0] = 1e-290
     stack[..., 3, 3] = 5
-    found = matrics.eigenvalues(stack, matrix=matrix)
+    found = matrics.study.eigenvalues(stack, matrix=matrix)
     assert found.shape == (*shape, 4)
-    alone = matrics.eigenvalues(stack.reshape(-1, 4, 4)[0], matrix=matrix)
+    alone = matrics.study.eigenvalues(stack.reshape(-1, 4, 4)[0], matrix=matrix)
     np.testing.assert_allclose(found, np.broadcast_to(alone, found.shape), rtol=0, atol=1e-14 * abs(alone).max())
 
 
@@ -290,7 +290,7 @@ def test_companions_under_jit(n: int) -> None:
     count = LEAST_MATRICES * n
     stack = stack_of(n, count, np.float32)
     with jax_bits(float64=False):
-        jitted = jax.jit(lambda x: matrics.eigenvalues(x, invalid="nan"))
+        jitted = jax.jit(lambda x: matrics.study.eigenvalues(x, invalid="nan"))
         assert "eigh" not in str(jax.make_jaxpr(jitted)(stack))
         values = np.asarray(jitted(stack))
         np.testing.assert_array_equal(np.asarray(jitted(stack[::-1])), values[::-1])
@@ -302,7 +302,7 @@ def test_companions_under_jit(n: int) -> None:
 @needs("jax")
 def test_what_does_not_converge_under_jit_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     """It alone: once a value is lost, the largest and the smallest of the others are not known either."""
-    from matrics.engine.eigenvalues import xla
+    from matrics._engine.eigenvalues import xla
 
     easy, hard = np.tile(np.eye(8), (20, 1, 1)), symmetric(RANDOM.random((21, 8, 8)))
     monkeypatch.setattr(xla, "MOST_SWEEPS", 1)
@@ -316,7 +316,7 @@ def test_devices_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tensors elsewhere are not given to PyTorch's eigvalsh."""
     import torch
 
-    from matrics.arrays.torch import Torch
+    from matrics._arrays.torch import Torch
 
     monkeypatch.setattr(Torch, "eigvalsh", None)
     cm = torch.ones((7, 6, 6), device="meta")
@@ -330,7 +330,7 @@ def test_as_on_a_device(monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...])
     """What a device without kernels computes, here on the CPU: for one matrix and a batch, and one that is invalid."""
     import torch
 
-    from matrics.engine.eigenvalues import operator
+    from matrics._engine.eigenvalues import operator
 
     stack = stack_of(5, 15).reshape(3, 5, 5, 5) if shape else stack_of(5, 1)[0]
     if shape:
@@ -379,7 +379,7 @@ def test_no_batch_goes_to_lapack() -> None:
     """Under jit, vmap and their derivatives LAPACK gets one matrix a call."""
     import jax
 
-    from matrics.arrays.jax import JAX
+    from matrics._arrays.jax import JAX
 
     stack = stack_of(5, 6)
     functions = {

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.elsewhere import ELSEWHERE
+from matrics._catalogue.elsewhere import ELSEWHERE
 
 MODULES = [
     "sklearn.metrics",

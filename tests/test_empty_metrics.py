@@ -23,7 +23,7 @@ DOORS = [(library, kind) for library in ("torch", "torchmetrics", "flax") for ki
 
 def make(library: str, kind: str, **options: Any) -> Any:
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    found = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)
+    found = getattr(importlib.import_module(f"matrics.{library}"), kind)
     if kind == "ConfusionMetric":
         return found(2, OF_LABELS, **options)
     return found(metrics=OF_SCORES, bounds=True, **options)

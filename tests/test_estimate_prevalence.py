@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.results import PrevalenceEstimate, PrevalenceStatus
 
 import matrics
-from matrics import PrevalenceEstimate, PrevalenceStatus
 
 RANDOM = np.random.default_rng(37)
 CM = np.asarray([[90, 7, 3], [10, 80, 10], [5, 15, 80]])
 Z = 1.959963984540054
 
 
-def counted(cm: Any, counts: Any, **options: Any) -> matrics.PrevalenceEstimate:
-    return matrics.estimate_prevalence(cm, counts, **options)
+def counted(cm: Any, counts: Any, **options: Any) -> matrics.results.PrevalenceEstimate:
+    return matrics.stats.estimate_prevalence(cm, counts, **options)
 
 
 def by_em(likelihoods: np.ndarray, weights: np.ndarray, steps: int = 200_000) -> np.ndarray:
@@ -112,7 +112,7 @@ def test_saerens_beside_quapy(backend: Any) -> None:
     """EMQ.EM of quapy 0.2.3, which was let run until it changed by less than 1e-15."""
 
     def shares(y_prob: Any) -> Any:
-        return matrics.estimate_prevalence(probabilities=y_prob, training_prevalence=[0.5, 0.3, 0.2]).prevalence
+        return matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=[0.5, 0.3, 0.2]).prevalence
 
     found = backend.numpy(backend.call(shares, backend.asarray(PROBABILITIES)))
     wanted = [0.23476800279766233, 0.6243266350870116, 0.14090536211532617]
@@ -122,14 +122,14 @@ def test_saerens_beside_quapy(backend: Any) -> None:
 def test_the_information_of_probabilities() -> None:
     """Of two classes: one over the sum of ((L_1 - L_0) / (π_0 L_0 + π_1 L_1))²."""
     y_prob = RANDOM.beta(0.5, 1, 300)
-    found = matrics.estimate_prevalence(probabilities=y_prob, training_prevalence=0.4)
+    found = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.4)
     likelihoods = np.stack([(1 - y_prob) / 0.6, y_prob / 0.4], -1)
     slope = (likelihoods[:, 1] - likelihoods[:, 0]) / (likelihoods @ found.prevalence)
     np.testing.assert_allclose(slope.sum(), 0, atol=1e-6)  # so it is the maximum
     variance = 1 / (slope**2).sum()
     np.testing.assert_allclose(found.covariance, variance * np.asarray([[1, -1], [-1, 1]]), rtol=1e-8)
     np.testing.assert_allclose(found.high[1], found.prevalence[1] + Z * math.sqrt(variance), rtol=1e-8)
-    both = matrics.estimate_prevalence(
+    both = matrics.stats.estimate_prevalence(
         probabilities=np.stack([1 - y_prob, y_prob], -1), training_prevalence=[0.6, 0.4], level=0.9
     )
     np.testing.assert_allclose(both.prevalence, found.prevalence)
@@ -175,13 +175,13 @@ def test_probabilities_that_are_none() -> None:
     y_prob[2, 3, 1] = -0.1
     y_prob[3, 3] = 0
     y_prob[4] = [0.9, 0.1]
-    found = matrics.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)
+    found = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)
     invalid, unknown = PrevalenceStatus.INVALID, PrevalenceStatus.UNDETERMINED
     assert found.status.tolist() == [0, invalid, invalid, invalid, PrevalenceStatus.AT_THE_EDGE, unknown]
     assert np.isnan(found.prevalence[[1, 2, 3, 5]]).all()
-    nothing = matrics.estimate_prevalence(probabilities=np.ones((0, 2)), training_prevalence=0.5)
+    nothing = matrics.stats.estimate_prevalence(probabilities=np.ones((0, 2)), training_prevalence=0.5)
     assert nothing.status == PrevalenceStatus.NO_SAMPLES
-    few = matrics.estimate_prevalence(probabilities=y_prob[0, :10], training_prevalence=0.5)
+    few = matrics.stats.estimate_prevalence(probabilities=y_prob[0, :10], training_prevalence=0.5)
     assert few.status == PrevalenceStatus.FEW_SAMPLES
 
 
@@ -220,7 +220,7 @@ def test_probabilities_that_are_none() -> None:
 )
 def test_what_makes_no_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.estimate_prevalence(**arguments)
+        matrics.stats.estimate_prevalence(**arguments)
 
 
 # On every road, and in the functions that take it --------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_autocast_and_fake_tensors() -> None:
         with fake():
             assert counted(torch.ones(4, 3, 3), torch.ones(3), method=method).low.shape == (4, 3)
     with fake():
-        assert matrics.at_prevalence(torch.ones(4, 3, 3), torch.ones(3) / 3).shape == (4, 3, 3)
+        assert matrics.transform.at_prevalence(torch.ones(4, 3, 3), torch.ones(3) / 3).shape == (4, 3, 3)
 
 
 def test_gradients() -> None:
@@ -353,7 +353,7 @@ def test_the_derivatives_by_the_cells() -> None:
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_an_estimate_of_another_library(backend: Any) -> None:
     def limits(cm: Any, counts: Any) -> Any:
-        estimate = matrics.estimate_prevalence(cm, counts)
+        estimate = matrics.stats.estimate_prevalence(cm, counts)
         one = matrics.interval(cm, "accuracy", prevalence=estimate)["accuracy"]
         return one.estimate, one.low, one.high
 

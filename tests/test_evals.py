@@ -20,8 +20,8 @@ import matrics
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")  # which reads what Zstandard compresses
 
-from matrics.integrations import evals  # noqa: E402
-from matrics.integrations.evals.zipped import read_member  # noqa: E402
+from matrics import evals  # noqa: E402
+from matrics._integrations.evals.zipped import read_member  # noqa: E402
 
 OURS = Path(__file__).parent / "data" / "evals"
 LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew
@@ -264,10 +264,10 @@ import matrics
 try:
     matrics.report({path!r})
 except ValueError as error:
-    assert "got .eval; logs are read after `from matrics.integrations import evals`" in str(error), error
+    assert "got .eval; logs are read after `from matrics import evals`" in str(error), error
 else:
     raise SystemExit("no error")
-import matrics.integrations.evals
+import matrics.evals
 print(matrics.report({path!r}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -17,12 +17,12 @@ import matrics
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from matrics.integrations import evals  # noqa: E402
-from matrics.integrations.evals.comparing import Compared, compared_means, joint_tables  # noqa: E402
-from matrics.integrations.evals.labels import passed_of  # noqa: E402
-from matrics.integrations.evals.log import Graded  # noqa: E402
-from matrics.integrations.evals.noise import Answers, Noise  # noqa: E402
-from matrics.integrations.evals.pairing import Pair  # noqa: E402
+from matrics import evals  # noqa: E402
+from matrics._integrations.evals.comparing import Compared, compared_means, joint_tables  # noqa: E402
+from matrics._integrations.evals.labels import passed_of  # noqa: E402
+from matrics._integrations.evals.log import Graded  # noqa: E402
+from matrics._integrations.evals.noise import Answers, Noise  # noqa: E402
+from matrics._integrations.evals.pairing import Pair  # noqa: E402
 
 OURS = Path(__file__).parent / "data" / "evals"
 LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew

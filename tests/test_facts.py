@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.record import Chance
+from matrics._catalogue.record import Chance
 
 NAMES = [*matrics.list_metrics("all"), *matrics.list_metrics("on_host")]
 SIZES = (2, 3, 4, 5)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.results import Disparity, EqualizedOdds
 
 import matrics
-from matrics import Disparity, EqualizedOdds
 
 RANDOM = np.random.default_rng(19)
 NAN, INF = math.nan, math.inf
-FUNCTIONS = [matrics.demographic_parity, matrics.equal_opportunity, matrics.equalized_odds]
+FUNCTIONS = [matrics.fairness.demographic_parity, matrics.fairness.equal_opportunity, matrics.fairness.equalized_odds]
 
 
 def flat(found: Any) -> list[Any]:
@@ -54,10 +54,10 @@ def apart(values: list[Fraction | None]) -> list[float]:
 def wanted(cm: np.ndarray, function: Callable[..., Any], pos: int = 1) -> list[float]:
     """What a function should return, its fields in one row."""
     of = rates(cm, pos)
-    if function is matrics.equalized_odds:
+    if function is matrics.fairness.equalized_odds:
         tpr, fpr = apart(of["tpr"]), apart(of["fpr"])
         return [float(np.maximum(tpr[2], fpr[2])), float(np.minimum(tpr[3], fpr[3])), *tpr, *fpr]
-    return apart(of["selection" if function is matrics.demographic_parity else "tpr"])
+    return apart(of["selection" if function is matrics.fairness.demographic_parity else "tpr"])
 
 
 # disparity ------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def wanted(cm: np.ndarray, function: Callable[..., Any], pos: int = 1) -> list[f
 def test_values_of_groups(backend: Any, values: list[float], expected: list[float]) -> None:
     """Beside others in a batch, which change nothing."""
     batch = np.asarray([[*values, *[NAN] * (4 - len(values))], [0.5, 1.0, 2.0, 1.0], [NAN] * 4])
-    found = backend.call(matrics.disparity, backend.asarray(batch))
+    found = backend.call(matrics.fairness.disparity, backend.asarray(batch))
     assert isinstance(found, Disparity)
     row = [backend.numpy(field) for field in found]
     np.testing.assert_allclose([field[0] for field in row], [*expected, np.isnan(batch[0]).sum()], rtol=1e-6)
@@ -93,16 +93,16 @@ def test_values_of_groups(backend: Any, values: list[float], expected: list[floa
 def test_the_axis_of_groups(backend: Any) -> None:
     values = RANDOM.random((2, 3, 4))
     for axis in (-3, -2, -1, 0, 1, 2):
-        found = backend.call(lambda x, axis=axis: matrics.disparity(x, axis=axis), backend.asarray(values))
+        found = backend.call(lambda x, axis=axis: matrics.fairness.disparity(x, axis=axis), backend.asarray(values))
         least, most = values.min(axis), values.max(axis)
         for field, expected in zip(found, (least, most, most - least, least / most, np.zeros_like(least)), strict=True):
             np.testing.assert_allclose(backend.numpy(field), expected, **backend.tolerance)
 
 
 def test_counts_and_half_precision() -> None:
-    assert [float(field) for field in matrics.disparity(np.asarray([2, 8, 4], np.uint8))] == [2, 8, 6, 0.25, 0]
-    assert matrics.disparity(np.asarray([0.5, 0.25], np.float16)).ratio.dtype == np.float32
-    assert isinstance(matrics.disparity([0.5, 0.25]).ratio, np.float64)
+    assert [float(field) for field in matrics.fairness.disparity(np.asarray([2, 8, 4], np.uint8))] == [2, 8, 6, 0.25, 0]
+    assert matrics.fairness.disparity(np.asarray([0.5, 0.25], np.float16)).ratio.dtype == np.float32
+    assert isinstance(matrics.fairness.disparity([0.5, 0.25]).ratio, np.float64)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_counts_and_half_precision() -> None:
 )
 def test_errors_say_what_was_expected(values: Any, axis: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.disparity(values, axis=axis)
+        matrics.fairness.disparity(values, axis=axis)
 
 
 # The three by name ----------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_by_their_definitions(backend: Any, function: Any, positive: int) -> Non
     cm[20:40, :, :, 1] = 0
     cm[40] = 0
     found = backend.call(lambda cm: function(cm, positive=positive), backend.asarray(cm))
-    assert isinstance(found, EqualizedOdds if function is matrics.equalized_odds else Disparity)
+    assert isinstance(found, EqualizedOdds if function is matrics.fairness.equalized_odds else Disparity)
     expected = [wanted(one, function, positive) for one in cm]
     assert (np.isnan(expected).any(axis=0) | (np.max(expected, axis=0) > 1)).all()  # a number of groups is never NaN
     made = np.stack([backend.numpy(field) for field in flat(found)], axis=-1)
@@ -164,7 +164,9 @@ def test_undefined_groups_may_count(function: Any) -> None:
     alone = function(cm)  # the other group is compared with nothing, which is no parity
     assert np.isnan([alone.difference, alone.ratio]).all()
     assert flat(alone)[-1] == 1
-    assert 0.5 <= flat(function(cm, zero_division=0))[2 if function is not matrics.equalized_odds else 0] <= 0.6
+    assert (
+        0.5 <= flat(function(cm, zero_division=0))[2 if function is not matrics.fairness.equalized_odds else 0] <= 0.6
+    )
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -198,7 +200,7 @@ def test_the_positive_class(function: Any) -> None:
 def test_more_classes_one_against_the_rest() -> None:
     """As the message says it."""
     cm = RANDOM.integers(1, 9, (4, 5, 3, 3))
-    found = matrics.equal_opportunity(np.moveaxis(matrics.one_vs_rest(cm), -4, -3))
+    found = matrics.fairness.equal_opportunity(np.moveaxis(matrics.transform.one_vs_rest(cm), -4, -3))
     recalls = np.diagonal(cm, axis1=-2, axis2=-1) / cm.sum(-1)
     np.testing.assert_allclose(found.difference, recalls.max(1) - recalls.min(1), rtol=1e-12)
 
@@ -212,12 +214,12 @@ def test_torch(torch: Any) -> None:
         scores = matrics.score(cm, "f1:binary")["f1:binary"]
         return [
             leaf
-            for found in (*(function(cm) for function in FUNCTIONS), matrics.disparity(scores))
+            for found in (*(function(cm) for function in FUNCTIONS), matrics.fairness.disparity(scores))
             for leaf in flat(found)
         ]
 
-    odds = torch.compile(matrics.equalized_odds, fullgraph=True, backend="aot_eager")(cm)
-    for a, b in zip(flat(odds), flat(matrics.equalized_odds(cm)), strict=True):
+    odds = torch.compile(matrics.fairness.equalized_odds, fullgraph=True, backend="aot_eager")(cm)
+    for a, b in zip(flat(odds), flat(matrics.fairness.equalized_odds(cm)), strict=True):
         torch.testing.assert_close(a, b, equal_nan=True)
     for a, b in zip(run(cm), torch.func.vmap(run)(cm), strict=True):
         torch.testing.assert_close(a, b, equal_nan=True)
@@ -228,7 +230,7 @@ def test_torch(torch: Any) -> None:
     assert soft.grad.isfinite().all()
     assert soft.grad[1:].abs().sum() > 0
     values = torch.tensor([[0.25, 0.75, 0.5], [0.5, 0.125, 1.0]], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(matrics.disparity, (values,))
+    assert torch.autograd.gradcheck(matrics.fairness.disparity, (values,))
 
 
 def test_jax(jax_backend: Any) -> None:
@@ -236,11 +238,11 @@ def test_jax(jax_backend: Any) -> None:
     import jax
 
     cm = jax_backend.asarray(RANDOM.integers(1, 5, (6, 3, 2, 2)), np.float32).at[0, 1, 1].set(0)
-    mapped = jax.jit(jax.vmap(matrics.equalized_odds))(cm)
+    mapped = jax.jit(jax.vmap(matrics.fairness.equalized_odds))(cm)
     assert isinstance(mapped, EqualizedOdds)
-    for a, b in zip(flat(mapped), flat(jax_backend.call(matrics.equalized_odds, cm)), strict=True):
+    for a, b in zip(flat(mapped), flat(jax_backend.call(matrics.fairness.equalized_odds, cm)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
-    gradient = jax.jit(jax.grad(lambda cm: sum(matrics.equalized_odds(cm)[:2]).sum()))(cm)
+    gradient = jax.jit(jax.grad(lambda cm: sum(matrics.fairness.equalized_odds(cm)[:2]).sum()))(cm)
     assert np.isfinite(gradient).all()
     assert not np.asarray(gradient)[0, 1, 1].any()
 
@@ -284,12 +286,12 @@ def test_fairlearn(cases: int) -> None:
     )
     options = {"num_classes": 2, "num_groups": num_groups}
     cm = matrics.confusion_matrix(y_true, y_pred, groups=groups, sample_weight=weight, **options)
-    odds = matrics.equalized_odds(cm, zero_division=0)
+    odds = matrics.fairness.equalized_odds(cm, zero_division=0)
     found = {
-        "selection": matrics.demographic_parity(cm),
-        "tpr": matrics.equal_opportunity(cm, zero_division=0),
+        "selection": matrics.fairness.demographic_parity(cm),
+        "tpr": matrics.fairness.equal_opportunity(cm, zero_division=0),
         "fpr": odds.false_positive_rate,
-        "recall": matrics.equal_opportunity(cm),
+        "recall": matrics.fairness.equal_opportunity(cm),
     }
     assert np.isnan(matrics.recall(cm, average="binary")).any()
     theirs = [frame.group_min(), frame.group_max(), frame.difference(), frame.ratio()]
@@ -310,4 +312,4 @@ def test_fairlearn(cases: int) -> None:
 
 
 def test_an_axis_of_numpy() -> None:
-    assert matrics.disparity([[0.5, 1.0], [1.0, 1.0]], axis=np.int64(1)).ratio.tolist() == [0.5, 1.0]  # type: ignore[arg-type]
+    assert matrics.fairness.disparity([[0.5, 1.0], [1.0, 1.0]], axis=np.int64(1)).ratio.tolist() == [0.5, 1.0]  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.naming import title_of
+from matrics._catalogue.naming import title_of
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -22,8 +22,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
     """An imbalanced task, whose model says one class at first: early stopping on MCC goes on."""
     lightning = pytest.importorskip("lightning")
     from lightning.pytorch.callbacks import EarlyStopping
-
-    from matrics.integrations.torchmetrics import ConfusionMetric
+    from matrics.torchmetrics import ConfusionMetric
 
     class Classifier(lightning.LightningModule):
         def __init__(self) -> None:
@@ -128,14 +127,16 @@ def test_a_fraud_analyst() -> None:
     frame = pandas.DataFrame({"y_true": np.where(fraud, "fraud", "ok"), "p": RANDOM.random(400) / 2 + fraud / 3})
     frame["y_pred"] = np.where(frame.p >= 0.5, "fraud", "ok")
     with pytest.raises(ValueError, match=r"'fraud', 'ok'.*positive="):
-        matrics.roc_auc(frame.y_true, frame.p)
-    area = matrics.roc_auc(frame.y_true, frame.p, positive="fraud")
+        matrics.ranking.roc_auc(frame.y_true, frame.p)
+    area = matrics.ranking.roc_auc(frame.y_true, frame.p, positive="fraud")
     np.testing.assert_allclose(area, sk.roc_auc_score(fraud, frame.p), rtol=1e-12)
-    best = matrics.best_threshold(frame.y_true, frame.p, "precision", subject_to="recall>=0.9", positive="fraud")
+    best = matrics.ranking.best_threshold(
+        frame.y_true, frame.p, "precision", subject_to="recall>=0.9", positive="fraud"
+    )
     alarm = frame.p >= float(best.threshold)
     np.testing.assert_allclose(best.value, sk.precision_score(fraud, alarm), rtol=1e-12)
     assert sk.recall_score(fraud, alarm) >= 0.9
-    counts = matrics.count_frame(frame)
+    counts = matrics.frames.count(frame)
     with pytest.raises(ValueError, match=r"'fraud', 'ok'.*positive="):
         counts.score("sensitivity")
     expected = sk.recall_score(frame.y_true, frame.y_pred, pos_label="fraud")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.naming import check_names, scalars
+from matrics._catalogue.naming import check_names, scalars
 
 RANDOM = np.random.default_rng(14)
 LABELS, LOGITS = RANDOM.integers(0, 3, (5, 30)), RANDOM.normal(size=(5, 30, 3)).astype(np.float32)
@@ -24,7 +24,7 @@ def nnx(jax_backend: Any) -> Any:
 
 
 def make(*args: Any, **options: Any) -> Any:
-    from matrics.integrations.flax import ConfusionMetric
+    from matrics.flax import ConfusionMetric
 
     return ConfusionMetric(*args, **options)
 

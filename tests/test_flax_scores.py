@@ -30,7 +30,7 @@ def nnx(jax_backend: Any) -> Any:
 
 
 def make(*args: Any, **options: Any) -> Any:
-    from matrics.integrations.flax import ScoreMetric
+    from matrics.flax import ScoreMetric
 
     return ScoreMetric(*args, **options)
 

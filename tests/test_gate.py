@@ -13,7 +13,7 @@ import pytest
 
 import matrics
 from matrics import IntervalStatus
-from matrics.gates.results import Limits, verdict_of
+from matrics._gates.results import Limits, verdict_of
 
 RANDOM = np.random.default_rng(5)
 BINARY = np.asarray([[880, 20], [15, 85]])
@@ -369,7 +369,7 @@ def test_plain_values() -> None:
 
 
 def test_import_matrics_stays_light() -> None:
-    code = "import sys, matrics; print(any('matrics.gates' in name for name in sys.modules)); matrics.gate"
+    code = "import sys, matrics; print(any('matrics._gates' in name for name in sys.modules)); matrics.gate"
     code += "; print('matplotlib' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False", "False"]

@@ -35,7 +35,7 @@ def test_limits_by_clusters() -> None:
     alone = matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW).requirements[0]
     assert found.high - found.low > 1.1 * (alone.high - alone.low)
     assert "clusters would decide (now 120)" in str(found)
-    joint = matrics.joint_confusion_matrix(TRUE, NEW, OLD, num_classes=2, groups=PATIENT, num_groups=CLUSTERS)
+    joint = matrics.stats.joint_confusion_matrix(TRUE, NEW, OLD, num_classes=2, groups=PATIENT, num_groups=CLUSTERS)
     expected = matrics.compare_paired(joint, "accuracy", cluster_axis=0)["accuracy"]
     both = matrics.gate(TRUE, "accuracy", y_pred=NEW, baseline=OLD, margin=0.05, clusters=PATIENT).requirements[0]
     assert (both.low, both.high) == (expected.low, expected.high)
@@ -56,9 +56,9 @@ def test_judged_samples() -> None:
     """The limits are those of judged_interval(), and the labels that it asks for decide."""
     true = RANDOM.integers(0, 2, 20_000)
     judge, pred = (np.where(RANDOM.random(20_000) < p, true, 1 - true) for p in (0.9, 0.8))
-    counts = matrics.judged_counts(true, judge, pred, labelled=np.arange(20_000) < 200, num_classes=2)
+    counts = matrics.judged.count(true, judge, pred, labelled=np.arange(20_000) < 200, num_classes=2)
     found = matrics.gate(counts, "accuracy >= 0.77, mcc >= 0.1", class_names=["ok", "fraud"])
-    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
     first = found.requirements[0]
     assert (first.low, first.high) == (expected.low, expected.high)
     assert (first.verdict, found.requirements[1].verdict) == ("undecided", "pass")
@@ -100,7 +100,7 @@ def test_epochs_of_a_log_are_clusters(command: Any) -> None:
     _, out, _ = command("gate", path, "--require", "accuracy >= 0.3", "--format", "json")
     found = json.loads(out)
     assert found["clusters"] == "sample"
-    frame = pytest.importorskip("matrics.integrations.evals").read(path)
+    frame = pytest.importorskip("matrics.evals").read(path)
     labels = sorted({*frame["y_true"], *frame["y_pred"]})
     samples, groups = np.unique(frame["sample"], return_inverse=True)
     stack = matrics.confusion_matrix(
@@ -181,8 +181,8 @@ def test_the_command_with_a_judge(command: Any) -> None:
     printed = json.loads(out)
     table = [line.split(",") for line in path.read_text().splitlines()[1:]]
     people, judge, routed = ([row[k] or None for row in table] for k in (1, 2, 3))
-    counts = matrics.judged_counts(people, judge, routed, labels=["billing", "delivery", "fraud"])
-    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    counts = matrics.judged.count(people, judge, routed, labels=["billing", "delivery", "fraud"])
+    expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
     assert math.isclose(printed["requirements"][0]["low"], expected.low)
     assert (printed["labelled"], printed["judged"], printed["unit"]) == (300, 4000, "label")
     assert printed["exit_code"] == 0
@@ -195,18 +195,18 @@ def test_the_command_with_a_judge(command: Any) -> None:
 
 
 def test_two_scorers_of_a_log(command: Any) -> None:
-    evals = pytest.importorskip("matrics.integrations.evals")
+    evals = pytest.importorskip("matrics.evals")
     lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(400)]
     lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     counts = evals.judged_counts("answers.jsonl", people="people", judge="judge")
     people = [int(k % 5 > 0) if k < 100 else -1 for k in range(400)]
-    by_hand = matrics.judged_counts(people, [int(k % 4 > 0) for k in range(400)], num_classes=2)
+    by_hand = matrics.judged.count(people, [int(k % 4 > 0) for k in range(400)], num_classes=2)
     assert counts.labelled.tolist() == by_hand.labelled.tolist()
     assert counts.unlabelled.tolist() == by_hand.unlabelled.tolist()
     options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
     _, out, _ = command("gate", "answers.jsonl", *options, "--format", "json")
-    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
     assert math.isclose(json.loads(out)["requirements"][0]["low"], expected.low)
     for arguments, words in (
         (["--judge", "judge"], "--judge: expected --true SCORER with it"),
@@ -222,7 +222,7 @@ def test_two_scorers_of_a_log(command: Any) -> None:
 
 
 def test_statuses_do_not_pass() -> None:
-    few = matrics.judged_counts([0, 1, 0, 1] + [-1] * 60, [0, 1] * 32, [0, 1] * 32, num_classes=2)
+    few = matrics.judged.count([0, 1, 0, 1] + [-1] * 60, [0, 1] * 32, [0, 1] * 32, num_classes=2)
     found = matrics.gate(few, "accuracy >= 0.01").requirements[0]
     assert found.status in (IntervalStatus.FEW_LABELS, IntervalStatus.NO_VARIATION)
     assert found.verdict == "undecided"

@@ -146,7 +146,7 @@ def _program(n: int, num_groups: int, ignored: tuple[int, ...], backend: Any) ->
 @pytest.mark.parametrize("weighted", [False, True])
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, weighted: bool) -> None:
     """Part by part, of whatever axes, it is the same; only a part has groups out of range."""
-    monkeypatch.setattr("matrics.counting.count.SAMPLES_AT_ONCE", at_once)
+    monkeypatch.setattr("matrics._counting.count.SAMPLES_AT_ONCE", at_once)
     y_true, y_pred, groups = drawn(2, 2, 4, 5, 7, beyond=0)
     groups[3, 4, 6], y_true[0, 0, 0] = 2, 9
     weight = RANDOM.random(7) if weighted else None
@@ -219,7 +219,7 @@ def test_state_of_models_and_attributes(backend: Any) -> None:
 def test_weighted_state_by_group(backend: Any) -> None:
     y_true, y_pred, groups = drawn(2, 3, 50)
     weight, like = RANDOM.integers(0, 8, 50) / 4, backend.asarray(0)
-    state = ConfusionState.zeros(2, num_groups=3, like=like, dtype=matrics.arrays.as_arrays(x=like)[0].xp.float32)
+    state = ConfusionState.zeros(2, num_groups=3, like=like, dtype=matrics._arrays.as_arrays(x=like)[0].xp.float32)
     arrays = map(backend.asarray, (y_true, y_pred))
     state = state.update(*arrays, groups=backend.asarray(groups), sample_weight=backend.asarray(weight))
     wanted, lost = by_group(y_true, y_pred, groups, 2, 3, weight=weight)

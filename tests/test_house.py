@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import matrics
-from matrics.catalogue.record import METRICS
+from matrics._catalogue.record import METRICS
 
 SOURCE = Path(matrics.__file__).parent
 FILES = {
@@ -20,12 +20,12 @@ FILES = {
     for path in SOURCE.rglob("*.py")
 }
 # Names of the package itself, and of folders whose data files or entry points are looked up by name.
-RESOURCES = {"matrics", "matrics.metrics", "matrics.catalogue", "matrics.reporting", "matrics.study.sources"}
+RESOURCES = {"matrics", "matrics.metrics", "matrics._catalogue", "matrics._reporting", "matrics._study.sources"}
 LIBRARIES = {"numpy", "torch", "jax", "array_api_compat"}
 # What says in formulas what is to be computed, and not where.
-PLAIN = {*(f"matrics.engine.{name}" for name in ("safety", "wide", "margins", "table")), "matrics.catalogue.averages"}
+PLAIN = {*(f"matrics._engine.{name}" for name in ("safety", "wide", "margins", "table")), "matrics._catalogue.averages"}
 # Measures that need SciPy are computed by NumPy, wherever the matrices are.
-ON_HOST = {"matrics.metrics.inference", "matrics.metrics.similarity.counts_beyond_chance"}
+ON_HOST = {"matrics._metrics.inference", "matrics._metrics.similarity.counts_beyond_chance"}
 
 
 def imported(name: str) -> Iterator[str]:
@@ -110,11 +110,11 @@ def test_formulas_do_not_know_where_they_run(name: str) -> None:
     used = set(imported(name))
     first = {other.partition(".")[0] for other in used}
     assert not first & (LIBRARIES - ({"numpy"} if name in ON_HOST else set()))
-    assert not [other for other in used if other.startswith("matrics.engine.execution")]
+    assert not [other for other in used if other.startswith("matrics._engine.execution")]
     of_backend = {
         alias.name
         for node in ast.walk(ast.parse(FILES[name].read_text()))
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("matrics.arrays")
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("matrics._arrays")
         for alias in node.names
     }
     assert of_backend <= {"Array", "Namespace", "Standard"}

@@ -43,7 +43,7 @@ def expected(names: Any = range(4)) -> dict[str, float]:
 
 def logged(library: str, kind: str, given: tuple[Any, ...], *batch: np.ndarray, **options: Any) -> dict[str, float]:
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    metric = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)(*given, **options)
+    metric = getattr(importlib.import_module(f"matrics.{library}"), kind)(*given, **options)
     asarray = importlib.import_module("jax.numpy" if library == "flax" else "torch").asarray
     metric.update(*map(asarray, batch[::-1] if library == "torchmetrics" else batch))
     return {name: value for name, value in metric.log_dict().items() if name != "dropped"}
@@ -108,7 +108,7 @@ def test_functions_of_labels() -> None:
             sk.recall_score(Y_TRUE[KEPT], Y_PRED[KEPT], labels=OTHERS, average="macro")
         )
     options: dict[str, Any] = {"num_classes": 4, "ignore_index": IGNORED, "num": 100, "rng": 0}
-    assert matrics.permutation_test(Y_TRUE, Y_PRED, "f1", **options).score == pytest.approx(expected()["f1"])
+    assert matrics.stats.permutation_test(Y_TRUE, Y_PRED, "f1", **options).score == pytest.approx(expected()["f1"])
     models = matrics.compare_models(Y_TRUE, {"a": Y_PRED, "b": Y_TRUE}, "f1", **options)
     assert models["f1"].intervals.estimate[0] == pytest.approx(expected()["f1"])
 
@@ -123,12 +123,12 @@ def test_functions_of_scores(workers: int) -> None:
             function = getattr(sk, {"roc_auc": "roc_auc_score"}.get(name, f"{name}_score"))
             assert found == pytest.approx(function(is_class, scores, average=average)), (name, average)
     pair = sk.roc_auc_score(true == 1, SCORES[KEPT][:, 1]), sk.roc_auc_score(true == 3, SCORES[KEPT][:, 3])
-    found = matrics.roc_auc(Y_TRUE, SCORES, multi_class="one_vs_one", **options)
+    found = matrics.ranking.roc_auc(Y_TRUE, SCORES, multi_class="one_vs_one", **options)
     assert found == pytest.approx(np.mean(pair))
-    batch = matrics.roc_auc(Y_TRUE, np.stack([SCORES, SCORES**2]), average="micro", **options)
+    batch = matrics.ranking.roc_auc(Y_TRUE, np.stack([SCORES, SCORES**2]), average="micro", **options)
     assert batch[0] == pytest.approx(sk.roc_auc_score(is_class, scores, average="micro"))
-    assert matrics.roc_auc(Y_TRUE, SCORES, average="class", **options).shape == (4,)
-    found = matrics.expected_calibration_error(Y_TRUE, SCORES, of="class_wise", ignore_index=IGNORED)
+    assert matrics.ranking.roc_auc(Y_TRUE, SCORES, average="class", **options).shape == (4,)
+    found = matrics.probabilities.expected_calibration_error(Y_TRUE, SCORES, of="class_wise", ignore_index=IGNORED)
     assert found == pytest.approx(np.mean([error(*column) for column in zip(is_class.T, scores.T, strict=True)]))
     recall = sk.recall_score(true, SCORES[KEPT].argmax(1), labels=OTHERS, average="macro")
-    assert matrics.top_k_recall(Y_TRUE, SCORES, 1, **options) == pytest.approx(recall)
+    assert matrics.ranking.top_k_recall(Y_TRUE, SCORES, 1, **options) == pytest.approx(recall)

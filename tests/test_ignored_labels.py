@@ -42,9 +42,14 @@ def test_ignored_labels_of_any_kind() -> None:
         ["a", "x", "y"], ["a"] * 3, labels=["a", "b"], ignore_index="x"
     )
     assert (int(state.dropped), state.matrix.tolist()) == (1, [[1, 0], [0, 0]])
-    joint = matrics.joint_confusion_matrix(true, pred, ["a"] * 5, labels=["a", "b", "c"], ignore_index=["x", "b", "y"])
+    joint = matrics.stats.joint_confusion_matrix(
+        true, pred, ["a"] * 5, labels=["a", "b", "c"], ignore_index=["x", "b", "y"]
+    )
     assert joint.sum() == 2
-    assert matrics.joint_confusion_matrix([0, 1, 7, 9], [0] * 4, [1] * 4, num_classes=2, ignore_index=(7, 9)).sum() == 2
+    assert (
+        matrics.stats.joint_confusion_matrix([0, 1, 7, 9], [0] * 4, [1] * 4, num_classes=2, ignore_index=(7, 9)).sum()
+        == 2
+    )
 
 
 def test_ignored_labels_are_looked_up_off_the_host(torch: Any) -> None:
@@ -63,7 +68,7 @@ def test_labels_that_cannot_be_ignored(ignored: Any) -> None:
         lambda: matrics.confusion_matrix([0], [0], num_classes=2, ignore_index=ignored),
         lambda: matrics.soft_confusion_matrix([0], [[0.5, 0.5]], ignore_index=ignored),
         lambda: ConfusionState.zeros(2).update([0], [0], ignore_index=ignored),
-        lambda: matrics.joint_confusion_matrix([0], [0], [0], num_classes=2, ignore_index=ignored),
+        lambda: matrics.stats.joint_confusion_matrix([0], [0], [0], num_classes=2, ignore_index=ignored),
     ]
     for call in calls:
         with pytest.raises(ValueError, match=r"ignore_index: expected a 32-bit integer, .* or a list of such labels"):
@@ -77,8 +82,8 @@ def test_no_unsigned_label_is_ignored_for_being_negative(backend: Any) -> None:
 
 
 def test_ignored_labels_of_torch_modules(torch: Any) -> None:
-    metrics = pytest.importorskip("matrics.integrations.torchmetrics")
-    from matrics.integrations.torch import ConfusionMetric
+    metrics = pytest.importorskip("matrics.torchmetrics")
+    from matrics.torch import ConfusionMetric
 
     y_true, y_pred = torch.from_numpy(RANDOM.integers(0, 5, (2, 60)))
     wanted = matrics.confusion_matrix(y_true, y_pred.clamp(max=2), num_classes=3, ignore_index=[3, 4])
@@ -97,7 +102,7 @@ def test_ignored_labels_of_torch_modules(torch: Any) -> None:
 
 
 def test_ignored_labels_of_the_flax_metric(jax_backend: Any) -> None:
-    flax = pytest.importorskip("matrics.integrations.flax")
+    flax = pytest.importorskip("matrics.flax")
     y_true, y_pred = RANDOM.integers(0, 5, 60), RANDOM.integers(0, 3, 60)
     mask = RANDOM.random(60) < 0.7
     for kept, options in ((y_true < 3, {}), ((y_true < 3) & mask, {"mask": jax_backend.asarray(mask)})):

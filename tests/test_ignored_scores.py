@@ -18,18 +18,18 @@ RANDOM = np.random.default_rng(0)
 def of_two(y: Any, x: Any, w: Any = None, **more: Any) -> list[Any]:
     """Every function of scores of class 1."""
     weight: Any = {**more, "sample_weight": w}
-    calibration = matrics.reliability_curve(y, x, num_bins=4, **weight)
+    calibration = matrics.probabilities.reliability_curve(y, x, num_bins=4, **weight)
     return [
-        matrics.roc_auc(y, x, **weight),
-        matrics.average_precision(y, x, **weight),
-        matrics.partial_roc_auc(y, x, max_fpr=0.3, **weight),
-        matrics.precision_at_recall(y, x, 0.55, **weight),
-        matrics.recall_at_precision(y, x, 0.55, **weight),
-        matrics.threshold_confusion_matrix(y, x, [0.25, 0.5, 0.75], **weight),
-        *matrics.best_threshold(y, x, "f1", **weight),
-        matrics.log_loss(y, x, **weight),
-        matrics.brier_score(y, x, **weight),
-        matrics.expected_calibration_error(y, x, **weight),
+        matrics.ranking.roc_auc(y, x, **weight),
+        matrics.ranking.average_precision(y, x, **weight),
+        matrics.ranking.partial_roc_auc(y, x, max_fpr=0.3, **weight),
+        matrics.ranking.precision_at_recall(y, x, 0.55, **weight),
+        matrics.ranking.recall_at_precision(y, x, 0.55, **weight),
+        matrics.ranking.confusion_matrix(y, x, [0.25, 0.5, 0.75], **weight),
+        *matrics.ranking.best_threshold(y, x, "f1", **weight),
+        matrics.probabilities.log_loss(y, x, **weight),
+        matrics.probabilities.brier_score(y, x, **weight),
+        matrics.probabilities.expected_calibration_error(y, x, **weight),
         *(calibration.mean_probability, calibration.share_of_positives, calibration.count),
     ]
 
@@ -38,16 +38,16 @@ def of_classes(y: Any, x: Any, w: Any = None, **more: Any) -> list[Any]:
     """Those of scores of several classes."""
     weight: Any = {**more, "sample_weight": w}
     return [
-        matrics.roc_auc(y, x, average="weighted", **weight),
-        matrics.roc_auc(y, x, average="micro", **weight),
-        matrics.roc_auc(y, x, multi_class="one_vs_one", **weight),
-        matrics.average_precision(y, x, average="class", **weight),
-        matrics.top_k_accuracy(y, x, 2, **weight),
-        matrics.top_k_recall(y, x, 2, average="class", **weight),
-        matrics.log_loss(y, x, **weight),
-        matrics.log_loss(y, logits=x, **weight),
-        matrics.brier_score(y, x, **weight),
-        matrics.expected_calibration_error(y, x, of="class_wise", **weight),
+        matrics.ranking.roc_auc(y, x, average="weighted", **weight),
+        matrics.ranking.roc_auc(y, x, average="micro", **weight),
+        matrics.ranking.roc_auc(y, x, multi_class="one_vs_one", **weight),
+        matrics.ranking.average_precision(y, x, average="class", **weight),
+        matrics.ranking.top_k_accuracy(y, x, 2, **weight),
+        matrics.ranking.top_k_recall(y, x, 2, average="class", **weight),
+        matrics.probabilities.log_loss(y, x, **weight),
+        matrics.probabilities.log_loss(y, logits=x, **weight),
+        matrics.probabilities.brier_score(y, x, **weight),
+        matrics.probabilities.expected_calibration_error(y, x, of="class_wise", **weight),
     ]
 
 
@@ -76,21 +76,21 @@ def test_as_if_they_were_not_there(backend: Backend, function: Any, *, weighted:
 def test_curves_keep_their_shape() -> None:
     """A sample that is left out has a point at which nothing changes."""
     y, x = [0, 1, 9, 1], [0.1, 0.4, 0.3, 0.8]
-    curve = matrics.threshold_curve(y, x, "recall", ignore_index=9)
+    curve = matrics.ranking.threshold_curve(y, x, "recall", ignore_index=9)
     assert curve["recall"].tolist() == [0, 0.5, 1, 1, 1]
-    assert matrics.roc_curve(y, x, ignore_index=9).fpr.tolist() == [0, 0, 0, 1, 1]
+    assert matrics.ranking.roc_curve(y, x, ignore_index=9).fpr.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_the_variance_does_not_see_them() -> None:
     y, x = RANDOM.integers(0, 2, 40), RANDOM.random(40)
-    got = matrics.roc_auc_variance([*y, 7, 7], [*x, 0.5, np.nan], ignore_index=7)
-    assert got == pytest.approx(matrics.roc_auc_variance(y, x), rel=1e-13)
+    got = matrics.ranking.roc_auc_variance([*y, 7, 7], [*x, 0.5, np.nan], ignore_index=7)
+    assert got == pytest.approx(matrics.ranking.roc_auc_variance(y, x), rel=1e-13)
 
 
 def test_gradients_are_zero_there() -> None:
     torch = pytest.importorskip("torch")
     logits = torch.tensor([[1.0, 2.0, 0.5], [float("nan")] * 3, [0.1, 0.2, 0.3]], requires_grad=True)
-    loss = matrics.log_loss(torch.tensor([1, -100, 2]), logits=logits, ignore_index=-100)
+    loss = matrics.probabilities.log_loss(torch.tensor([1, -100, 2]), logits=logits, ignore_index=-100)
     wanted = torch.nn.functional.cross_entropy(logits.detach()[[0, 2]], torch.tensor([1, 2]))
     torch.testing.assert_close(loss, wanted)
     loss.backward()
@@ -101,10 +101,10 @@ def test_gradients_are_zero_there() -> None:
 
 def test_errors() -> None:
     with pytest.raises(ValueError, match="ignore_index= leaves samples out"):
-        matrics.roc_auc([0, 1, 9], [0.1, 0.2, 0.3])
+        matrics.ranking.roc_auc([0, 1, 9], [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"y_true: expected labels in \[0, 2\), got 9"):
-        matrics.roc_auc([0, 1, 9], [0.1, 0.2, 0.3], ignore_index=8)
+        matrics.ranking.roc_auc([0, 1, 9], [0.1, 0.2, 0.3], ignore_index=8)
     with pytest.raises(ValueError, match=r"y_true: expected labels, which are whole numbers, got 0\.5"):
-        matrics.log_loss([0.5, 1.0], [0.5, 0.5], ignore_index=1)
+        matrics.probabilities.log_loss([0.5, 1.0], [0.5, 0.5], ignore_index=1)
     with pytest.raises(ValueError, match="ignore_index: expected a 32-bit integer"):
-        matrics.log_loss([0, 1], [0.5, 0.5], ignore_index="pad")
+        matrics.probabilities.log_loss([0, 1], [0.5, 0.5], ignore_index="pad")

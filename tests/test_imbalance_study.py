@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import matrics
 from matrics.study import (
     MULTI_CLASS_PROBLEMS,
     TWO_CLASS_PROBLEMS,
@@ -19,6 +17,8 @@ from matrics.study import (
     precision_at_ratio,
     stability_experiment,
 )
+
+import matrics
 
 # Example 1 ------------------------------------------------------------------------------------------------------------
 
@@ -52,8 +52,8 @@ def test_refused_precisions() -> None:
 def test_auroc_ova_of_example_1(classes: int, wanted: Fraction, printed: float) -> None:
     """With a recall of 0.6 in classes of one size it is (1 + 0.6 - 0.4/(C-1))/2; 0.77 is not what even errors give."""
     assert (1 + Fraction(6, 10) - Fraction(4, 10) / (classes - 1)) / 2 == wanted
-    cm = matrics.controlled_errors(matrics.class_proportions(classes, 0), 0.6)
-    assert matrics.auroc_ova(cm) == pytest.approx(float(wanted), rel=1e-14)
+    cm = matrics.simulate.controlled_errors(matrics.simulate.class_proportions(classes, 0), 0.6)
+    assert matrics.metrics.auroc_ova(cm) == pytest.approx(float(wanted), rel=1e-14)
     assert abs(printed - wanted) <= Fraction(1, 100) + Fraction(1, 10**9)
 
 
@@ -64,7 +64,7 @@ def test_auroc_ova_of_example_1(classes: int, wanted: Fraction, printed: float) 
 def figures() -> Any:
     pytest.importorskip("matplotlib")
     pytest.importorskip("sklearn")
-    from matrics.study.figures import imbalance
+    from matrics._study.figures import imbalance
 
     return imbalance
 
@@ -128,10 +128,10 @@ def test_figure_5(many: StabilityResult) -> None:
 def test_lower_bounds_rise_with_classes() -> None:
     """With every sample wrong, and classes of one size, both are (C-2)/(2C-2): 0.25, 0.375, 0.444."""
     for classes, wanted in ((3, Fraction(1, 4)), (5, Fraction(3, 8)), (10, Fraction(4, 9))):
-        cm = matrics.controlled_errors(matrics.class_proportions(classes, 0), 0.0)
-        for measure in (matrics.auroc_ovo, matrics.auroc_ova):
+        cm = matrics.simulate.controlled_errors(matrics.simulate.class_proportions(classes, 0), 0.0)
+        for measure in (matrics.metrics.auroc_ovo, matrics.metrics.auroc_ova):
             assert measure(cm) == pytest.approx(float(wanted), rel=1e-12)
-        assert matrics.balanced_accuracy(cm) == matrics.g_mean(cm) == 0
+        assert matrics.balanced_accuracy(cm) == matrics.metrics.g_mean(cm) == 0
 
 
 def test_shapes_and_ranges(two: StabilityResult, many: StabilityResult) -> None:
@@ -152,7 +152,7 @@ def test_the_same_seed_gives_the_same(two: StabilityResult) -> None:
 
 
 def test_sizes_of_test_sets() -> None:
-    from matrics.study.imbalance import _test_sizes
+    from matrics._study.imbalance import _test_sizes
 
     two = _test_sizes(ImbalanceProblem("", "wine", ((0,), (1,)), 8))
     np.testing.assert_array_equal(two[:, 0] / two[:, 1], [1, 0.5, 4, 8, 16])

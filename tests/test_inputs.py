@@ -19,14 +19,14 @@ STACKS: list[Callable[[Any], Any]] = [
     matrics.recall,
     matrics.score,
     matrics.check,
-    matrics.transpose,
-    matrics.normalize,
-    matrics.repair,
-    matrics.rebalance,
-    matrics.one_vs_rest,
-    matrics.pair_counts,
-    matrics.eigenvalues,
-    functools.partial(matrics.weight_cells, weights=EYE),
+    matrics.transform.transpose,
+    matrics.transform.normalize,
+    matrics.transform.repair,
+    matrics.transform.rebalance,
+    matrics.transform.one_vs_rest,
+    matrics.transform.pair_counts,
+    matrics.study.eigenvalues,
+    functools.partial(matrics.transform.weight_cells, weights=EYE),
 ]
 
 COUNTS = {  # where counts are taken from labels, by the argument that is wrong
@@ -53,9 +53,9 @@ def refused(value: Any, message: str) -> None:
             with pytest.raises(TypeError, match=rf"^{name}: expected an array of .*, got {message}"):
                 count(value)
     with pytest.raises(TypeError, match=rf"^weights: expected an array of numbers, got {message}"):
-        matrics.weight_cells(EYE, value)
+        matrics.transform.weight_cells(EYE, value)
     with pytest.raises(TypeError, match=rf"^values: expected an array of numbers, got {message}"):
-        matrics.interpret(value, "landis_koch")
+        matrics.study.interpret(value, "landis_koch")
     if value is not None:  # which there means that there are none
         with pytest.raises(TypeError, match=rf"^sample_weight: expected an array of weights, got {message}"):
             matrics.confusion_matrix([0, 1, 2], [0, 1, 2], num_classes=3, sample_weight=value)
@@ -130,7 +130,7 @@ def tensors_without_cells(torch: Any) -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about features that are young
 def test_tensors_without_cells(torch: Any) -> None:
-    integrations = pytest.importorskip("matrics.integrations.torch")
+    integrations = pytest.importorskip("matrics.torch")
     labels = torch.tensor([0, 1, 2])
     for message, value in tensors_without_cells(torch).items():
         refused(value, message)

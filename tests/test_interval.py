@@ -13,11 +13,11 @@ from roads import jax_bits
 
 import matrics
 from matrics import IntervalStatus
-from matrics.arrays import NUMPY
-from matrics.engine.evaluation import evaluate
-from matrics.uncertainty.limits import student_quantile
-from matrics.uncertainty.options import OF_PROPORTIONS, OF_RATIOS, SCHEMES
-from matrics.uncertainty.slopes import slopes
+from matrics._arrays import NUMPY
+from matrics._engine.evaluation import evaluate
+from matrics._uncertainty.limits import student_quantile
+from matrics._uncertainty.options import OF_PROPORTIONS, OF_RATIOS, SCHEMES
+from matrics._uncertainty.slopes import slopes
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -102,7 +102,7 @@ def test_wilson_beside_statsmodels() -> None:
 def margins(metric: Any) -> tuple[Any, Any]:
     """A proportion times its number of trials, which is a number of samples."""
     bound = metric.using(average="class") if metric.kind == "per_class" else metric
-    from matrics.uncertainty.measure import Measure
+    from matrics._uncertainty.measure import Measure
 
     return bound, Measure.of(bound).trials
 
@@ -204,13 +204,13 @@ def test_differences_beside_automatic_derivatives(library: str) -> None:
     """With and without empty cells, to 1e-6 of the standard error; JAX for the core, as it compiles each measure."""
     if library == "torch":
         pytest.importorskip("torch")
-        from matrics.arrays.torch import TORCH as THERE
+        from matrics._arrays.torch import TORCH as THERE
 
         array = THERE.xp.asarray
         names = [n for n in matrics.list_metrics() if not made_of_maxima(n)]
     else:
         jax = pytest.importorskip("jax")
-        from matrics.arrays.jax import JAX as THERE
+        from matrics._arrays.jax import JAX as THERE
 
         array = jax.numpy.asarray
         names = matrics.list_metrics("core")
@@ -260,10 +260,10 @@ def test_torch(torch: Any, method: str) -> None:
         compare(matrics.interval(torch.as_tensor(CM), SPECS, **options), wanted, 0.03)
         return
     mapped = torch.as_tensor(np.stack([CM, CM + 3]), dtype=torch.float64)
-    from matrics.arrays.torch import TORCH
-    from matrics.uncertainty.interval import _intervals
-    from matrics.uncertainty.measure import Measure, Task, score_of
-    from matrics.uncertainty.options import read_options
+    from matrics._arrays.torch import TORCH
+    from matrics._uncertainty.interval import _intervals
+    from matrics._uncertainty.measure import Measure, Task, score_of
+    from matrics._uncertainty.options import read_options
 
     options = read_options(0.95, method, None, prior=None, num=None, rng=None, cluster_axis=None)
     measures = [Measure.of(matrics.get_metric(name)) for name in SPECS]

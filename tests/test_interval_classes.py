@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.naming import title_of
+from matrics._catalogue.naming import title_of
 
 stats = pytest.importorskip("scipy.stats")
 optimize = pytest.importorskip("scipy.optimize")
@@ -60,7 +60,7 @@ def test_one_class(spec: str, options: dict[str, Any], share: tuple[int, int]) -
     assert against.difference == 0
     assert against.low == pytest.approx(-against.high, rel=0.5)
     # A proportion of a part of the samples takes as many of all as hold that part.
-    needed = matrics.samples_needed(THREE, spec, half_width=0.05, **options)
+    needed = matrics.stats.samples_needed(THREE, spec, half_width=0.05, **options)
     p, z = share[0] / share[1], stats.norm.ppf(0.975)
 
     def too_wide(trials: float) -> float:
@@ -155,7 +155,7 @@ def of_compare(**options: Any) -> Any:
 
 
 def of_pair(**options: Any) -> Any:
-    joint = matrics.joint_confusion_matrix(TRUE, *MODELS, num_classes=3)
+    joint = matrics.stats.joint_confusion_matrix(TRUE, *MODELS, num_classes=3)
     return matrics.compare_paired(joint, ["recall:class", "mcc:one_vs_rest", "f1"], **options)
 
 
@@ -312,12 +312,12 @@ def test_joint_tables_of_groups_and_weights(backend: Any) -> None:
     np.add.at(wanted, (groups, TRUE, *MODELS), WEIGHTS)
     samples = [backend.asarray(values) for values in (TRUE, *MODELS)]
     options: dict[str, Any] = {"groups": backend.asarray(groups), "num_groups": 5}
-    weighted = matrics.joint_confusion_matrix(
+    weighted = matrics.stats.joint_confusion_matrix(
         *samples, num_classes=3, sample_weight=backend.asarray(WEIGHTS), **options
     )
     np.testing.assert_allclose(backend.numpy(weighted), wanted, rtol=1e-5, atol=1e-6)
-    counted = backend.numpy(matrics.joint_confusion_matrix(*samples, num_classes=3, **options))
-    np.testing.assert_array_equal(counted.sum(0), matrics.joint_confusion_matrix(TRUE, *MODELS, num_classes=3))
+    counted = backend.numpy(matrics.stats.joint_confusion_matrix(*samples, num_classes=3, **options))
+    np.testing.assert_array_equal(counted.sum(0), matrics.stats.joint_confusion_matrix(TRUE, *MODELS, num_classes=3))
     found = matrics.compare_paired(counted, "accuracy", cluster_axis=0)["accuracy"]
     assert found.difference == pytest.approx((MODELS[0] == TRUE).mean() - (MODELS[1] == TRUE).mean())
 
@@ -325,11 +325,11 @@ def test_joint_tables_of_groups_and_weights(backend: Any) -> None:
 def test_joint_weights_and_groups_are_checked() -> None:
     samples = ([0, 1], [0, 1], [1, 1])
     with pytest.raises(ValueError, match=r"^sample_weight: expected finite weights of at least 0, got -1"):
-        matrics.joint_confusion_matrix(*samples, num_classes=2, sample_weight=[1.0, -1.0])
+        matrics.stats.joint_confusion_matrix(*samples, num_classes=2, sample_weight=[1.0, -1.0])
     with pytest.raises(ValueError, match=r"^groups: expected groups in \[0, 2\), got 2 at \(1,\)"):
-        matrics.joint_confusion_matrix(*samples, num_classes=2, groups=[0, 2], num_groups=2)
+        matrics.stats.joint_confusion_matrix(*samples, num_classes=2, groups=[0, 2], num_groups=2)
     with pytest.raises(TypeError, match=r"got groups alone"):
-        matrics.joint_confusion_matrix(*samples, num_classes=2, groups=[0, 1])
+        matrics.stats.joint_confusion_matrix(*samples, num_classes=2, groups=[0, 1])
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -344,7 +344,9 @@ def test_labels_in_place_of_a_matrix() -> None:
             matrics.interval(true, *metrics)
     with pytest.raises(TypeError, match=r"matrics.compare takes confusion matrices"):
         matrics.compare(true, pred)
-    with pytest.raises(TypeError, match=r"matrics.compare_paired\(matrics.joint_confusion_matrix\(y_true, y_a, y_b"):
+    with pytest.raises(
+        TypeError, match=r"matrics.compare_paired\(matrics.stats.joint_confusion_matrix\(y_true, y_a, y_b"
+    ):
         matrics.compare_paired(np.asarray(true), np.asarray(pred))
 
 
@@ -368,7 +370,7 @@ def test_invalid_matrices() -> None:
         lambda **o: matrics.interval(stack, "mcc", cluster_axis=0, **o)["mcc"].status == 7,
         lambda **o: matrics.compare(stack, TWO, "mcc", **o)["mcc"].status.tolist() == [1, 7],
         lambda **o: matrics.compare_paired(joint, "mcc", **o)["mcc"].status.tolist() == [1, 7],
-        lambda **o: np.isnan(matrics.samples_needed(stack, "mcc", half_width=0.1, **o)[1]),
+        lambda **o: np.isnan(matrics.stats.samples_needed(stack, "mcc", half_width=0.1, **o)[1]),
     ]
     for k, call in enumerate(calls):
         assert call(invalid="nan"), k

@@ -35,7 +35,7 @@ def by_hand(  # noqa: PLR0917 (columns of a table)
 def test_counts_by_hand(backend: Any) -> None:
     arrays = [backend.asarray(x) for x in (TRUE, JUDGE, PRED, LABELLED)]
     found = backend.call(
-        lambda t, j, p, known: tuple(matrics.judged_counts(t, j, p, labelled=known, num_classes=3)[:2]), *arrays
+        lambda t, j, p, known: tuple(matrics.judged.count(t, j, p, labelled=known, num_classes=3)[:2]), *arrays
     )
     for k, pred in enumerate(PRED):
         for ours, theirs in zip(found, by_hand(TRUE, JUDGE, pred, LABELLED, 3), strict=True):
@@ -49,11 +49,11 @@ def test_what_stands_for_no_label(backend: Any) -> None:
     floats = np.where(LABELLED, TRUE, np.nan).astype(np.float32)
     for given in (numbers, floats):
         arrays = [backend.asarray(x) for x in (given, JUDGE, PRED[0])]
-        found = backend.call(lambda t, j, p: tuple(matrics.judged_counts(t, j, p, num_classes=3)[:2]), *arrays)
+        found = backend.call(lambda t, j, p: tuple(matrics.judged.count(t, j, p, num_classes=3)[:2]), *arrays)
         for ours, theirs in zip(found, expected, strict=True):
             assert backend.numpy(ours).tolist() == theirs.tolist()
     listed = [int(label) if known else None for label, known in zip(TRUE, LABELLED, strict=True)]
-    found = matrics.judged_counts(listed, JUDGE.tolist(), PRED[0].tolist(), num_classes=3)
+    found = matrics.judged.count(listed, JUDGE.tolist(), PRED[0].tolist(), num_classes=3)
     assert found.labelled.tolist() == expected[0].tolist()
 
 
@@ -62,11 +62,11 @@ def test_texts_and_missing_texts() -> None:
     expected = by_hand(TRUE, JUDGE, PRED[0], LABELLED, 3)
     for nothing in (None, math.nan, -1):
         true = [str(names[t]) if known else nothing for t, known in zip(TRUE, LABELLED, strict=True)]
-        found = matrics.judged_counts(true, names[JUDGE], names[PRED[0]], labels=names)
+        found = matrics.judged.count(true, names[JUDGE], names[PRED[0]], labels=names)
         assert found.labelled.tolist() == expected[0].tolist()
         assert found.unlabelled.tolist() == expected[1].tolist()
     rubbish = np.where(LABELLED, names[TRUE], "who knows")
-    found = matrics.judged_counts(rubbish, names[JUDGE], names[PRED], labelled=LABELLED, labels=names)
+    found = matrics.judged.count(rubbish, names[JUDGE], names[PRED], labelled=LABELLED, labels=names)
     assert found.labelled[0].tolist() == expected[0].tolist()
 
 
@@ -75,17 +75,17 @@ def test_pandas() -> None:
     expected = by_hand(TRUE, JUDGE, PRED[0], LABELLED, 3)
     for dtype in ("Int64", "float64", object):
         true = pandas.Series(TRUE).where(pandas.Series(LABELLED)).astype(dtype)
-        found = matrics.judged_counts(true, pandas.Series(JUDGE), pandas.Series(PRED[0]), num_classes=3)
+        found = matrics.judged.count(true, pandas.Series(JUDGE), pandas.Series(PRED[0]), num_classes=3)
         assert found.labelled.tolist() == expected[0].tolist()
     texts = pandas.Series(["yes" if known else None for known in LABELLED], dtype="string")
     other = pandas.Series(["no"] * 60, dtype="string")
-    found = matrics.judged_counts(texts, other, other, labels=["no", "yes"])
+    found = matrics.judged.count(texts, other, other, labels=["no", "yes"])
     assert found.labelled[1, 0, 0] == LABELLED.sum()
     assert found.unlabelled[0, 0] == (~LABELLED).sum()
 
 
 def test_minus_one_may_be_a_label() -> None:
-    found = matrics.judged_counts([-1, 1], [-1, 1], [1, 1], labels=[-1, 1])
+    found = matrics.judged.count([-1, 1], [-1, 1], [1, 1], labels=[-1, 1])
     assert found.unlabelled.sum() == 0
 
 
@@ -93,7 +93,7 @@ def test_what_has_no_label_is_ignored() -> None:
     """Whatever stands there: a label out of range, or the wrong one."""
     for other in (99, -5, 0):
         true = np.where(LABELLED, TRUE, other)
-        found = matrics.judged_counts(true, JUDGE, PRED, labelled=LABELLED, num_classes=3)
+        found = matrics.judged.count(true, JUDGE, PRED, labelled=LABELLED, num_classes=3)
         assert found.labelled[1].tolist() == by_hand(TRUE, JUDGE, PRED[1], LABELLED, 3)[0].tolist()
 
 
@@ -101,7 +101,7 @@ def test_weights_and_their_squares(backend: Any) -> None:
     weights = np.asarray(np.random.default_rng(1).integers(1, 5, 60) / 4, np.float32)
     arrays = [backend.asarray(x) for x in (TRUE, JUDGE, PRED[0], LABELLED, weights)]
     found = backend.call(
-        lambda t, j, p, known, w: tuple(matrics.judged_counts(t, j, p, labelled=known, num_classes=3, sample_weight=w)),
+        lambda t, j, p, known, w: tuple(matrics.judged.count(t, j, p, labelled=known, num_classes=3, sample_weight=w)),
         *arrays,
     )
     expected = (
@@ -114,14 +114,14 @@ def test_weights_and_their_squares(backend: Any) -> None:
 
 def test_counts_add_up() -> None:
     parts = [
-        matrics.judged_counts(TRUE[some], JUDGE[some], PRED[:, some], labelled=LABELLED[some], num_classes=3)
+        matrics.judged.count(TRUE[some], JUDGE[some], PRED[:, some], labelled=LABELLED[some], num_classes=3)
         for some in (slice(0, 20), slice(20, 60))
     ]
-    whole = matrics.judged_counts(TRUE, JUDGE, PRED, labelled=LABELLED, num_classes=3)
+    whole = matrics.judged.count(TRUE, JUDGE, PRED, labelled=LABELLED, num_classes=3)
     for ours, theirs in zip((parts[0] + parts[1])[:2], whole[:2], strict=True):
         assert ours.tolist() == theirs.tolist()
     assert sum(parts).unlabelled.tolist() == whole.unlabelled.tolist()
-    weighted = matrics.judged_counts(TRUE, JUDGE, PRED, labelled=LABELLED, num_classes=3, sample_weight=np.ones(60))
+    weighted = matrics.judged.count(TRUE, JUDGE, PRED, labelled=LABELLED, num_classes=3, sample_weight=np.ones(60))
     with pytest.raises(TypeError, match="both weighted or both not"):
         whole + weighted
     assert (weighted + weighted).labelled_squares.sum() == 2 * weighted.labelled.sum()
@@ -132,13 +132,13 @@ def test_a_tree_of_arrays(torch: Any) -> None:
     """Of JAX and of PyTorch, under jit, vmap and compile; elsewhere labels out of range are left out."""
 
     def count(t: Any, j: Any, p: Any, known: Any) -> Any:
-        return matrics.judged_counts(t, j, p, labelled=known, num_classes=3)
+        return matrics.judged.count(t, j, p, labelled=known, num_classes=3)
 
     odd = np.where(np.arange(60) == 0, 7, JUDGE)
     expected = by_hand(TRUE[1:], JUDGE[1:], PRED[0][1:], LABELLED[1:], 3)
     tensors = [torch.asarray(x) for x in (TRUE, odd, PRED[0], LABELLED)]
     found = torch.compile(count, fullgraph=True, backend="aot_eager")(*tensors)
-    assert isinstance(found, matrics.JudgedCounts)
+    assert isinstance(found, matrics.results.JudgedCounts)
     assert found.labelled.tolist() == expected[0].tolist()
     assert found.unlabelled.tolist() == expected[1].tolist()
     jax = pytest.importorskip("jax")
@@ -171,24 +171,24 @@ def test_a_tree_of_arrays(torch: Any) -> None:
 def test_wrong_input(options: dict[str, Any], error: type[Exception], words: str) -> None:
     given = {"y_true": [0, 1, 2], "y_judge": [0, 1, 2], "y_pred": [0, 1, 2], "num_classes": 3} | options
     with pytest.raises(error, match=words):
-        matrics.judged_counts(**given)
+        matrics.judged.count(**given)
 
 
 def test_unknown_texts_are_named() -> None:
     with pytest.raises(ValueError, match=r"y_true: expected one of the labels 'a', 'b', got 'c' at \(1,\)"):
-        matrics.judged_counts(["a", "c", None], ["a", "b", "b"], ["a", "b", "b"], labels=["a", "b"])
+        matrics.judged.count(["a", "c", None], ["a", "b", "b"], ["a", "b", "b"], labels=["a", "b"])
     with pytest.raises(ValueError, match="y_judge: expected one of the labels"):
-        matrics.judged_counts(["a", "b", None], ["a", "b", "d"], ["a", "b", "b"], labels=["a", "b"])
+        matrics.judged.count(["a", "b", None], ["a", "b", "d"], ["a", "b", "b"], labels=["a", "b"])
 
 
 def test_every_pair_of_batches() -> None:
     """Batches broadcast: one judge or several, one model or several."""
     judges = np.stack([JUDGE, (JUDGE + 1) % 3])
-    found = matrics.judged_counts(TRUE, judges[:, None, :], PRED[None], labelled=LABELLED, num_classes=3)
+    found = matrics.judged.count(TRUE, judges[:, None, :], PRED[None], labelled=LABELLED, num_classes=3)
     assert found.labelled.shape == (2, 4, 3, 3, 3)
     for a, b in itertools.product(range(2), range(4)):
         assert found.unlabelled[a, b].tolist() == by_hand(TRUE, judges[a], PRED[b], LABELLED, 3)[1].tolist()
 
 
 def test_it_is_imported_late() -> None:
-    assert importlib.import_module("matrics.judged.counts").judged_counts is matrics.judged_counts
+    assert importlib.import_module("matrics._judged.counts").judged_counts is matrics.judged.count

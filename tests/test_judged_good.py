@@ -25,10 +25,10 @@ def shares_of(recalls: tuple[float, float], positive: float, judge: float, found
     return shares
 
 
-def drawn(shares: np.ndarray, labels: int, number: int, sets: int) -> matrics.JudgedCounts:
+def drawn(shares: np.ndarray, labels: int, number: int, sets: int) -> matrics.results.JudgedCounts:
     cube = RANDOM.multinomial(labels, shares.ravel(), sets).reshape(sets, 2, 2, 2)
     plane = RANDOM.multinomial(number - labels, shares.sum(0).ravel(), sets).reshape(sets, 2, 2)
-    return matrics.JudgedCounts(cube, plane)
+    return matrics.results.JudgedCounts(cube, plane)
 
 
 def truths(shares: np.ndarray) -> dict[str, float]:
@@ -41,7 +41,7 @@ def truths(shares: np.ndarray) -> dict[str, float]:
 
 def covered(shares: np.ndarray, labels: int, number: int, sets: int, **options: Any) -> dict[str, float]:
     """The share of data sets with status 0 whose limits contain the truth."""
-    found = matrics.judged_interval(drawn(shares, labels, number, sets), SPECS, class_names=["0", "1"], **options)
+    found = matrics.judged.interval(drawn(shares, labels, number, sets), SPECS, class_names=["0", "1"], **options)
     shares_covered = {}
     for name, truth in truths(shares).items():
         one = found[name]
@@ -85,11 +85,13 @@ def test_no_error_among_the_labels() -> None:
     bound = stats.beta.ppf(0.975, 1, 300)
     shares = shares_of((0.95, 0.92), 0.3, 1.0)
     cube, plane = np.rint(300 * shares), np.rint(49_700 * shares.sum(0))
-    found = matrics.judged_interval(matrics.JudgedCounts(cube, plane), "accuracy")["accuracy"]
+    found = matrics.judged.interval(matrics.results.JudgedCounts(cube, plane), "accuracy")["accuracy"]
     assert found.status == IntervalStatus.OK
     assert 0.9 * bound < found.estimate - found.low < 1.5 * bound
     assert found.effective_labels < 2000  # and not most of the 50,000
-    redrawn = matrics.judged_interval(matrics.JudgedCounts(cube, plane), "accuracy", limits="bootstrap", num=200, rng=0)
+    redrawn = matrics.judged.interval(
+        matrics.results.JudgedCounts(cube, plane), "accuracy", limits="bootstrap", num=200, rng=0
+    )
     assert redrawn["accuracy"].status == IntervalStatus.FEW_LABELS  # no replicate has an error of the judge
 
 
@@ -97,7 +99,7 @@ def test_all_samples_labelled() -> None:
     """Nothing is unseen, however good the judge is: the limits are those of the plain matrix."""
     cube = np.zeros((2, 2, 2))
     cube[[0, 1], [0, 1]] = [[40, 10], [8, 42]]
-    found = matrics.judged_interval(matrics.JudgedCounts(cube, np.zeros((2, 2))), "accuracy")["accuracy"]
+    found = matrics.judged.interval(matrics.results.JudgedCounts(cube, np.zeros((2, 2))), "accuracy")["accuracy"]
     assert np.isclose(found.standard_error, np.sqrt(0.82 * 0.18 / 100), rtol=0.01)
 
 
@@ -106,7 +108,7 @@ def test_gates_do_not_pass() -> None:
     shares = shares_of((0.8, 0.8), 0.4, 1.0, found=0.95)
     for labels in (100, 300):
         counts = drawn(shares, labels, 50_000, 60)
-        sets = [matrics.JudgedCounts(*one) for one in zip(counts.labelled, counts.unlabelled, strict=True)]
+        sets = [matrics.results.JudgedCounts(*one) for one in zip(counts.labelled, counts.unlabelled, strict=True)]
         passed = np.mean([matrics.gate(one, "accuracy >= 0.805").verdict == "pass" for one in sets])
         assert passed <= 0.05
 
@@ -114,11 +116,11 @@ def test_gates_do_not_pass() -> None:
 def test_labels_needed_are_enough() -> None:
     """The limits of as many labels as are needed are as narrow as was asked, and labels without an error need some."""
     shares = shares_of((0.8, 0.8), 0.4, 0.97)
-    needed = matrics.labels_needed(drawn(shares, 300, 50_000, 100), "accuracy", half_width=0.015).labels
-    found = matrics.judged_interval(drawn(shares, int(np.median(needed)), 50_000, 100), "accuracy")["accuracy"]
+    needed = matrics.judged.labels_needed(drawn(shares, 300, 50_000, 100), "accuracy", half_width=0.015).labels
+    found = matrics.judged.interval(drawn(shares, int(np.median(needed)), 50_000, 100), "accuracy")["accuracy"]
     assert 0.8 < np.median(found.high - found.low) / 2 / 0.015 < 1.05
     perfect = shares_of((0.8, 0.8), 0.4, 1.0)
-    needed = matrics.labels_needed(drawn(perfect, 100, 50_000, 50), "accuracy", half_width=0.01)
+    needed = matrics.judged.labels_needed(drawn(perfect, 100, 50_000, 50), "accuracy", half_width=0.01)
     assert (needed.labels > 380).all()  # the rate of errors is known to 0.01 with 3.8 / 0.01 labels
 
 
@@ -128,13 +130,13 @@ def test_two_models() -> None:
     a = np.where(RANDOM.random(true.shape) < 0.8, true, 1 - true)
     b = np.where(RANDOM.random(true.shape) < 0.7, a, other)
     judge = np.where(RANDOM.random(true.shape) < 0.05, a, true)
-    found = matrics.judged_compare(
+    found = matrics.judged.compare(
         a, b, "accuracy", y_true=true, y_judge=judge, labelled=np.arange(10_000) < 300, num_classes=2
     )["accuracy"]
     truth = 0.8 - (0.7 * 0.8 + 0.3 * 0.5)
     assert np.mean((found.low <= truth) & (truth <= found.high)) > 0.93
     one = {"y_true": true[0], "y_judge": true[0], "labelled": np.arange(10_000) < 300, "num_classes": 2}
-    redrawn = matrics.judged_compare(a[0], b[0], "accuracy", **one, limits="bootstrap", num=100, rng=0)
+    redrawn = matrics.judged.compare(a[0], b[0], "accuracy", **one, limits="bootstrap", num=100, rng=0)
     assert redrawn["accuracy"].status == IntervalStatus.FEW_LABELS  # the judge makes no errors
 
 
@@ -145,5 +147,5 @@ def test_the_inverse_of_a_good_judge() -> None:
     plane = 100 * cube.sum(0)
     for errors, status in ((4, IntervalStatus.FEW_LABELS), (12, IntervalStatus.OK)):
         cube[1, 0] = errors / 2
-        found = matrics.judged_interval(matrics.JudgedCounts(cube, plane), "accuracy", method="rogan_gladen")
+        found = matrics.judged.interval(matrics.results.JudgedCounts(cube, plane), "accuracy", method="rogan_gladen")
         assert found["accuracy"].status == status

@@ -21,15 +21,15 @@ def labels(n: int, number: int, **options: Any) -> tuple[Any, Any, Any]:
     return judged_samples.labels(RANDOM, n, number, **options)
 
 
-def counts_of(n: int, number: int, labelled: int, **options: Any) -> matrics.JudgedCounts:
+def counts_of(n: int, number: int, labelled: int, **options: Any) -> matrics.results.JudgedCounts:
     known = np.arange(number) < labelled
-    return matrics.judged_counts(*labels(n, number, **options), labelled=known, num_classes=n)
+    return matrics.judged.count(*labels(n, number, **options), labelled=known, num_classes=n)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(np.shape(case["unlabelled"])))
 def test_quality_beside_statsmodels(case: dict[str, Any]) -> None:
-    counts = matrics.JudgedCounts(np.asarray(case["labelled"]), np.asarray(case["unlabelled"]))
-    found = matrics.judge_quality(counts)
+    counts = matrics.results.JudgedCounts(np.asarray(case["labelled"]), np.asarray(case["unlabelled"]))
+    found = matrics.judged.quality(counts)
     np.testing.assert_allclose(
         [found.odds_ratio, found.statistic, found.p_value], case["errors"], rtol=1e-9, atol=1e-15
     )
@@ -42,16 +42,16 @@ def test_labels_by_strata() -> None:
     true, judge, pred = labels(2, 400_000)
     odd = judge != pred
     known = np.random.default_rng(0).random(400_000) < np.where(odd, 0.2, 0.02)
-    counts = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2)
+    counts = matrics.judged.count(true, judge, pred, labelled=known, num_classes=2)
     truth = (true == pred).mean()
-    right = matrics.judged_interval(counts, "accuracy", design="strata")["accuracy"]
+    right = matrics.judged.interval(counts, "accuracy", design="strata")["accuracy"]
     assert right.low < truth < right.high
-    drawn = matrics.judged_interval(counts, "accuracy", design="strata", limits="bootstrap", num=2000, rng=0)[
+    drawn = matrics.judged.interval(counts, "accuracy", design="strata", limits="bootstrap", num=2000, rng=0)[
         "accuracy"
     ]
     assert math.isclose(drawn.standard_error, right.standard_error, rel_tol=0.08)
     for method in ("labelled", "tuned"):
-        wrong = matrics.judged_interval(counts, "accuracy", method=method)["accuracy"]
+        wrong = matrics.judged.interval(counts, "accuracy", method=method)["accuracy"]
         assert not wrong.low < truth < wrong.high
 
 
@@ -59,32 +59,32 @@ def test_labels_that_are_bought() -> None:
     """The half-width that was asked for comes out, with labels at random and in strata; those are fewer."""
     true, judge, pred = labels(3, 30_000)
     known = np.arange(30_000) < 600
-    counts = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=3)
+    counts = matrics.judged.count(true, judge, pred, labelled=known, num_classes=3)
     for metric, half_width in (("accuracy", 0.012), ("mcc", 0.02)):
-        needed = matrics.labels_needed(counts, metric, half_width=half_width)
+        needed = matrics.judged.labels_needed(counts, metric, half_width=half_width)
         assert needed.more == needed.labels - 600
         assert needed.in_strata < needed.labels
         assert needed.allocation.sum() == needed.in_strata - 600
-        more = matrics.judged_counts(true, judge, pred, labelled=np.arange(30_000) < int(needed.labels), num_classes=3)
-        found = matrics.judged_interval(more, metric)[metric]
+        more = matrics.judged.count(true, judge, pred, labelled=np.arange(30_000) < int(needed.labels), num_classes=3)
+        found = matrics.judged.interval(more, metric)[metric]
         assert math.isclose((found.high - found.low) / 2, half_width, rel_tol=0.08)
-        drawn = matrics.draw_for_labelling(needed.allocation, judge, pred, labelled=known, rng=0)
+        drawn = matrics.judged.choose_samples(needed.allocation, judge, pred, labelled=known, rng=0)
         assert len(drawn) == needed.allocation.sum()
         assert not known[drawn].any()
         both = known.copy()
         both[drawn] = True
-        more = matrics.judged_counts(true, judge, pred, labelled=both, num_classes=3)
-        found = matrics.judged_interval(more, metric, design="strata")[metric]
+        more = matrics.judged.count(true, judge, pred, labelled=both, num_classes=3)
+        found = matrics.judged.interval(more, metric, design="strata")[metric]
         assert math.isclose((found.high - found.low) / 2, half_width, rel_tol=0.08)
 
 
 def test_labels_that_cannot_be_bought() -> None:
     counts = counts_of(2, 1000, 200)
-    needed = matrics.labels_needed(counts, "accuracy", half_width=0.001)
+    needed = matrics.judged.labels_needed(counts, "accuracy", half_width=0.001)
     assert needed.labels == needed.in_strata == math.inf
     assert np.isnan(needed.allocation).all()
-    enough = matrics.labels_needed(counts, "accuracy", half_width=0.2)
+    enough = matrics.judged.labels_needed(counts, "accuracy", half_width=0.2)
     assert enough.more == 0
     assert enough.allocation.sum() == 0
-    ends = matrics.labels_needed(counts, "accuracy", difference=0.2, power=0.8)
+    ends = matrics.judged.labels_needed(counts, "accuracy", difference=0.2, power=0.8)
     assert ends.labels > enough.labels

@@ -20,17 +20,17 @@ def labels(n: int, number: int, **options: Any) -> tuple[Any, Any, Any]:
     return judged_samples.labels(RANDOM, n, number, **options)
 
 
-def counts_of(n: int, number: int, labelled: int, **options: Any) -> matrics.JudgedCounts:
+def counts_of(n: int, number: int, labelled: int, **options: Any) -> matrics.results.JudgedCounts:
     known = np.arange(number) < labelled
-    return matrics.judged_counts(*labels(n, number, **options), labelled=known, num_classes=n)
+    return matrics.judged.count(*labels(n, number, **options), labelled=known, num_classes=n)
 
 
 @pytest.mark.parametrize("method", ["auto", "rogan_gladen"])
 def test_beside_the_bootstrap(method: Any) -> None:
     """The standard errors of both, and limits of about the same width."""
     counts = counts_of(3, 6000, 900)
-    ours = matrics.judged_interval(counts, SPECS, method=method)
-    theirs = matrics.judged_interval(counts, SPECS, method=method, limits="bootstrap", num=4000, rng=0)
+    ours = matrics.judged.interval(counts, SPECS, method=method)
+    theirs = matrics.judged.interval(counts, SPECS, method=method, limits="bootstrap", num=4000, rng=0)
     for name in SPECS:
         np.testing.assert_allclose(ours[name].standard_error, theirs[name].standard_error, rtol=0.06)
         np.testing.assert_allclose(ours[name].high, theirs[name].high, atol=0.012)
@@ -40,7 +40,7 @@ def test_beside_the_bootstrap(method: Any) -> None:
 
 def test_all_labelled_is_the_plain_interval() -> None:
     counts = counts_of(3, 2000, 2000)
-    ours = matrics.judged_interval(counts, SPECS)
+    ours = matrics.judged.interval(counts, SPECS)
     theirs = matrics.interval(counts.labelled.sum(-2), SPECS, method="delta")
     for name in SPECS:
         np.testing.assert_allclose(ours[name].estimate, theirs[name].estimate, rtol=1e-12)
@@ -50,7 +50,7 @@ def test_all_labelled_is_the_plain_interval() -> None:
 
 def test_people_alone_and_the_judge_alone() -> None:
     counts = counts_of(3, 3000, 300)
-    people, judge = (matrics.judged_interval(counts, SPECS, method=method) for method in ("labelled", "judge"))
+    people, judge = (matrics.judged.interval(counts, SPECS, method=method) for method in ("labelled", "judge"))
     for found, matrix in (
         (people, counts.labelled.sum(-2)),
         (judge, counts.labelled.sum(-3) + counts.unlabelled),
@@ -65,7 +65,7 @@ def test_people_alone_and_the_judge_alone() -> None:
 def test_more_than_people_alone_and_less_than_all() -> None:
     """With a good judge, the labels are worth more than they are, and never more than all samples."""
     counts = counts_of(3, 4000, 300, judge=0.89, batch=(20,))
-    for name, one in matrics.judged_interval(counts, SPECS).items():
+    for name, one in matrics.judged.interval(counts, SPECS).items():
         assert one.effective_labels.mean() > 400, name
         assert one.effective_labels.max() < 4000
 
@@ -85,8 +85,8 @@ def test_coverage(n: int, labelled: int, method: Any) -> None:
         )
     else:
         true, judge, pred = labels(n, 3000, batch=batch)
-    counts = matrics.judged_counts(true, judge, pred, labelled=np.arange(3000) < labelled, num_classes=n)
-    found = matrics.judged_interval(counts, SPECS[:4], method=method)
+    counts = matrics.judged.count(true, judge, pred, labelled=np.arange(3000) < labelled, num_classes=n)
+    found = matrics.judged.interval(counts, SPECS[:4], method=method)
     # The measures of endless samples like these, to three digits.
     truth = matrics.score(matrics.confusion_matrix(true.reshape(-1), pred.reshape(-1), num_classes=n), SPECS[:4])
     for name, one in found.items():
@@ -100,22 +100,22 @@ def test_pass_or_fail() -> None:
     people, judge = RANDOM.integers(0, 2, 2000), RANDOM.integers(0, 2, 2000)
     judge = np.where(RANDOM.random(2000) < 0.8, people, judge)
     known = np.arange(2000) < 200
-    counts = matrics.judged_counts(people, judge, labelled=known, num_classes=2)
-    found = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    counts = matrics.judged.count(people, judge, labelled=known, num_classes=2)
+    found = matrics.judged.interval(counts, "accuracy")["accuracy"]
     by_hand = sum(people[known & (judge == grade)].mean() * (judge == grade).mean() for grade in (0, 1))
     assert math.isclose(found.estimate, by_hand, rel_tol=1e-12)
-    tuned = matrics.judged_interval(counts, "accuracy", method="tuned")["accuracy"]
+    tuned = matrics.judged.interval(counts, "accuracy", method="tuned")["accuracy"]
     covariance = np.cov(people[known], judge[known], ddof=0)[0, 1]
     share = covariance / ((1 + 200 / 1800) * judge.var(ddof=1))
     assert math.isclose(tuned.estimate, people[known].mean() + share * (judge[~known].mean() - judge[known].mean()))
     texts = np.asarray(["fail", "pass"])
-    named = matrics.judged_counts(texts[people], texts[judge], labelled=known, labels=["fail", "pass"])
+    named = matrics.judged.count(texts[people], texts[judge], labelled=known, labels=["fail", "pass"])
     assert named.labelled.tolist() == counts.labelled.tolist()
     with pytest.raises(
         ValueError, match="y_pred: expected predicted labels, which only grades of two classes have not"
     ):
-        matrics.judged_counts(people, judge, labelled=known, num_classes=3)
-    assert matrics.judged_interval(counts, "mcc")["mcc"].status == IntervalStatus.UNDEFINED
+        matrics.judged.count(people, judge, labelled=known, num_classes=3)
+    assert matrics.judged.interval(counts, "mcc")["mcc"].status == IntervalStatus.UNDEFINED
 
 
 def test_statuses() -> None:
@@ -125,13 +125,13 @@ def test_statuses() -> None:
     plane = np.stack([good.unlabelled] * 4).astype(float)
     cube[1] = np.rint(cube[1] / 40)
     plane[3, 0, 0] = math.nan
-    found = matrics.judged_interval(matrics.JudgedCounts(cube, plane), "accuracy,recall:class")
+    found = matrics.judged.interval(matrics.results.JudgedCounts(cube, plane), "accuracy,recall:class")
     status = [IntervalStatus(code) for code in found["accuracy"].status]
     assert status[0] == IntervalStatus.OK
     assert status[1] == IntervalStatus.FEW_LABELS
     assert status[2] == IntervalStatus.UNDEFINED  # nobody labelled anything
     assert status[3] == IntervalStatus.INVALID
-    alone = matrics.judged_interval(good, "accuracy")["accuracy"]
+    alone = matrics.judged.interval(good, "accuracy")["accuracy"]
     assert found["accuracy"].low[0] == alone.low
     assert found["recall:class"].status.shape == (4, 2)
 
@@ -140,12 +140,12 @@ def test_statuses() -> None:
 @pytest.mark.parametrize("method", ["auto", "tuned", "rogan_gladen"])
 def test_every_library(method: Any, backend: Any) -> None:
     counts = counts_of(3, 3000, 400, batch=(3,))
-    expected = matrics.judged_interval(counts, ["accuracy", "mcc", "recall:class"], method=method)
+    expected = matrics.judged.interval(counts, ["accuracy", "mcc", "recall:class"], method=method)
     arrays = [backend.asarray(x, np.float64 if backend.float64 else np.float32) for x in counts[:2]]
 
     def limits(cube: Any, plane: Any) -> Any:
-        found = matrics.judged_interval(
-            matrics.JudgedCounts(cube, plane), ["accuracy", "mcc", "recall:class"], method=method
+        found = matrics.judged.interval(
+            matrics.results.JudgedCounts(cube, plane), ["accuracy", "mcc", "recall:class"], method=method
         )
         return {name: tuple(one) for name, one in found.items()}
 
@@ -160,18 +160,18 @@ def test_under_jit_and_vmap() -> None:
     """Tracers, where nothing can be looked at: intervals, comparisons and quality."""
     jax = pytest.importorskip("jax")
     counts = counts_of(3, 3000, 400, batch=(3,))
-    arrays = matrics.JudgedCounts(*(jax.numpy.asarray(x) for x in counts[:2]))
-    expected = matrics.judged_interval(counts, "mcc")["mcc"]
-    found = jax.jit(jax.vmap(lambda c: matrics.judged_interval(c, "mcc")["mcc"]))(arrays)
+    arrays = matrics.results.JudgedCounts(*(jax.numpy.asarray(x) for x in counts[:2]))
+    expected = matrics.judged.interval(counts, "mcc")["mcc"]
+    found = jax.jit(jax.vmap(lambda c: matrics.judged.interval(c, "mcc")["mcc"]))(arrays)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=2e-3)
-    quality = jax.jit(lambda c: matrics.judge_quality(c, "accuracy"))(arrays)
-    np.testing.assert_allclose(quality.p_value, matrics.judge_quality(counts).p_value, rtol=1e-3)
+    quality = jax.jit(lambda c: matrics.judged.quality(c, "accuracy"))(arrays)
+    np.testing.assert_allclose(quality.p_value, matrics.judged.quality(counts).p_value, rtol=1e-3)
     true, judge, a = labels(2, 500)
     b, known = labels(2, 500)[2], np.arange(500) < 100
-    expected = matrics.judged_compare(a, b, "mcc", y_true=true, y_judge=judge, labelled=known, num_classes=2)["mcc"]
+    expected = matrics.judged.compare(a, b, "mcc", y_true=true, y_judge=judge, labelled=known, num_classes=2)["mcc"]
     found = jax.jit(
-        lambda a, b, t, j, k: matrics.judged_compare(a, b, "mcc", y_true=t, y_judge=j, labelled=k, num_classes=2)["mcc"]
+        lambda a, b, t, j, k: matrics.judged.compare(a, b, "mcc", y_true=t, y_judge=j, labelled=k, num_classes=2)["mcc"]
     )(*(jax.numpy.asarray(x) for x in (a, b, true, judge, known)))
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=5e-3, atol=1e-4)
@@ -180,29 +180,29 @@ def test_under_jit_and_vmap() -> None:
 def test_weights_of_one_change_nothing_and_repeats_count() -> None:
     true, judge, pred = labels(2, 2000)
     known = np.arange(2000) < 300
-    plain = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2)
-    ones = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2, sample_weight=np.ones(2000))
-    halves = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2, sample_weight=np.full(2000, 0.5))
+    plain = matrics.judged.count(true, judge, pred, labelled=known, num_classes=2)
+    ones = matrics.judged.count(true, judge, pred, labelled=known, num_classes=2, sample_weight=np.ones(2000))
+    halves = matrics.judged.count(true, judge, pred, labelled=known, num_classes=2, sample_weight=np.full(2000, 0.5))
     for method in ("auto", "tuned", "rogan_gladen", "labelled"):
-        a, b, c = (matrics.judged_interval(x, "mcc", method=method)["mcc"] for x in (plain, ones, halves))
+        a, b, c = (matrics.judged.interval(x, "mcc", method=method)["mcc"] for x in (plain, ones, halves))
         np.testing.assert_allclose(a[:4], b[:4], rtol=1e-9)
         if method == "labelled":  # whose limits are those of a matrix with one more sample, of a weight of 1
             continue
         np.testing.assert_allclose(a[:3], c[:3], rtol=0.02)
     uneven = np.where(np.random.default_rng(0).random(2000) < 0.2, 4.0, 0.25)
-    weighted = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2, sample_weight=uneven)
+    weighted = matrics.judged.count(true, judge, pred, labelled=known, num_classes=2, sample_weight=uneven)
     assert (
-        matrics.judged_interval(weighted, "mcc")["mcc"].standard_error
-        > matrics.judged_interval(plain, "mcc")["mcc"].standard_error
+        matrics.judged.interval(weighted, "mcc")["mcc"].standard_error
+        > matrics.judged.interval(plain, "mcc")["mcc"].standard_error
     )
     with pytest.raises(ValueError, match="expected 'delta' for weighted samples"):
-        matrics.judged_interval(weighted, "mcc", limits="bootstrap")
+        matrics.judged.interval(weighted, "mcc", limits="bootstrap")
 
 
 def test_labels_without_an_error_are_not_certain() -> None:
     """A hundred labels that all agree: Wilson's limits of 50 to 100 labels, and twice as far from 1 for MCC."""
-    counts = matrics.judged_counts([0, 1] * 50 + [-1] * 200, [0, 1] * 150, [0, 1] * 150, num_classes=2)
-    found = matrics.judged_interval(counts, "accuracy,mcc")
+    counts = matrics.judged.count([0, 1] * 50 + [-1] * 200, [0, 1] * 150, [0, 1] * 150, num_classes=2)
+    found = matrics.judged.interval(counts, "accuracy,mcc")
     z2 = 1.96**2
     for name, times in (("accuracy", 1), ("mcc", 2)):
         one = found[name]
@@ -212,10 +212,10 @@ def test_labels_without_an_error_are_not_certain() -> None:
 
 def test_names_of_classes() -> None:
     counts = counts_of(2, 2000, 300)
-    found = matrics.judged_interval(counts, "recall:class,sensitivity", class_names=["ok", "fraud"], positive="fraud")
+    found = matrics.judged.interval(counts, "recall:class,sensitivity", class_names=["ok", "fraud"], positive="fraud")
     assert set(found) == {"recall/ok", "recall/fraud", "sensitivity"}
     assert found["sensitivity"].low == found["recall/fraud"].low
-    quality = matrics.judge_quality(counts, "recall[fraud]", class_names=["ok", "fraud"])
+    quality = matrics.judged.quality(counts, "recall[fraud]", class_names=["ok", "fraud"])
     assert list(quality.scores) == ["recall[fraud]"]
 
 
@@ -231,21 +231,21 @@ def test_names_of_classes() -> None:
 )
 def test_wrong_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        matrics.judged_interval(counts_of(2, 200, 100), "mcc", **options)
+        matrics.judged.interval(counts_of(2, 200, 100), "mcc", **options)
 
 
 def test_wrong_input_of_the_others() -> None:
     counts = counts_of(2, 200, 100)
     true, judge, pred = labels(2, 200)
     with pytest.raises(TypeError, match="which do not say on which samples the models differ"):
-        matrics.judged_compare(counts, counts, "mcc", y_true=true, y_judge=judge, num_classes=2)  # type: ignore[arg-type]
+        matrics.judged.compare(counts, counts, "mcc", y_true=true, y_judge=judge, num_classes=2)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected exactly one of half_width= and difference=, got neither"):
-        matrics.labels_needed(counts, "mcc")
+        matrics.judged.labels_needed(counts, "mcc")
     with pytest.raises(ValueError, match="half_width: expected a positive number, got 0"):
-        matrics.labels_needed(counts, "mcc", half_width=0)
+        matrics.judged.labels_needed(counts, "mcc", half_width=0)
     with pytest.raises(ValueError, match="metric: expected one measure with one value"):
-        matrics.labels_needed(counts, "recall:class", half_width=0.1)
+        matrics.judged.labels_needed(counts, "recall:class", half_width=0.1)
     with pytest.raises(ValueError, match=r"allocation: expected finite numbers \(n, n\)"):
-        matrics.draw_for_labelling([[math.nan]], judge, pred)
+        matrics.judged.choose_samples([[math.nan]], judge, pred)
     with pytest.raises(ValueError, match="y_pred: expected integers"):
-        matrics.draw_for_labelling([[1, 0], [0, 1]], judge, pred[:50])
+        matrics.judged.choose_samples([[1, 0], [0, 1]], judge, pred[:50])

@@ -37,7 +37,7 @@ def test_eigenvalues(n: int, dtype: type) -> None:
     """All classes of hard matrices in one stack, of which the last program has only a part."""
     import torch
 
-    from matrics.engine.eigenvalues import triton
+    from matrics._engine.eigenvalues import triton
 
     cells = np.concatenate([scaled(matrices, dtype) for _, matrices in hard_matrices(n, 3)])
     expected = np.linalg.eigvalsh(cells.astype(np.float64))
@@ -53,7 +53,7 @@ def test_strides_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the classes or of the matrices, and in several parts."""
     import torch
 
-    from matrics.engine.eigenvalues import triton
+    from matrics._engine.eigenvalues import triton
 
     cells = RANDOM.random((30, 4, 4))
     cells = torch.from_numpy(cells + cells.swapaxes(1, 2)).permute(1, 2, 0)
@@ -69,7 +69,7 @@ def test_counts(n: int, samples: int, dtype: str) -> None:
     """With a histogram in each program, and without; labels out of range are in the border."""
     import torch
 
-    from matrics.counting import triton
+    from matrics._counting import triton
 
     kind: Any = getattr(torch, dtype)
     low = -2 if kind.is_signed else 0
@@ -88,7 +88,7 @@ def test_counts_in_copies(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
     """Many classes of a large batch, whose counts are added to those that there are."""
     import torch
 
-    from matrics.counting import triton
+    from matrics._counting import triton
 
     monkeypatch.setattr(triton, "LEAST_SAMPLES", 1)
     monkeypatch.setattr(triton, "COPIES", copies)
@@ -102,9 +102,9 @@ def test_counts_in_copies(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
 def test_counts_in_a_compiled_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operator of the graph, which adds to the counts of a metric."""
     import torch
+    from matrics.torch import ConfusionMetric
 
-    from matrics.arrays.torch import Torch
-    from matrics.integrations.torch import ConfusionMetric
+    from matrics._arrays.torch import Torch
 
     monkeypatch.setattr(Torch, "has_kernels", lambda *_: True)
     metric, plain = (ConfusionMetric(4, "accuracy", ignore_index=2) for _ in range(2))

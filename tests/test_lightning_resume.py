@@ -20,7 +20,7 @@ def trained(folder: Path, checkpoint: Path | None = None, **saving: Any) -> tupl
     """How many samples the metrics of training and of validation have counted at the end of each of two epochs."""
     pytest.importorskip("torchmetrics")
     torch, lightning = pytest.importorskip("torch"), pytest.importorskip("lightning")
-    metrics = importlib.import_module("matrics.integrations.torchmetrics")
+    metrics = importlib.import_module("matrics.torchmetrics")
 
     class Classifier(lightning.LightningModule):
         def __init__(self) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.study import LineStatus, discrimination_line
 
 import matrics
-from matrics.study import LineStatus, discrimination_line
 
 LINES = json.loads(Path(__file__).with_name("data").joinpath("vectors.json").read_text())["extra"][
     "discrimination_lines_001"
@@ -180,10 +180,11 @@ def test_a_jump() -> None:
     found = discrimination_line("goodman_kruskal_lambda", 2, 0.5, hits=[0.6])
     assert found.status == LineStatus.CROSSES
     y = found.y[0]
-    sizes = matrics.class_proportions(2, 0.5)
-    wanted = matrics.goodman_kruskal_lambda(matrics.controlled_errors(sizes, 0.6))
+    sizes = matrics.simulate.class_proportions(2, 0.5)
+    wanted = matrics.metrics.goodman_kruskal_lambda(matrics.simulate.controlled_errors(sizes, 0.6))
     below, above = (
-        matrics.goodman_kruskal_lambda(matrics.controlled_errors(sizes, [y + step, 1])) for step in (-1e-6, 1e-6)
+        matrics.metrics.goodman_kruskal_lambda(matrics.simulate.controlled_errors(sizes, [y + step, 1]))
+        for step in (-1e-6, 1e-6)
     )
     assert below <= wanted <= above
 
@@ -193,11 +194,11 @@ def test_a_jump() -> None:
 def test_beside_a_plain_search(metric: str, k: int) -> None:
     """The number of changes of sign on a fine grid, and where they are."""
     x, y = np.linspace(0.021, 0.987, 39), np.linspace(0.00005, 0.99995, 10_000)
-    sizes = matrics.class_proportions(k, 0.7)
+    sizes = matrics.simulate.class_proportions(k, 0.7)
     recalls = np.ones((len(y), k))
     recalls[:, 0] = y
     one, other = (
-        matrics.score(matrics.controlled_errors(sizes, hits), metric)[metric]
+        matrics.score(matrics.simulate.controlled_errors(sizes, hits), metric)[metric]
         for hits in (recalls, np.repeat(x[:, None], k, axis=1))
     )
     positive = one > other[:, None]
@@ -273,10 +274,10 @@ def test_every_measure(name: str) -> None:
     """At every root the values are equal, or the sign of their difference changes; without one it never does."""
     metric, k = matrics.get_metric(name), 3
     positive, spec = (0, metric.using(average="class")) if metric.kind == "per_class" else (None, metric)
-    sizes, x = matrics.class_proportions(k, 0.6), np.linspace(0.013, 0.99, 30)
+    sizes, x = matrics.simulate.class_proportions(k, 0.6), np.linspace(0.013, 0.99, 30)
 
     def values(recalls: np.ndarray) -> np.ndarray:
-        found = matrics.score(matrics.controlled_errors(sizes, recalls), [spec])[str(spec)]
+        found = matrics.score(matrics.simulate.controlled_errors(sizes, recalls), [spec])[str(spec)]
         return found if positive is None else found[..., positive]
 
     def of_first(y: np.ndarray) -> np.ndarray:

@@ -35,7 +35,9 @@ def test_of_class_1_as_scikit_learn(many: int) -> None:
         sklearn.metrics.log_loss(y, p, sample_weight=w, labels=[0, 1])
         for y, p, w in zip(y_true, y_prob, weights, strict=True)
     ]
-    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        matrics.probabilities.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12
+    )
     same = matrics.binary_cross_entropy(y_true, logits=scipy.special.logit(y_prob), sample_weight=weights)
     np.testing.assert_allclose(same, wanted, rtol=1e-12)
 
@@ -51,12 +53,14 @@ def test_of_classes_as_scikit_learn(n: int, many: int) -> None:
         sklearn.metrics.log_loss(y, p, sample_weight=w, labels=range(n))
         for y, p, w in zip(y_true, y_prob, weights, strict=True)
     ]
-    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12)
-    found = matrics.log_loss(y_true, logits=logits, sample_weight=weights)
+    np.testing.assert_allclose(
+        matrics.probabilities.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12
+    )
+    found = matrics.probabilities.log_loss(y_true, logits=logits, sample_weight=weights)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     soft = np.eye(n)[y_true]
     for scores in ({"y_prob": y_prob}, {"logits": logits}):
-        found = matrics.log_loss(soft, class_axis=-1, sample_weight=weights, **scores)
+        found = matrics.probabilities.log_loss(soft, class_axis=-1, sample_weight=weights, **scores)
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
@@ -103,7 +107,7 @@ def test_extreme_logits_of_classes_in_torch(torch: Any, kind: str) -> None:
     logits, y = extreme_classes()
     ours, theirs = (torch.tensor(logits, requires_grad=True) for _ in range(2))
     labels = torch.tensor(y if kind == "integers" else RANDOM.dirichlet(np.ones(5), 40))
-    loss = matrics.log_loss(labels, logits=ours, class_axis=-1)
+    loss = matrics.probabilities.log_loss(labels, logits=ours, class_axis=-1)
     wanted = torch.nn.functional.cross_entropy(theirs, labels)
     loss.backward()
     wanted.backward()
@@ -116,7 +120,7 @@ def test_extreme_logits_of_classes_in_jax(jax_backend: Any) -> None:
 
     logits, y = extreme_classes()
     labels = jax_backend.asarray(y)
-    loss = jax.jit(jax.value_and_grad(lambda z: matrics.log_loss(labels, logits=z)))
+    loss = jax.jit(jax.value_and_grad(lambda z: matrics.probabilities.log_loss(labels, logits=z)))
     value, gradient = loss(jax_backend.asarray(logits))
     wanted = np.mean(scipy.special.logsumexp(logits, axis=-1) - logits[np.arange(40), y])
     np.testing.assert_allclose(value, wanted, **jax_backend.tolerance)
@@ -127,8 +131,8 @@ def test_extreme_logits_of_classes_in_jax(jax_backend: Any) -> None:
 def test_small_losses_keep_their_digits() -> None:
     """A loss of exp(-100) is no difference of two numbers near 1."""
     for found in (
-        matrics.log_loss([1], logits=[100.0]),
-        matrics.log_loss([0], [math.exp(-100)]),
+        matrics.probabilities.log_loss([1], logits=[100.0]),
+        matrics.probabilities.log_loss([0], [math.exp(-100)]),
         matrics.binary_cross_entropy([1.0], logits=[100.0]),
     ):
         assert found == pytest.approx(math.exp(-100), rel=1e-14)
@@ -137,12 +141,12 @@ def test_small_losses_keep_their_digits() -> None:
 def test_gradients_of_probabilities(torch: Any) -> None:
     """-1 / p of a true class; where p is 0 and the loss is infinite or unaffected, 0 and not NaN."""
     y_prob = torch.tensor([[0.25, 0.75], [0.0, 1.0], [0.0, 1.0]], requires_grad=True)
-    losses = matrics.log_loss(torch.tensor([[0], [1], [0]]), y_prob[:, None])
+    losses = matrics.probabilities.log_loss(torch.tensor([[0], [1], [0]]), y_prob[:, None])
     assert losses.tolist() == [pytest.approx(math.log(4)), 0, math.inf]
     losses[:2].sum().backward()
     assert y_prob.grad.tolist() == [[-4, 0], [0, -1], [0, 0]]
     of_1 = torch.tensor([0.25, 0.0, 1.0], requires_grad=True)
-    (loss := matrics.log_loss(torch.tensor([1, 0, 1]), of_1)).backward()
+    (loss := matrics.probabilities.log_loss(torch.tensor([1, 0, 1]), of_1)).backward()
     assert loss.item() == pytest.approx(math.log(4) / 3)
     np.testing.assert_allclose(of_1.grad, np.asarray([-4, 1, -1]) / 3, rtol=1e-6)
 
@@ -150,11 +154,13 @@ def test_gradients_of_probabilities(torch: Any) -> None:
 def test_probability_0_of_what_happens(backend: Any) -> None:
     """Infinite, in its own batch element; 0 ln 0 is 0, and so is 0 · ∞ of a soft label and of a weight."""
     y_prob = backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]])
-    loss = backend.numpy(backend.call(matrics.log_loss, backend.asarray([[0, 1], [0, 1], [0, 1]]), y_prob))
+    loss = backend.numpy(
+        backend.call(matrics.probabilities.log_loss, backend.asarray([[0, 1], [0, 1], [0, 1]]), y_prob)
+    )
     np.testing.assert_allclose(loss, [math.log(2) / 2, 0, math.inf], rtol=1e-6)
     loss = backend.call(matrics.binary_cross_entropy, backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]]), y_prob)
     np.testing.assert_allclose(backend.numpy(loss), [math.log(2) / 2, 0, math.log(2) / 2], rtol=1e-6)
-    weighted = functools.partial(matrics.log_loss, sample_weight=backend.asarray([1.0, 0.0]))
+    weighted = functools.partial(matrics.probabilities.log_loss, sample_weight=backend.asarray([1.0, 0.0]))
     loss = backend.numpy(backend.call(weighted, backend.asarray([1, 0]), backend.asarray([0.5, 1.0])))
     np.testing.assert_allclose(loss, math.log(2), rtol=1e-6)
 
@@ -164,21 +170,21 @@ def test_infinite_logits(backend: Any) -> None:
     logits = backend.asarray([[math.inf, -math.inf], [math.inf, -math.inf]])
     loss = backend.numpy(matrics.binary_cross_entropy(backend.asarray([[1, 0], [1, 1]]), logits=logits))
     assert loss.tolist() == [0, math.inf]
-    loss = matrics.log_loss(backend.asarray([0]), logits=backend.asarray([[1.0, 1.0, -math.inf]]))
+    loss = matrics.probabilities.log_loss(backend.asarray([0]), logits=backend.asarray([[1.0, 1.0, -math.inf]]))
     np.testing.assert_allclose(backend.numpy(loss), math.log(2), rtol=1e-6)
     soft = backend.asarray([[0.5, 0.5, 0.0]])
-    loss = matrics.log_loss(soft, logits=backend.asarray([[1.0, 1.0, -math.inf]]), class_axis=-1)
+    loss = matrics.probabilities.log_loss(soft, logits=backend.asarray([[1.0, 1.0, -math.inf]]), class_axis=-1)
     np.testing.assert_allclose(backend.numpy(loss), math.log(2), rtol=1e-6)
 
 
 def test_soft_labels_are_a_mean_of_hard_ones() -> None:
     y_prob, share = RANDOM.random((50, 20)), RANDOM.random((50, 20))
-    each = [matrics.log_loss(np.full((50, 20, 1), k), y_prob[..., None]) for k in (0, 1)]
+    each = [matrics.probabilities.log_loss(np.full((50, 20, 1), k), y_prob[..., None]) for k in (0, 1)]
     wanted = np.mean(share * each[1] + (1 - share) * each[0], axis=-1)
     np.testing.assert_allclose(matrics.binary_cross_entropy(share, y_prob), wanted, rtol=1e-12)
-    np.testing.assert_allclose(matrics.log_loss(share[0], y_prob[0]), wanted[0], rtol=1e-12)
+    np.testing.assert_allclose(matrics.probabilities.log_loss(share[0], y_prob[0]), wanted[0], rtol=1e-12)
     both, soft = (np.stack([1 - x, x], axis=1) for x in (y_prob, share))
-    np.testing.assert_allclose(matrics.log_loss(soft, both, class_axis=1), wanted, rtol=1e-9)
+    np.testing.assert_allclose(matrics.probabilities.log_loss(soft, both, class_axis=1), wanted, rtol=1e-9)
 
 
 def test_soft_labels_have_gradients(torch: Any) -> None:
@@ -191,16 +197,20 @@ def test_soft_labels_have_gradients(torch: Any) -> None:
 def test_batches_broadcast() -> None:
     """One truth for many models, as many as there are samples."""
     y_true, y_prob = RANDOM.integers(0, 2, 6), RANDOM.random((6, 6))
-    wanted = [matrics.log_loss(y_true, p) for p in y_prob]
+    wanted = [matrics.probabilities.log_loss(y_true, p) for p in y_prob]
     np.testing.assert_allclose(matrics.binary_cross_entropy(y_true, y_prob), wanted)
     y_true, y_prob = RANDOM.integers(0, 3, 5), RANDOM.dirichlet(np.ones(3), (4, 5))
-    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob), [matrics.log_loss(y_true, p) for p in y_prob])
+    np.testing.assert_allclose(
+        matrics.probabilities.log_loss(y_true, y_prob), [matrics.probabilities.log_loss(y_true, p) for p in y_prob]
+    )
 
 
 def test_undefined() -> None:
-    assert np.isnan(matrics.log_loss([], np.zeros(0)))
-    assert matrics.log_loss([], np.zeros((0, 3)), zero_division=0) == 0
-    found = matrics.log_loss([[1, 0], [1, 0]], [[0.5, 0.5]] * 2, sample_weight=[[0, 0], [0, 1]], zero_division=7)
+    assert np.isnan(matrics.probabilities.log_loss([], np.zeros(0)))
+    assert matrics.probabilities.log_loss([], np.zeros((0, 3)), zero_division=0) == 0
+    found = matrics.probabilities.log_loss(
+        [[1, 0], [1, 0]], [[0.5, 0.5]] * 2, sample_weight=[[0, 0], [0, 1]], zero_division=7
+    )
     np.testing.assert_allclose(found, [7, math.log(2)])
 
 
@@ -230,7 +240,7 @@ def test_undefined() -> None:
 )
 def test_what_is_refused(arguments: Any, options: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.log_loss(*arguments, **options)
+        matrics.probabilities.log_loss(*arguments, **options)
 
 
 def test_bad_weights_in_compiled_code(jax_backend: Any) -> None:

@@ -23,7 +23,7 @@ import json
 from pathlib import Path
 import mlflow
 import matrics
-from matrics.integrations.loggers import log_confusion_matrix, log_to
+from matrics.loggers import log_confusion_matrix, log_to
 
 CM, NAMES = [[8, 2, 0], [1, 6, 3], [0, 5, 15]], ["cat", "dog", "owl"]
 mlflow.set_tracking_uri((Path.cwd() / "a").as_uri())

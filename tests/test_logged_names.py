@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.loggers import log_confusion_matrix, log_to
 
 import matrics
-from matrics.integrations.loggers import log_confusion_matrix, log_to
-from matrics.integrations.loggers.trackers import REFUSED, _beside_each_other, allowed_names
+from matrics._integrations.loggers.trackers import REFUSED, _beside_each_other, allowed_names
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
 CLASSES = ["cat", "dog", "owl"]
@@ -124,7 +124,7 @@ def test_from_jax_in_one_call_and_not_while_it_traces(monkeypatch: pytest.Monkey
 
 def test_no_library_is_imported() -> None:
     code = (
-        "import sys; from matrics.integrations.loggers import log_to; log_to(sys.stdout, {'loss': 0.5}, 1); "
+        "import sys; from matrics._integrations.loggers import log_to; log_to(sys.stdout, {'loss': 0.5}, 1); "
         "print([name for name in ('torch', 'jax', 'matplotlib', 'PIL', 'tensorboard', 'wandb', 'mlflow') "
         "if name in sys.modules])"
     )
@@ -158,7 +158,7 @@ def test_files_take_no_pictures() -> None:
 
 def test_a_metric_says_what_to_pass() -> None:
     pytest.importorskip("torch")
-    from matrics.integrations.torch import ConfusionMetric
+    from matrics.torch import ConfusionMetric
 
     with pytest.raises(TypeError, match=r"got ConfusionMetric: pass its .log_dict\(\)"):
         logged(ConfusionMetric(3))

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.loggers import log_confusion_matrix, log_to
 
 import matrics
-from matrics.integrations.loggers import log_confusion_matrix, log_to
 
 pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
@@ -107,11 +107,10 @@ def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lightning = pytest.importorskip("lightning")
     torch = pytest.importorskip("torch")
     from lightning.pytorch.loggers import TensorBoardLogger
-
-    from matrics.integrations.torchmetrics import ConfusionMetric
+    from matrics.torchmetrics import ConfusionMetric
 
     drawn = []
-    draw = "matrics.integrations.loggers.pictures.pixels_of_matrix"
+    draw = "matrics._integrations.loggers.pictures.pixels_of_matrix"
     monkeypatch.setattr(draw, lambda cm, _: drawn.append(cm.sum().item()) or np.zeros((4, 4, 3), np.uint8))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 

@@ -27,7 +27,7 @@ from pathlib import Path
 import wandb
 from wandb.proto.wandb_internal_pb2 import Record
 import matrics
-from matrics.integrations.loggers import log_confusion_matrix, log_to
+from matrics.loggers import log_confusion_matrix, log_to
 
 CM, NAMES = [[8, 2, 0], [1, 6, 3], [0, 5, 15]], ["cat", "dog", "owl"]
 try:

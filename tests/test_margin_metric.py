@@ -21,7 +21,7 @@ CLASSES, SAMPLES = 7, 60
 
 def made(library: str, kind: str, *arguments: Any, **options: Any) -> Any:
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    return getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)(*arguments, **options)
+    return getattr(importlib.import_module(f"matrics.{library}"), kind)(*arguments, **options)
 
 
 def as_array(library: str, x: Any) -> Any:
@@ -116,7 +116,7 @@ def test_measures_of_cells_are_refused_at_once_with_their_memory(library: str) -
     with pytest.raises(ValueError, match=f"got one of {size}; allow_large=True .*; cen needs all cells"):
         made(library, "ConfusionMetric", 50_257, "accuracy, cen")
     with pytest.raises(ValueError, match=r"got others: expected_cost.* needs all cells .*, which take (72|144) bytes"):
-        made(library, "MarginMetric", 3, [matrics.cost(np.ones((3, 3)) - np.eye(3))])
+        made(library, "MarginMetric", 3, [matrics.metrics.cost(np.ones((3, 3)) - np.eye(3))])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

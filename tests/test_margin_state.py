@@ -146,7 +146,7 @@ def test_scores_weights_and_what_is_ignored(backend: Any) -> None:
     for batch, row, column in np.argwhere(kept):
         place = batch, y_true[batch, row, column], logits[batch, :, row, column].argmax()
         wanted[place] += weights[batch, row, column]
-    floating = matrics.arrays.as_arrays(like=backend.asarray(logits))[0].xp.float32
+    floating = matrics._arrays.as_arrays(like=backend.asarray(logits))[0].xp.float32
     state = MarginState.zeros(3, batch_shape=(2,), like=backend.asarray(0), dtype=floating)
     arrays = map(backend.asarray, (y_true, logits))
     state = state.update(*arrays, class_axis=1, sample_weight=backend.asarray(weights), ignore_index=-1)
@@ -242,7 +242,7 @@ def test_weighted_true_negatives_keep_their_digits() -> None:
 
 
 def test_an_invalid_matrix_touches_no_other(backend: Any) -> None:
-    xp = matrics.arrays.as_arrays(like=backend.asarray(0))[0].xp
+    xp = matrics._arrays.as_arrays(like=backend.asarray(0))[0].xp
     zeros = MarginState.zeros(2, batch_shape=(4,), like=backend.asarray(0), dtype=xp.float32)
     weights = np.asarray([[1, 1], [np.nan, 1], [np.inf, 1], [-1, 2]], np.float32)
     state = zeros.update(

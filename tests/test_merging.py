@@ -28,7 +28,7 @@ def stack(into: Any) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("into", [NUMBERS, [0] * 6, [5, 4, 3, 2, 1, 0]])
 def test_merged_counts_are_those_of_merged_labels(backend: Any, into: list[int]) -> None:
     fine, wanted = stack(into)
-    merge = backend.program(functools.partial(matrics.merge_classes, into=into))
+    merge = backend.program(functools.partial(matrics.transform.merge_classes, into=into))
     merged = merge(backend.asarray(fine))
     assert type(merged) is type(backend.asarray(fine))
     np.testing.assert_array_equal(backend.numpy(merged), wanted)
@@ -47,15 +47,15 @@ def test_lists_of_old_classes() -> None:
         list(map(np.asarray, LISTS)),
         [[5, 2, 1], range(3, 4), [4, 0]],
     ):
-        np.testing.assert_array_equal(matrics.merge_classes(fine, form), wanted)
+        np.testing.assert_array_equal(matrics.transform.merge_classes(fine, form), wanted)
 
 
 def test_small_integers_and_large_ones() -> None:
     full = np.full((3, 3), 255, np.uint8)
-    assert matrics.merge_classes(full, [0, 0, 0]).tolist() == [[9 * 255]]
+    assert matrics.transform.merge_classes(full, [0, 0, 0]).tolist() == [[9 * 255]]
     huge = np.full((2, 2), 2**53 + 1)
-    assert matrics.merge_classes(huge, [0, 0]).tolist() == [[4 * (2**53 + 1)]]
-    beyond = matrics.merge_classes(np.full((2, 2), 2**62), [0, 0])
+    assert matrics.transform.merge_classes(huge, [0, 0]).tolist() == [[4 * (2**53 + 1)]]
+    beyond = matrics.transform.merge_classes(np.full((2, 2), 2**62), [0, 0])
     assert beyond.dtype == np.float64
     assert beyond.tolist() == [[2.0**64]]
 
@@ -64,7 +64,7 @@ def test_small_integers_and_large_ones() -> None:
 def test_an_invalid_matrix_stays_invalid_and_touches_no_other(backend: Any) -> None:
     cells = np.ones((3, 3, 3))
     cells[1, 0, 1], cells[2, 2, 2] = -1, np.nan
-    merge = backend.program(functools.partial(matrics.merge_classes, into=[0, 0, 1]))
+    merge = backend.program(functools.partial(matrics.transform.merge_classes, into=[0, 0, 1]))
     merged = backend.numpy(merge(backend.asarray(cells)))
     assert merged[0].tolist() == [[4, 2], [2, 1]]
     assert np.isnan(merged[1:]).all()
@@ -94,7 +94,7 @@ def test_an_invalid_matrix_stays_invalid_and_touches_no_other(backend: Any) -> N
 )
 def test_errors_say_what_was_expected(into: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.merge_classes(np.ones((3, 3)), into)
+        matrics.transform.merge_classes(np.ones((3, 3)), into)
 
 
 @pytest.mark.exhaustive
@@ -102,11 +102,11 @@ def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 
     fine, wanted = stack(NUMBERS)
-    merge = functools.partial(matrics.merge_classes, into=LISTS)
+    merge = functools.partial(matrics.transform.merge_classes, into=LISTS)
     array = jax_backend.asarray(fine, np.float32)
     np.testing.assert_array_equal(jax.jit(jax.vmap(merge))(array), wanted)
     with pytest.raises(TypeError, match="into: expected numbers that are known beforehand"):
-        jax.jit(lambda into: matrics.merge_classes(fine, into))(jax_backend.asarray(NUMBERS))
+        jax.jit(lambda into: matrics.transform.merge_classes(fine, into))(jax_backend.asarray(NUMBERS))
     slope = jax.jit(jax.grad(lambda cm: matrics.accuracy(merge(cm)).sum()))(array)
     same = np.equal.outer(NUMBERS, NUMBERS)
     accuracy, total = ((fine * same).sum((-2, -1)) / fine.sum((-2, -1)), fine.sum((-2, -1)))
@@ -118,7 +118,7 @@ def test_in_pytorch(torch: Any) -> None:
     from torch._subclasses import FakeTensorMode
 
     fine, wanted = stack(NUMBERS)
-    merge = functools.partial(matrics.merge_classes, into=NUMBERS)
+    merge = functools.partial(matrics.transform.merge_classes, into=NUMBERS)
     for dtype in (torch.int64, torch.float32):
         cells = torch.from_numpy(fine).to(dtype)
         for found in (torch.compile(merge, fullgraph=True, backend="aot_eager")(cells), torch.func.vmap(merge)(cells)):

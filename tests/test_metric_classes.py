@@ -15,7 +15,7 @@ import roads
 from conftest import BACKENDS
 
 import matrics
-from matrics.catalogue.naming import title_of
+from matrics._catalogue.naming import title_of
 
 RANDOM = np.random.default_rng(28)
 # 100 samples of ok, of which 8 are taken for fraud, and 10 of fraud, of which 3 are missed.
@@ -38,7 +38,7 @@ def library(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def module(library: str) -> Any:
-    return importlib.import_module(f"matrics.integrations.{library}")
+    return importlib.import_module(f"matrics.{library}")
 
 
 def count(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -> None:
@@ -125,7 +125,7 @@ def test_what_is_no_class_is_refused(module: Any) -> None:
 
 @pytest.mark.exhaustive
 def test_positive_in_compiled_code(torch: Any) -> None:
-    metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(
+    metric = importlib.import_module("matrics.torch").ConfusionMetric(
         2, "recall, f1[ok], sensitivity", class_names=NAMES, positive="fraud"
     )
     metric.update(torch.from_numpy(TRUE), torch.from_numpy(PRED))
@@ -139,7 +139,7 @@ def test_positive_in_compiled_code(torch: Any) -> None:
 def test_positive_under_jit(jax_backend: Any) -> None:
     del jax_backend
     nnx = pytest.importorskip("flax.nnx")
-    metric = importlib.import_module("matrics.integrations.flax").ConfusionMetric(
+    metric = importlib.import_module("matrics.flax").ConfusionMetric(
         2, "recall, f1[ok]", class_names=NAMES, positive="fraud"
     )
     metric.update(TRUE, PRED)
@@ -206,10 +206,7 @@ def test_titles_of_values_at_thresholds(library: str, module: Any) -> None:
 
 @pytest.mark.exhaustive
 def test_scores_of_a_label_in_compiled_code(torch: Any) -> None:
-    metrics = [
-        importlib.import_module("matrics.integrations.torch").ScoreMetric(metrics="roc_auc", positive=5)
-        for _ in range(2)
-    ]
+    metrics = [importlib.import_module("matrics.torch").ScoreMetric(metrics="roc_auc", positive=5) for _ in range(2)]
     batch = torch.from_numpy(RANDOM.choice([2, 5], 40)), torch.rand(40)
     torch._dynamo.reset()
     torch.compile(metrics[0], fullgraph=True, backend="aot_eager")(*batch)
@@ -287,7 +284,7 @@ def test_an_axis_that_only_one_reading_fits(library: str, module: Any) -> None:
 
 @pytest.mark.exhaustive  # by default test_class_axis.py compiles without a warning
 def test_compiled_code_counts_without_a_word(torch: Any) -> None:
-    metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(5, "accuracy")
+    metric = importlib.import_module("matrics.torch").ConfusionMetric(5, "accuracy")
     true, scores = torch.from_numpy(RANDOM.integers(0, 5, (8, 5))), torch.rand(8, 5, 5)
     torch._dynamo.reset()
     torch.compile(metric, fullgraph=True, backend="aot_eager")(true, scores)
@@ -322,7 +319,7 @@ def test_areas_belong_to_the_metric_of_scores(module: Any) -> None:
 
 
 def test_floating_targets_are_told_of_several_labels(torch: Any) -> None:
-    metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(80)
+    metric = importlib.import_module("matrics.torch").ConfusionMetric(80)
     with pytest.raises(ValueError, match=r"one-hot targets pass y_true\.argmax.*MultilabelState"):
         metric.update(torch.zeros(4, 80), torch.zeros(4, 80))
 
@@ -332,8 +329,9 @@ def test_floating_targets_are_told_of_several_labels(torch: Any) -> None:
 
 def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_path: Path) -> None:
     """So that a run with another positive class never has its numbers in the same column; dashboards get the keys."""
-    from matrics.integrations.loggers import log_to
-    from matrics.integrations.loggers.values import named_numbers
+    from matrics.loggers import log_to
+
+    from matrics._integrations.loggers.values import named_numbers
 
     lines = {}
     for positive in (None, "fraud"):
@@ -359,7 +357,7 @@ def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_pa
 
 def test_values_are_saved_and_loaded(torch: Any, tmp_path: Path) -> None:
     """By PyTorch, which loads nothing but plain values and what it knows to be safe."""
-    metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(2, "recall", positive=1)
+    metric = importlib.import_module("matrics.torch").ConfusionMetric(2, "recall", positive=1)
     metric.update(torch.from_numpy(TRUE), torch.from_numpy(PRED))
     for values in (metric.compute(), metric.log_dict()):
         torch.save(values, tmp_path / "values.pt")
@@ -368,7 +366,7 @@ def test_values_are_saved_and_loaded(torch: Any, tmp_path: Path) -> None:
 
 def test_dask() -> None:
     da = pytest.importorskip("dask.array")
-    on_dask = importlib.import_module("matrics.integrations.dask")
+    on_dask = importlib.import_module("matrics.dask")
     stack = da.from_array(np.asarray([CM, np.transpose(CM)]), chunks=(1, 2, 2))
     for options in ({"class_names": NAMES, "positive": "fraud"}, {"positive": 0}, {"class_names": NAMES}):
         wanted = matrics.score(stack.compute(), "recall, recall:class, sensitivity", **options)
@@ -389,7 +387,7 @@ def test_dask() -> None:
 
 def test_xarray() -> None:
     xr = pytest.importorskip("xarray")
-    named = importlib.import_module("matrics.integrations.xarray")
+    named = importlib.import_module("matrics.xarray")
     plain = xr.DataArray([CM, np.transpose(CM)], dims=("model", "true", "pred"))
     labelled = plain.assign_coords(true=NAMES)
     for da, positive, title in ((plain, 1, "recall of class 1"), (labelled, "fraud", "recall of fraud")):
@@ -417,4 +415,4 @@ def test_several_labels_have_their_positive_class_by_construction() -> None:
     wanted = [np.mean(y_pred[y_true[:, k] == 1, k]) for k in range(3)]
     np.testing.assert_allclose(state.score("recall", average="label")["recall"], wanted)
     assert float(state.score("recall")["recall"]) == pytest.approx(np.mean(wanted))
-    assert not math.isnan(matrics.multilabel_score(y_true, y_pred, "recall", average=None)["recall"])
+    assert not math.isnan(matrics.multilabel.score(y_true, y_pred, "recall", average=None)["recall"])

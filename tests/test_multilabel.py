@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue.naming import title_of
+from matrics._catalogue.naming import title_of
 
 RANDOM = np.random.default_rng(17)
 SOURCE = json.loads((Path(__file__).parent / "data/vectors.json").read_text("utf-8"))["extra"]["multilabel_PRF"]
@@ -40,7 +40,7 @@ def count(backend: Any, *arrays: Any, **options: Any) -> np.ndarray:
     """The counts of eager code, and of one program under jit on JAX."""
 
     def call(y_true: Any, y_pred: Any, *weights: Any) -> Any:
-        return matrics.multilabel_confusion_matrix(
+        return matrics.multilabel.confusion_matrix(
             y_true, y_pred, sample_weight=weights[0] if weights else None, **options
         )
 
@@ -67,7 +67,7 @@ def test_counts(backend: Any, samplewise: Any) -> None:
 def test_integers_of_any_kind(backend: Any, dtype: type) -> None:
     y_true, y_pred = drawn(20, 3)
     arrays = backend.asarray(y_true, dtype), backend.asarray(y_pred, np.int8)
-    found = backend.call(matrics.multilabel_confusion_matrix, *arrays)
+    found = backend.call(matrics.multilabel.confusion_matrix, *arrays)
     np.testing.assert_array_equal(backend.numpy(found), by_hand(y_true, y_pred))
 
 
@@ -89,12 +89,12 @@ def test_many_parts() -> None:
         for samplewise in (False, True):
             axis = -1 if samplewise else -2
             for options, worth in (({}, 1), ({"sample_weight": weights}, weights[..., None])):
-                found = matrics.multilabel_confusion_matrix(y_true, y_pred, samplewise=samplewise, **options)
+                found = matrics.multilabel.confusion_matrix(y_true, y_pred, samplewise=samplewise, **options)
                 for t, p in np.ndindex(2, 2):
                     wanted = (((y_true == t) & (y_pred == p)) * worth).sum(axis)
                     np.testing.assert_array_equal(found[..., t, p], wanted)
         right = (y_true == y_pred).all(-1).mean(-1)
-        np.testing.assert_allclose(matrics.subset_accuracy(y_true, y_pred), right, rtol=1e-12)
+        np.testing.assert_allclose(matrics.multilabel.subset_accuracy(y_true, y_pred), right, rtol=1e-12)
 
 
 @pytest.mark.sampled(2)
@@ -105,22 +105,22 @@ def test_no_samples_and_one_label(backend: Any) -> None:
     assert count(backend, none, none, samplewise=True).shape == (0, 2, 2)
     none = backend.asarray(none)
     for average in AVERAGES:
-        recall = functools.partial(matrics.multilabel_score, metrics="recall", average=average)
+        recall = functools.partial(matrics.multilabel.score, metrics="recall", average=average)
         assert np.isnan(backend.numpy(backend.call(recall, none, none)["recall"])).all()
         filled = backend.call(functools.partial(recall, zero_division=0), none, none)["recall"]
         assert not backend.numpy(filled).any()
-    assert np.isnan(backend.numpy(backend.call(matrics.subset_accuracy, none, none)))
+    assert np.isnan(backend.numpy(backend.call(matrics.multilabel.subset_accuracy, none, none)))
     y_true, y_pred = drawn(30, 1)
     one = tuple(map(backend.asarray, (y_true, y_pred)))
     same = matrics.confusion_matrix(y_true[:, 0], y_pred[:, 0], num_classes=2)
     np.testing.assert_array_equal(count(backend, y_true, y_pred), same[None])
     wanted = [matrics.recall(same, average="binary")] * 4 + [(y_true == y_pred).mean()]
     found = [
-        matrics.multilabel_score(*one, "recall", average=average)["recall"]
+        matrics.multilabel.score(*one, "recall", average=average)["recall"]
         for average in AVERAGES
         if average != "samples"
     ]
-    for value, expected in zip([*found, matrics.subset_accuracy(*one)], wanted, strict=True):
+    for value, expected in zip([*found, matrics.multilabel.subset_accuracy(*one)], wanted, strict=True):
         np.testing.assert_allclose(backend.numpy(value), expected, rtol=1e-6)
 
 
@@ -147,10 +147,10 @@ def test_other_values_raise_where_looking_is_free_and_are_left_out_elsewhere(bac
     y_true[0, 2, 1], y_pred[0, 4, 0], y_pred[0, 4, 2] = 2, -1, -1
     arrays = backend.asarray(y_true), backend.asarray(y_pred)
     calls = (
-        matrics.multilabel_confusion_matrix,
-        functools.partial(matrics.multilabel_confusion_matrix, samplewise=True),
-        matrics.subset_accuracy,
-        lambda *arrays: matrics.multilabel_score(*arrays, "f1")["f1"],
+        matrics.multilabel.confusion_matrix,
+        functools.partial(matrics.multilabel.confusion_matrix, samplewise=True),
+        matrics.multilabel.subset_accuracy,
+        lambda *arrays: matrics.multilabel.score(*arrays, "f1")["f1"],
     )
     complete = np.ones((2, 15), bool)
     complete[0, [2, 4]] = False
@@ -181,8 +181,8 @@ def test_a_bad_weight_spoils_its_own_batch(backend: Any) -> None:
 
     def scored(y_true: Any, y_pred: Any, weights: Any) -> Any:
         given: Any = {"sample_weight": weights, "zero_division": 0, "invalid": "nan"}
-        found = [matrics.multilabel_score(y_true, y_pred, "f1", average=average, **given)["f1"] for average in AVERAGES]
-        return [*found, matrics.subset_accuracy(y_true, y_pred, sample_weight=weights)]
+        found = [matrics.multilabel.score(y_true, y_pred, "f1", average=average, **given)["f1"] for average in AVERAGES]
+        return [*found, matrics.multilabel.subset_accuracy(y_true, y_pred, sample_weight=weights)]
 
     for value in backend.jit(scored)(*arrays):
         nan = np.isnan(backend.numpy(value)).reshape(3, -1)
@@ -198,7 +198,7 @@ def test_the_numbers_of_the_source(record: dict[str, Any]) -> None:
     """Precision, recall and F of several labels ("The Living Thing"): by label, and every average."""
     true, pred = record["Y_true"], record["Z_pred"]
     for average in AVERAGES:
-        found = matrics.multilabel_score(
+        found = matrics.multilabel.score(
             true, pred, ["precision", "recall", "f1"], average=average, zero_division=record["zero_division"]
         )
         wanted = record["per-label" if average == "label" else average]
@@ -253,17 +253,17 @@ def test_random_cases_are_those_of_scikit_learn(cases: int) -> None:
                 # Where no label has a weight, scikit-learn takes the mean without weights.
                 wanted = zero_division  # noqa: PLW2901 (a mean of nothing, here)
             if name == "matrix":
-                found = matrics.multilabel_confusion_matrix(
+                found = matrics.multilabel.confusion_matrix(
                     y_true, y_pred, samplewise=kind == "True", sample_weight=weights
                 )
             elif name == "subset_accuracy":
-                found = matrics.subset_accuracy(y_true, y_pred, sample_weight=weights)
+                found = matrics.multilabel.subset_accuracy(y_true, y_pred, sample_weight=weights)
             elif name == "mcc":
                 if weights is not None and not weights.all():
                     continue  # scikit-learn sees a class that has no weight
-                found = matrics.multilabel_score(y_true, y_pred, name, average=kind, sample_weight=weights)[name]
+                found = matrics.multilabel.score(y_true, y_pred, name, average=kind, sample_weight=weights)[name]
             else:
-                found = matrics.multilabel_score(y_true, y_pred, name, average=kind, **options)[name]
+                found = matrics.multilabel.score(y_true, y_pred, name, average=kind, **options)[name]
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13, err_msg=f"case {case}: {name} {kind}")
 
 
@@ -278,7 +278,7 @@ def test_averages_are_those_written_out(backend: Any) -> None:
 
     def scored(y_true: Any, y_pred: Any, weights: Any) -> Any:
         return {
-            average: matrics.multilabel_score(y_true, y_pred, specs, average=average, sample_weight=weights)
+            average: matrics.multilabel.score(y_true, y_pred, specs, average=average, sample_weight=weights)
             for average in AVERAGES
         }
 
@@ -316,7 +316,7 @@ def test_a_class_measure_is_that_of_class_1() -> None:
         "balanced_accuracy",
         matrics.recall,
     ]
-    found = matrics.multilabel_score(y_true, y_pred, specs, average="label")
+    found = matrics.multilabel.score(y_true, y_pred, specs, average="label")
     assert list(found) == [*specs[:5]]  # matrics.recall is "recall"
     cm = by_hand(y_true, y_pred)
     np.testing.assert_allclose(found["recall"], cm[:, 1, 1] / cm[:, 1].sum(-1))
@@ -331,10 +331,10 @@ def test_an_infinite_value_makes_an_infinite_mean() -> None:
     y_true = np.asarray([[1, 1], [0, 0], [1, 1], [0, 0]])
     y_pred = np.asarray([[1, 1], [0, 1], [0, 0], [0, 0]])
     name = "positive_likelihood_ratio"
-    by_label = matrics.multilabel_score(y_true, y_pred, name, average="label")[name]
+    by_label = matrics.multilabel.score(y_true, y_pred, name, average="label")[name]
     assert by_label.tolist() == [np.inf, 1]
     for average in ("macro", "weighted"):
-        assert matrics.multilabel_score(y_true, y_pred, name, average=average)[name] == np.inf
+        assert matrics.multilabel.score(y_true, y_pred, name, average=average)[name] == np.inf
 
 
 def test_data_frames_have_a_sample_in_each_row() -> None:
@@ -342,11 +342,11 @@ def test_data_frames_have_a_sample_in_each_row() -> None:
     y_true, y_pred = drawn(3, 3)
     names = ["cat", "dog", "cow"]
     frames = pd.DataFrame(y_true, columns=names), pd.DataFrame(y_pred, columns=names)
-    np.testing.assert_array_equal(matrics.multilabel_confusion_matrix(*frames), by_hand(y_true, y_pred))
-    one = matrics.multilabel_confusion_matrix(frames[0][["cat"]], frames[1][["cat"]])
+    np.testing.assert_array_equal(matrics.multilabel.confusion_matrix(*frames), by_hand(y_true, y_pred))
+    one = matrics.multilabel.confusion_matrix(frames[0][["cat"]], frames[1][["cat"]])
     np.testing.assert_array_equal(one, by_hand(y_true, y_pred)[:1])
     with pytest.raises(ValueError, match=r"the same columns in one order, got .*'cat', 'dog', 'cow'.*'cow', 'dog'"):
-        matrics.multilabel_confusion_matrix(frames[0], frames[1][names[::-1]])
+        matrics.multilabel.confusion_matrix(frames[0], frames[1][names[::-1]])
 
 
 GOOD = [[0, 1], [1, 1], [0, 0]]
@@ -373,18 +373,18 @@ GOOD = [[0, 1], [1, 1], [0, 0]]
     ],
 )
 def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> None:
-    for function in (matrics.multilabel_confusion_matrix, matrics.subset_accuracy):
+    for function in (matrics.multilabel.confusion_matrix, matrics.multilabel.subset_accuracy):
         with pytest.raises(error, match=message):
             call(function)
 
 
 def test_averages_and_options_that_are_not_there() -> None:
     with pytest.raises(ValueError, match=r"average: expected one of 'macro', .* 'label', got 'binary'"):
-        matrics.multilabel_score(GOOD, GOOD, "f1", average="binary")  # type: ignore[call-overload]
+        matrics.multilabel.score(GOOD, GOOD, "f1", average="binary")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="unknown metric 'f11'"):
-        matrics.multilabel_score(GOOD, GOOD, "f11")
+        matrics.multilabel.score(GOOD, GOOD, "f11")
     with pytest.raises(TypeError, match="zero_division"):
-        matrics.multilabel_score(GOOD, GOOD, "f1", zero_division="warn")  # type: ignore[call-overload]
+        matrics.multilabel.score(GOOD, GOOD, "f1", zero_division="warn")  # type: ignore[call-overload]
 
 
 # In the transformations of PyTorch and JAX ----------------------------------------------------------------------------
@@ -392,10 +392,10 @@ def test_averages_and_options_that_are_not_there() -> None:
 
 def everything(y_true: Any, y_pred: Any) -> Any:
     found = [
-        matrics.multilabel_score(y_true, y_pred, "f1", average=average, ignore_index=-1)["f1"]
+        matrics.multilabel.score(y_true, y_pred, "f1", average=average, ignore_index=-1)["f1"]
         for average in ("weighted", "samples")
     ]
-    return [matrics.subset_accuracy(y_true, y_pred), *found]
+    return [matrics.multilabel.subset_accuracy(y_true, y_pred), *found]
 
 
 @pytest.mark.exhaustive
@@ -438,7 +438,7 @@ def test_titles_say_of_what_a_value_is_the_average() -> None:
     """So that the recall of all labels' entries and the mean of the labels' recalls never stand under one title."""
     y_true, y_pred = np.eye(3, dtype=int), np.ones((3, 3), dtype=int)
     titles = {
-        average: [title_of(key) for key in matrics.multilabel_score(y_true, y_pred, "recall,mcc", average=average)]
+        average: [title_of(key) for key in matrics.multilabel.score(y_true, y_pred, "recall,mcc", average=average)]
         for average in ("macro", "micro", "samples", "label")
     }
     assert titles == {

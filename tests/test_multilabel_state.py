@@ -29,9 +29,9 @@ def leaves(state: MultilabelState) -> list[Any]:
 
 def is_that_of(state: MultilabelState, y_true: Any, y_pred: Any, backend: Any) -> None:
     """Check every count and average of the state against those of all samples at once."""
-    np.testing.assert_array_equal(backend.numpy(state.matrix), matrics.multilabel_confusion_matrix(y_true, y_pred))
+    np.testing.assert_array_equal(backend.numpy(state.matrix), matrics.multilabel.confusion_matrix(y_true, y_pred))
     for average in AVERAGES:
-        wanted = matrics.multilabel_score(y_true, y_pred, SPECS, average=average)
+        wanted = matrics.multilabel.score(y_true, y_pred, SPECS, average=average)
         found = state.score(SPECS, average=average)
         assert list(found) == SPECS
         for name, value in found.items():
@@ -118,12 +118,12 @@ def test_counts_beyond_31_bits(backend: Any) -> None:
     for _ in range(40):
         state = state + state
     state = state + start
-    wanted = matrics.multilabel_confusion_matrix(y_true, y_pred) * (2**40 + 1)
+    wanted = matrics.multilabel.confusion_matrix(y_true, y_pred) * (2**40 + 1)
     found = backend.numpy(state.matrix)
     assert found.dtype == np.int64
     assert found.tolist() == wanted.tolist()
     for average in AVERAGES:
-        once = matrics.multilabel_score(y_true, y_pred, SPECS, average=average)
+        once = matrics.multilabel.score(y_true, y_pred, SPECS, average=average)
         for name, value in state.score(SPECS, average=average).items():
             np.testing.assert_allclose(backend.numpy(value), once[name], **backend.tolerance)
     np.testing.assert_allclose(backend.numpy(state.subset_accuracy()), 2 / 3, rtol=1e-6)
@@ -147,12 +147,12 @@ def test_so_many_labels_that_low_words_would_wrap(backend: Any) -> None:
 def test_weights(backend: Any) -> None:
     y_true, y_pred = drawn(20, 3)
     weights = RANDOM.integers(0, 8, 20) / 4
-    xp = matrics.arrays.as_arrays(like=backend.asarray(0))[0].xp
+    xp = matrics._arrays.as_arrays(like=backend.asarray(0))[0].xp
     state = MultilabelState.zeros(3, like=backend.asarray(0), dtype=xp.float32)
     update = backend.program(lambda state, *arrays: state.update(*arrays[:2], sample_weight=arrays[2]))
     arrays = [backend.asarray(x) for x in (y_true, y_pred)]
     state = update(state, *arrays, backend.asarray(weights, np.float32))
-    wanted = matrics.multilabel_confusion_matrix(y_true, y_pred, sample_weight=weights)
+    wanted = matrics.multilabel.confusion_matrix(y_true, y_pred, sample_weight=weights)
     np.testing.assert_array_equal(backend.numpy(state.matrix), wanted)
     exact = np.average((y_true == y_pred).all(1), weights=weights)
     np.testing.assert_allclose(backend.numpy(state.subset_accuracy()), exact, rtol=1e-6)

@@ -50,26 +50,34 @@ def of_matrices() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     yield "squared weights", MATRIX, lambda x: matrics.interval(MATRIX, "mcc", squared_weights=x)
     yield "compare", MATRIX, lambda x: matrics.compare(x, STACK[0], ["accuracy", "mcc"])
     yield "compare_paired", JOINT, lambda x: matrics.compare_paired(x, ["accuracy", "mcc"])
-    yield "mcnemar", JOINT, lambda x: [matrics.mcnemar(x), matrics.mcnemar(x, exact=False)]
-    yield "normalize", MATRIX, matrics.normalize
-    yield "one_vs_rest", MATRIX, matrics.one_vs_rest
-    yield "pair_counts", MATRIX, matrics.pair_counts
-    yield "rebalance", MATRIX, matrics.rebalance
-    yield "repair", MATRIX, matrics.repair
-    yield "weight_cells", MATRIX, lambda x: [matrics.weight_cells(x, COSTS), matrics.weight_cells(x, x)]
-    yield "merge_classes", MATRIX, lambda x: matrics.merge_classes(x, [0, 1, 1])
-    yield "at_prevalence", MATRIX, lambda x: matrics.at_prevalence(x, [0.2, 0.3, 0.5])
-    yield "estimate_prevalence", MATRIX, lambda x: matrics.estimate_prevalence(x, x[0])
-    yield "resample", MATRIX, lambda x: matrics.resample(x, 3, rng=0)
-    yield "diagnostic_table", GROUPS[0], matrics.diagnostic_table
+    yield "mcnemar", JOINT, lambda x: [matrics.stats.mcnemar(x), matrics.stats.mcnemar(x, exact=False)]
+    yield "normalize", MATRIX, matrics.transform.normalize
+    yield "one_vs_rest", MATRIX, matrics.transform.one_vs_rest
+    yield "pair_counts", MATRIX, matrics.transform.pair_counts
+    yield "rebalance", MATRIX, matrics.transform.rebalance
+    yield "repair", MATRIX, matrics.transform.repair
+    yield (
+        "weight_cells",
+        MATRIX,
+        lambda x: [matrics.transform.weight_cells(x, COSTS), matrics.transform.weight_cells(x, x)],
+    )
+    yield "merge_classes", MATRIX, lambda x: matrics.transform.merge_classes(x, [0, 1, 1])
+    yield "at_prevalence", MATRIX, lambda x: matrics.transform.at_prevalence(x, [0.2, 0.3, 0.5])
+    yield "estimate_prevalence", MATRIX, lambda x: matrics.stats.estimate_prevalence(x, x[0])
+    yield "resample", MATRIX, lambda x: matrics.simulate.resample(x, 3, rng=0)
+    yield "diagnostic_table", GROUPS[0], matrics.stats.diagnostic_table
     yield "expected_cost", COSTS, lambda x: [matrics.expected_cost(MATRIX, x), matrics.expected_cost(x, COSTS)]
-    yield "fairness", GROUPS, lambda x: [matrics.demographic_parity(x), matrics.equalized_odds(x)]
-    yield "disparity", MATRIX, matrics.disparity
+    yield "fairness", GROUPS, lambda x: [matrics.fairness.demographic_parity(x), matrics.fairness.equalized_odds(x)]
+    yield "disparity", MATRIX, matrics.fairness.disparity
     yield "gate", MATRIX, lambda x: matrics.gate(x, "accuracy >= 0.5")
-    yield "compare_folds", OF_FOLDS, lambda x: matrics.compare_folds(x, OF_FOLDS[::-1], test_fraction=0.1)
-    yield "compare_datasets", STACK[:, 0], matrics.compare_datasets
+    yield "compare_folds", OF_FOLDS, lambda x: matrics.stats.compare_folds(x, OF_FOLDS[::-1], test_fraction=0.1)
+    yield "compare_datasets", STACK[:, 0], matrics.stats.compare_datasets
     yield "study.agreement", STACK, lambda x: study.agreement(x, ["accuracy", "mcc"])
-    yield "thresholds", np.asarray([20, 100, 120]), lambda x: matrics.threshold_curve(TWO, SCORES * 150, thresholds=x)
+    yield (
+        "thresholds",
+        np.asarray([20, 100, 120]),
+        lambda x: matrics.ranking.threshold_curve(TWO, SCORES * 150, thresholds=x),
+    )
 
 
 def of_weights() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
@@ -78,7 +86,7 @@ def of_weights() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     judged: dict[str, Any] = {"y_true": TRUE, "y_judge": JUDGE, "labelled": LABELLED, **three}
     calls: dict[str, Callable[[Any], Any]] = {
         "confusion_matrix": lambda w: matrics.confusion_matrix(TRUE, PRED, sample_weight=w, **three),
-        "joint": lambda w: matrics.joint_confusion_matrix(TRUE, PRED, OTHER, sample_weight=w, **three),
+        "joint": lambda w: matrics.stats.joint_confusion_matrix(TRUE, PRED, OTHER, sample_weight=w, **three),
         "soft": lambda w: matrics.soft_confusion_matrix(TRUE, PROBABILITIES, sample_weight=w),
         "soft targets": lambda w: matrics.soft_confusion_matrix(PROBABILITIES, PROBABILITIES, sample_weight=w),
         "score_labels": lambda w: list(matrics.score_labels(TRUE, PRED, sample_weight=w).values()),
@@ -90,13 +98,13 @@ def of_weights() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
         "gate with a baseline": lambda w: matrics.gate(
             TRUE, "accuracy", y_pred=PRED, baseline=OTHER, sample_weight=w, **three
         ),
-        "judged_counts": lambda w: matrics.judged_counts(y_pred=PRED, sample_weight=w, **judged),
-        "judged_compare": lambda w: matrics.judged_compare(PRED, OTHER, "accuracy", sample_weight=w, **judged),
-        "multilabel": lambda w: matrics.multilabel_score(TAGS, FOUND, "f1", sample_weight=w, average="samples"),
-        "subset_accuracy": lambda w: matrics.subset_accuracy(TAGS, FOUND, sample_weight=w),
-        "top_k_recall": lambda w: matrics.top_k_recall(TRUE, PROBABILITIES, 2, sample_weight=w),
-        "best_threshold": lambda w: matrics.best_threshold(TWO, SCORES, "f1", sample_weight=w),
-        "threshold_curve": lambda w: matrics.threshold_curve(TWO, SCORES, sample_weight=w),
+        "judged_counts": lambda w: matrics.judged.count(y_pred=PRED, sample_weight=w, **judged),
+        "judged_compare": lambda w: matrics.judged.compare(PRED, OTHER, "accuracy", sample_weight=w, **judged),
+        "multilabel": lambda w: matrics.multilabel.score(TAGS, FOUND, "f1", sample_weight=w, average="samples"),
+        "subset_accuracy": lambda w: matrics.multilabel.subset_accuracy(TAGS, FOUND, sample_weight=w),
+        "top_k_recall": lambda w: matrics.ranking.top_k_recall(TRUE, PROBABILITIES, 2, sample_weight=w),
+        "best_threshold": lambda w: matrics.ranking.best_threshold(TWO, SCORES, "f1", sample_weight=w),
+        "threshold_curve": lambda w: matrics.ranking.threshold_curve(TWO, SCORES, sample_weight=w),
         "ConfusionState": lambda w: matrics.ConfusionState.zeros(3, dtype=WIDE).update(TRUE, PRED, sample_weight=w),
         "MarginState": lambda w: matrics.MarginState.zeros(3, dtype=WIDE).update(TRUE, PRED, sample_weight=w),
         "ScoreState": lambda w: matrics.ScoreState.zeros(bits=4, losses=True, dtype=WIDE).update(
@@ -117,11 +125,11 @@ def of_names() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     few = MANY % 12
 
     def judged(x: Any) -> Any:
-        return matrics.judged_counts(x, x[::-1], x, labelled=LABELLED, num_classes=12)
+        return matrics.judged.count(x, x[::-1], x, labelled=LABELLED, num_classes=12)
 
     yield "groups", MANY, lambda x: matrics.confusion_matrix(x, x[::-1], groups=x, **grouped)
     yield "labels=", MANY, lambda x: matrics.confusion_matrix(x, x[::-1], labels=range(100))
-    yield "joint", few, lambda x: matrics.joint_confusion_matrix(x, x[::-1], x, num_classes=12)
+    yield "joint", few, lambda x: matrics.stats.joint_confusion_matrix(x, x[::-1], x, num_classes=12)
     yield "soft groups", MANY, lambda x: matrics.soft_confusion_matrix(TRUE, PROBABILITIES, groups=x, num_groups=100)
     yield "score_labels", few, lambda x: list(matrics.score_labels(x, x[::-1]).values())
     yield "classification_report", few, lambda x: matrics.classification_report(x, x[::-1])
@@ -131,15 +139,19 @@ def of_names() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
         MANY,
         lambda x: matrics.compare_models(TRUE, [PRED, OTHER], "mcc", clusters=x, num=5, rng=0, num_classes=3),
     )
-    yield "permutation_test", few, lambda x: matrics.permutation_test(x, x, "accuracy", num=5, rng=0, num_classes=12)
+    yield (
+        "permutation_test",
+        few,
+        lambda x: matrics.stats.permutation_test(x, x, "accuracy", num=5, rng=0, num_classes=12),
+    )
     yield "gate", few, lambda x: matrics.gate(x, "accuracy", y_pred=x, baseline=x[::-1])
     yield "judged_counts", few, judged
-    yield "draw_for_labelling", few, lambda x: matrics.draw_for_labelling(np.ones((12, 12)), x, x[::-1], rng=0)
+    yield "draw_for_labelling", few, lambda x: matrics.judged.choose_samples(np.ones((12, 12)), x, x[::-1], rng=0)
     yield "ConfusionState", MANY, lambda x: matrics.ConfusionState.zeros(**grouped).update(x, x, groups=x)
     yield "MarginState", MANY, lambda x: matrics.MarginState.zeros(100).update(x, x[::-1])
-    yield "ranking clusters", MANY, lambda x: matrics.ranking_interval(TWO, SCORES, clusters=x)
-    yield "top_k_accuracy", TRUE, lambda x: matrics.top_k_accuracy(x, PROBABILITIES, 2)
-    yield "log_loss", TRUE, lambda x: matrics.log_loss(x, PROBABILITIES)
+    yield "ranking clusters", MANY, lambda x: matrics.ranking.interval(TWO, SCORES, clusters=x)
+    yield "top_k_accuracy", TRUE, lambda x: matrics.ranking.top_k_accuracy(x, PROBABILITIES, 2)
+    yield "log_loss", TRUE, lambda x: matrics.probabilities.log_loss(x, PROBABILITIES)
     yield "fleiss_kappa", RATINGS, lambda x: raters.fleiss_kappa(x, **hundred)
     yield "conger_kappa", RATINGS, lambda x: raters.conger_kappa(x, **hundred)
     yield "krippendorff_alpha", RATINGS, lambda x: raters.krippendorff_alpha(x, weights="interval", **hundred)
@@ -148,7 +160,7 @@ def of_names() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
 def of_two() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     for name in ("roc_auc", "average_precision", "log_loss", "brier_score", "threshold_curve", "roc_auc_variance"):
         yield name, TWO, lambda x, name=name: getattr(matrics, name)(x, SCORES)
-    yield "multilabel", TAGS, lambda x: matrics.multilabel_score(x, FOUND.astype(x.dtype), "f1", average="samples")
+    yield "multilabel", TAGS, lambda x: matrics.multilabel.score(x, FOUND.astype(x.dtype), "f1", average="samples")
     yield "ScoreState", TWO, lambda x: matrics.ScoreState.zeros(bits=4).update(x, SCORES)
 
 

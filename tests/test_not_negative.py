@@ -110,7 +110,7 @@ def test_functions_refuse_results_that_are_neither():
     with pytest.warns(UserWarning, match="only among"), pytest.raises(ValueError, match=r"11 predictions of 'maybe'"):
         matrics.score_labels(true, pred, "specificity", positive="ill")
     with pytest.warns(UserWarning, match="only among"):
-        counts = matrics.count_frame({"y_true": list(true), "y_pred": list(pred)})
+        counts = matrics.frames.count({"y_true": list(true), "y_pred": list(pred)})
     for call in (
         lambda: counts.score("specificity", positive="ill"),
         lambda: counts.interval("specificity", positive="ill"),
@@ -122,9 +122,9 @@ def test_functions_refuse_results_that_are_neither():
     assert declared.requirements[0].estimate == pytest.approx(48 / 60)  # as three classes were asked for
     table = pd.crosstab(pd.Series(true), pd.Series(pred)).reindex(["ill", "maybe", "well"], fill_value=0)
     with pytest.raises(ValueError, match=r"11 predictions of 'maybe'"):
-        matrics.diagnostic_table(table, positive="ill")
+        matrics.stats.diagnostic_table(table, positive="ill")
     with pytest.raises(ValueError, match=r"2 predictions of 'class 2'"):
-        matrics.diagnostic_table([[5, 1, 1], [1, 5, 1], [0, 0, 0]], positive=0)
+        matrics.stats.diagnostic_table([[5, 1, 1], [1, 5, 1], [0, 0, 0]], positive=0)
     true, pred = zip(*KNOWN, strict=True)
     assert matrics.score_labels(true, pred, "specificity", positive="ill")["specificity"] == 42 / 54
 
@@ -148,7 +148,7 @@ def test_the_status_of_a_proportion_is_that_of_its_samples():
     assert matrics.interval([FEW, FEW], "recall:class")["recall:class"].status.tolist() == [[ok, few]] * 2
     gap = matrics.compare(FEW, [[90, 11], [3, 9]], "sensitivity, specificity")
     assert [int(one.status) for one in gap.values()] == [few, ok]
-    table = matrics.diagnostic_table(FEW)
+    table = matrics.stats.diagnostic_table(FEW)
     rows = dict(zip(table.names, table.status.tolist(), strict=True))
     assert [rows[name] for name in ("sensitivity", "specificity", "accuracy", "prevalence")] == [few, ok, ok, ok]
 
@@ -186,13 +186,16 @@ def test_a_bound_of_weights_is_none_of_samples():
     score = true + random.normal(size=300)
     euros = random.uniform(1, 9, 300)
     bound = "predicted_positives<=100"
-    for function, more in ((matrics.best_threshold, {}), (matrics.best_threshold_interval, {"num": 5, "rng": 0})):
+    for function, more in (
+        (matrics.ranking.best_threshold, {}),
+        (matrics.best_threshold_interval, {"num": 5, "rng": 0}),
+    ):
         with pytest.warns(UserWarning, match="bound of a sum of weights, and not of a number of samples"):
             found = function(true, score, "recall", subject_to=bound, sample_weight=euros, **more)
-    chosen = score >= matrics.best_threshold(true, score, "recall", subject_to=bound).threshold
+    chosen = score >= matrics.ranking.best_threshold(true, score, "recall", subject_to=bound).threshold
     assert chosen.sum() == 100
     assert euros[score >= float(found.threshold.estimate)].sum() <= 100
-    matrics.best_threshold(true, score, "recall", subject_to="precision>=0.6", sample_weight=euros)  # a share
+    matrics.ranking.best_threshold(true, score, "recall", subject_to="precision>=0.6", sample_weight=euros)  # a share
 
 
 @pytest.mark.usefixtures("files")

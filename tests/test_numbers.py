@@ -253,7 +253,7 @@ def test_entropies_beside_a_dominant_class(backend: Any, dtype: type) -> None:
 @pytest.mark.parametrize(("beta", "limit"), [(1e200, "recall"), (1e-200, "precision")])
 def test_fbeta_at_its_ends(beta: float, limit: str) -> None:
     cm = [[8, 2], [1, 9]]
-    np.testing.assert_allclose(matrics.fbeta(cm, beta=beta), matrics.get_metric(limit)(cm), rtol=1e-15)
+    np.testing.assert_allclose(matrics.metrics.fbeta(cm, beta=beta), matrics.get_metric(limit)(cm), rtol=1e-15)
 
 
 def test_f1_of_the_largest_floats() -> None:
@@ -325,6 +325,6 @@ def test_scikit_learn(n: int, zero_division: float) -> None:
             assert matrics.mcc(cm, zero_division=0) == pytest.approx(
                 sklearn_metrics.matthews_corrcoef(y_true, y_pred), abs=1e-12
             )
-            pairs = matrics.pair_counts(cm)
+            pairs = matrics.transform.pair_counts(cm)
             theirs = sklearn_metrics.cluster.pair_confusion_matrix(y_true, y_pred) / 2
             np.testing.assert_allclose(pairs, theirs, rtol=1e-12)

@@ -101,7 +101,7 @@ def test_eigenvalues_of_hard_matrices(on_device: Any, device: Any, n: int, dtype
     """To some units of rounding of the largest eigenvalue."""
     import torch
 
-    from matrics.engine.eigenvalues import operator
+    from matrics._engine.eigenvalues import operator
 
     for name, matrices in test_eigenvalues.hard_matrices(n, 40):
         cells = test_eigenvalues.scaled(matrices, dtype)
@@ -250,7 +250,7 @@ METRICS = {
 def made(kind: str, **more: Any) -> Any:
     import torch
 
-    from matrics.integrations import torch as integration
+    from matrics import torch as integration
 
     name, options = METRICS[kind]
     options = options | more
@@ -356,7 +356,7 @@ def test_scoring_does_not_wait(gpu: Any) -> None:
             matrics.score(cm, "all" if n < 12 else "core")
             with without_waiting(gpu):
                 matrics.score(cm, "all" if n < 12 else "core")
-                matrics.eigenvalues(cm)
+                matrics.study.eigenvalues(cm)
                 matrics.confusion_matrix(cm[:, 0, 0].long() % 3, cm[:, 1, 1].long() % 3, num_classes=3)
 
 

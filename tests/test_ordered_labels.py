@@ -44,7 +44,7 @@ def test_alphabetical_order_is_refused(spec: str) -> None:
     with pytest.raises(ValueError, match=match):
         matrics.gate(TEXTS[0], f"{spec} >= 0.1", y_pred=TEXTS[1])
     with pytest.raises(ValueError, match=match):
-        matrics.count_frame({"y_true": TEXTS[0], "y_pred": TEXTS[1]}).score(spec)
+        matrics.frames.count({"y_true": TEXTS[0], "y_pred": TEXTS[1]}).score(spec)
     with pytest.raises(ValueError, match=match):
         matrics.score_labels(*(pandas.Series(text, dtype="category") for text in TEXTS), spec)
 
@@ -56,7 +56,7 @@ def test_an_order_is_kept(kappa: float) -> None:
     for labels in (series, enums):
         assert matrics.score_labels(*labels, LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
         frame = {"y_true": labels[0], "y_pred": labels[1]}
-        assert matrics.count_frame(frame).score(LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
+        assert matrics.frames.count(frame).score(LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
         gate = matrics.gate(labels[0], f"{LINEAR} >= 0", y_pred=labels[1])
         assert gate.requirements[0].estimate == pytest.approx(kappa)
     crosstab = pandas.crosstab(*series)
@@ -78,7 +78,7 @@ def test_the_order_of_one_side_is_that_of_both(kappa: float) -> None:
         (polars.DataFrame({"a": polars.Series(TEXTS[0], dtype=polars.Enum(ORDER))}), TEXTS[1]),
     ):
         assert matrics.score_labels(y_true, y_pred, LINEAR)[LINEAR] == pytest.approx(kappa, rel=1e-12)
-    assert matrics.count_frame({"y_true": true, "y_pred": TEXTS[1]}).labels == tuple(ORDER)
+    assert matrics.frames.count({"y_true": true, "y_pred": TEXTS[1]}).labels == tuple(ORDER)
 
 
 def test_two_classes_need_no_order() -> None:
@@ -118,12 +118,12 @@ def test_matrices_of_agreement_and_of_disagreement() -> None:
     ratings = np.stack([TRUE, PRED], axis=1)
     assert raters.conger_kappa(ratings, num_classes=3, weights=weights) == pytest.approx(kappa, rel=1e-12)
     alpha = raters.krippendorff_alpha(ratings, num_classes=3, weights=weights)
-    assert matrics.krippendorff_alpha(cm, weights=weights) == pytest.approx(float(alpha), rel=1e-12)
-    assert matrics.krippendorff_alpha(cm, costs=costs) == pytest.approx(float(alpha), rel=1e-12)
+    assert matrics.metrics.krippendorff_alpha(cm, weights=weights) == pytest.approx(float(alpha), rel=1e-12)
+    assert matrics.metrics.krippendorff_alpha(cm, costs=costs) == pytest.approx(float(alpha), rel=1e-12)
     wrong: list[Any] = [
         (lambda: matrics.cohen_kappa(cm, weights=costs), "with 1 on the diagonal, .*, got 0 at .*costs="),
         (lambda: matrics.cohen_kappa(cm, costs=weights), "with 0 on the diagonal, .*, got 1 at .*weights="),
-        (lambda: matrics.krippendorff_alpha(cm, weights=costs), "with 1 on the diagonal"),
+        (lambda: matrics.metrics.krippendorff_alpha(cm, weights=costs), "with 1 on the diagonal"),
         (lambda: raters.conger_kappa(ratings, num_classes=3, weights=costs), r"with 1 on the diagonal .*, got \[0"),
         (lambda: raters.krippendorff_alpha(ratings, num_classes=3, weights=costs), "with 1 on the diagonal"),
         (

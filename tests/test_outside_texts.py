@@ -17,9 +17,9 @@ import pytest
 from commands import refused
 
 import matrics
-from matrics.catalogue import registry
-from matrics.quoting import LONGEST, quoted, split_outside
-from matrics.scoring import score as scoring
+from matrics._catalogue import registry
+from matrics._quoting import LONGEST, quoted, split_outside
+from matrics._scoring import score as scoring
 
 CM = [[30, 10], [5, 40]]
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.3]
@@ -63,11 +63,13 @@ DOORS: dict[str, Callable[[str], Any]] = {
     "class names": lambda text: matrics.score(CM, "recall", class_names=[text, text]),
     "known classes": lambda text: matrics.score(CM, "recall", class_names=[text, f"{text}!"], positive="a"),
     "text of class names": lambda text: matrics.score(CM, "recall", class_names=text),
-    "constraint": lambda text: matrics.best_threshold(Y, SCORES, "f1", subject_to=text),
-    "measure of a constraint": lambda text: matrics.best_threshold(Y, SCORES, "f1", subject_to=f"{text}>=0.5"),
-    "option of a constraint": lambda text: matrics.best_threshold(Y, SCORES, "f1", subject_to=f"f1({text})>=0.5"),
-    "limit": lambda text: matrics.best_threshold(Y, SCORES, "f1", subject_to=f"recall>={text}"),
-    "benchmark": lambda text: matrics.interpret(0.5, text),
+    "constraint": lambda text: matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=text),
+    "measure of a constraint": lambda text: matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=f"{text}>=0.5"),
+    "option of a constraint": lambda text: matrics.ranking.best_threshold(
+        Y, SCORES, "f1", subject_to=f"f1({text})>=0.5"
+    ),
+    "limit": lambda text: matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=f"recall>={text}"),
+    "benchmark": lambda text: matrics.study.interpret(0.5, text),
     "family": matrics.list_metrics,
     "attribute": lambda text: getattr(matrics, text),
     "method": lambda text: matrics.interval(CM, "mcc", method=text),
@@ -119,10 +121,10 @@ def test_time_grows_with_the_length_alone(door: str) -> None:
         lambda many: matrics.interval(CM, "mcc", method=many),
         lambda many: matrics.confusion_matrix(["x"], ["x"], labels=many),
         lambda many: matrics.confusion_matrix(["x"], ["x"], labels=[*many, many[-1]]),
-        lambda many: matrics.best_threshold(Y, SCORES, "f1", subject_to=many),
-        lambda many: matrics.best_threshold(Y, SCORES, "f1", subject_to=[1, *many]),
+        lambda many: matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=many),
+        lambda many: matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=[1, *many]),
         matrics.get_metric,
-        lambda many: matrics.interpret(0.5, many),
+        lambda many: matrics.study.interpret(0.5, many),
     ],
 )
 def test_long_lists_are_read_at_once_and_quoted_in_part(door: Callable[[Any], Any]) -> None:
@@ -142,7 +144,7 @@ def test_a_text_beyond_the_limit_is_refused_by_its_length() -> None:
     with pytest.raises(ValueError, match=r"a spec of at most 1,000,000 characters, got 1,000,001: 'aaa"):
         matrics.get_metric("a" * (LONGEST + 1))
     with pytest.raises(ValueError, match=r"a constraint of at most 1,000,000 characters, got 1,000,009: 'aaa"):
-        matrics.best_threshold(Y, SCORES, "f1", subject_to="a" * (LONGEST + 1) + ">=0.5 or so"[:8])
+        matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to="a" * (LONGEST + 1) + ">=0.5 or so"[:8])
 
 
 def test_weights_of_a_hundred_classes_are_no_long_text() -> None:
@@ -164,8 +166,8 @@ def test_weights_of_a_hundred_classes_are_no_long_text() -> None:
     ],
 )
 def test_a_constraint_is_split_at_its_sign(text: str, name: str, sign: str, limit: float) -> None:
-    from matrics.catalogue.classes import Classes
-    from matrics.ranking.constraints import read_constraints
+    from matrics._catalogue.classes import Classes
+    from matrics._ranking.constraints import read_constraints
 
     (found,) = read_constraints([text], Classes(2, ("a>=b", "a<b"), by_construction=True))
     assert (found.name, found.sign, found.limit) == (name, sign, limit)
@@ -176,7 +178,7 @@ def test_a_constraint_is_split_at_its_sign(text: str, name: str, sign: str, limi
 )
 def test_what_is_no_constraint(text: str) -> None:
     with pytest.raises(ValueError, match="subject_to: expected"):
-        matrics.best_threshold(Y, SCORES, "f1", subject_to=text)
+        matrics.ranking.best_threshold(Y, SCORES, "f1", subject_to=text)
 
 
 def test_parts_of_a_text_together_are_the_text() -> None:
@@ -228,10 +230,13 @@ def test_a_value_is_quoted_as_python_writes_it_or_in_part() -> None:
         (lambda: matrics.score(CM, "recall", positive=10**5000), "from 0 to 1, got a value of type int"),
         (lambda: matrics.score(CM, "recall", positive=10**5000, class_names=["a", "b"]), "no class is called so"),
         (lambda: matrics.score([[10**5000, 1], [1, 1]]), "which does not fit in 64 bits"),
-        (lambda: matrics.samples_needed(CM, "mcc", half_width=10**5000), "half_width: expected a positive number"),
+        (
+            lambda: matrics.stats.samples_needed(CM, "mcc", half_width=10**5000),
+            "half_width: expected a positive number",
+        ),
         (lambda: matrics.interval(CM, "mcc", method="bootstrap", num=10**5000), "num=a value of type int: expected"),
         (lambda: matrics.interval(CM, "mcc", method="bootstrap", rng=-(10**5000)), "got a value of type int"),
-        (lambda: matrics.top_k_accuracy([0], [[0.1, 0.9]], 10**5000), "k: expected"),
+        (lambda: matrics.ranking.top_k_accuracy([0], [[0.1, 0.9]], 10**5000), "k: expected"),
         (lambda: matrics.confusion_matrix([0], [0], num_classes=10**5000), "num_classes: expected"),
     ],
 )

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue import registry
-from matrics.catalogue.record import Metric
-from matrics.engine.table import Table
+from matrics._catalogue import registry
+from matrics._catalogue.record import Metric
+from matrics._engine.table import Table
 
 needs_dask = pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
@@ -250,12 +250,12 @@ def test_intervals_and_comparisons_are_those_of_the_same_measure_of_ours() -> No
 def test_thresholds() -> None:
     y_true, _, scores = labels()
     ours, theirs = lenient.using(beta=1), "recall:binary"
-    curve = matrics.threshold_curve(y_true, scores, [ours, "precision:binary"])
-    assert np.array_equal(curve[str(ours)], matrics.threshold_curve(y_true, scores, theirs)[theirs])
-    best = matrics.best_threshold(y_true, scores, HITS, subject_to="recall >= 0.9")
-    assert best == matrics.best_threshold(y_true, scores, "accuracy", subject_to="recall >= 0.9")
+    curve = matrics.ranking.threshold_curve(y_true, scores, [ours, "precision:binary"])
+    assert np.array_equal(curve[str(ours)], matrics.ranking.threshold_curve(y_true, scores, theirs)[theirs])
+    best = matrics.ranking.best_threshold(y_true, scores, HITS, subject_to="recall >= 0.9")
+    assert best == matrics.ranking.best_threshold(y_true, scores, "accuracy", subject_to="recall >= 0.9")
     matrics.register(lenient)
-    constrained = matrics.best_threshold(y_true, scores, HITS, subject_to="lenient(beta=1) >= 0.9")
+    constrained = matrics.ranking.best_threshold(y_true, scores, HITS, subject_to="lenient(beta=1) >= 0.9")
     assert constrained == best
 
 
@@ -264,8 +264,8 @@ def test_several_labels() -> None:
     sets = np.stack([y_true, y_pred, 1 - y_true], -1)
     others = np.stack([y_pred, y_true, y_pred], -1)
     for average in ("macro", "micro", "weighted", "samples", "label"):
-        found = matrics.multilabel_score(sets, others, [lenient.using(beta=1), HITS], average=average)
-        wanted = matrics.multilabel_score(sets, others, "recall,accuracy", average=average)
+        found = matrics.multilabel.score(sets, others, [lenient.using(beta=1), HITS], average=average)
+        wanted = matrics.multilabel.score(sets, others, "recall,accuracy", average=average)
         assert list(found) == ["lenient(beta=1)", "found_share"]
         for mine, ours in zip(found.values(), wanted.values(), strict=True):
             assert mine == pytest.approx(ours)
@@ -308,7 +308,7 @@ def test_a_report_has_its_name_and_no_certificate_of_another() -> None:
 
 
 def test_a_torch_metric_scores_it_and_its_clones_do(torch: Any) -> None:
-    from matrics.integrations.torch import ConfusionMetric, ScoreMetric
+    from matrics.torch import ConfusionMetric, ScoreMetric
 
     y_true, y_pred, scores = map(torch.tensor, labels())
     metric = ConfusionMetric(2, [lenient, constant(0.123)], prefix="val/")
@@ -334,7 +334,7 @@ def test_a_torch_metric_scores_it_and_its_clones_do(torch: Any) -> None:
 
 def test_torchmetrics_and_their_clones(torch: Any) -> None:
     pytest.importorskip("torchmetrics")
-    from matrics.integrations.torchmetrics import ConfusionMetric
+    from matrics.torchmetrics import ConfusionMetric
 
     y_true, y_pred, _ = map(torch.tensor, labels())
     metric = ConfusionMetric(2, [lenient, HITS])
@@ -347,8 +347,7 @@ def test_torchmetrics_and_their_clones(torch: Any) -> None:
 def test_flax_scores_it() -> None:
     pytest.importorskip("flax")
     import jax
-
-    from matrics.integrations.flax import ConfusionMetric
+    from matrics.flax import ConfusionMetric
 
     y_true, y_pred, _ = labels()
     metric = ConfusionMetric(2, [lenient, constant(0.5)])
@@ -363,7 +362,7 @@ def test_dask_scores_it_and_names_a_new_one_differently() -> None:
     import dask
     import dask.array as da
 
-    from matrics.integrations import dask as of_dask
+    from matrics import dask as of_dask
 
     stack = da.from_array(STACK, chunks=(1, 2, 2))
     found = of_dask.score(stack, [lenient, HITS])
@@ -376,7 +375,7 @@ def test_dask_scores_it_and_names_a_new_one_differently() -> None:
 
 def test_named_dimensions() -> None:
     xr = pytest.importorskip("xarray")
-    from matrics.integrations.xarray import score
+    from matrics.xarray import score
 
     found = score(xr.DataArray(STACK, dims=("model", "true", "pred")), [lenient, HITS])
     assert found["found_share"].attrs["metric"] == "found_share"
@@ -465,7 +464,7 @@ def test_packages_are_asked_at_the_first_unknown_name(monkeypatch: pytest.Monkey
         asked.append(group)
         return [Entry("broken", OSError("no such disk")), Entry("taken", constant(1, "mcc")), Entry("good", [lenient])]
 
-    monkeypatch.setattr("matrics.catalogue.registry._ASKED", {})
+    monkeypatch.setattr("matrics._catalogue.registry._ASKED", {})
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     assert matrics.score(CM, "mcc")
     assert not asked
@@ -675,7 +674,7 @@ def test_old_measures_are_let_go() -> None:
     """What was computed with a measure of a cell that is run again does not keep it beyond the cache."""
     import weakref
 
-    from matrics.scoring.score import _KNOWN
+    from matrics._scoring.score import _KNOWN
 
     metric = constant(0.5)
     kept = weakref.ref(metric.function)

@@ -89,7 +89,7 @@ def test_scikit_learn(n: int) -> None:
         ):
             reference = by_labels(function, average=theirs, **keywords, **every)
             compare(stack, f"{spec}:{average}", reference, zero_division=0)
-    pairs = matrics.pair_counts(stack)
+    pairs = matrics.transform.pair_counts(stack)
     ours = {"fowlkes_mallows:binary": sk.fowlkes_mallows_score, "accuracy": sk.rand_score}
     for spec, function in ours.items():
         theirs = [[by_labels(function)(cm) for cm in row] for row in stack]
@@ -178,7 +178,7 @@ def test_sensitivity_index() -> None:
         return float(norm.isf(small) if cell > other else norm.ppf(small))
 
     rows = list(itertools.product(cells, repeat=2))
-    ours = matrics.sensitivity_index(np.asarray(rows, float), average="binary", positive=0)
+    ours = matrics.metrics.sensitivity_index(np.asarray(rows, float), average="binary", positive=0)
     wanted = [quantile(*first) - quantile(*second) for first, second in rows]
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-12)
     assert np.abs(ours).max() > 70
@@ -231,10 +231,10 @@ def test_kappa_standard_error_as_printed() -> None:
     They are Fleiss, Cohen and Everitt's of 1969.
     """
     sas = [[0, 4, 1], [0, 8, 0], [0, 1, 5]]
-    assert matrics.kappa_standard_error(sas) == pytest.approx(0.1380, abs=5e-5)
-    limits = [matrics.kappa_confidence_limit(sas, bound=bound) for bound in ("lower", "upper")]
+    assert matrics.metrics.kappa_standard_error(sas) == pytest.approx(0.1380, abs=5e-5)
+    limits = [matrics.metrics.kappa_confidence_limit(sas, bound=bound) for bound in ("lower", "upper")]
     np.testing.assert_allclose(limits, [0.2137, 0.7547], atol=5e-5)
-    assert matrics.kappa_standard_error([[75, 1, 4], [5, 4, 1], [0, 0, 10]]) == pytest.approx(0.088, abs=5e-4)
+    assert matrics.metrics.kappa_standard_error([[75, 1, 4], [5, 4, 1], [0, 0, 10]]) == pytest.approx(0.088, abs=5e-4)
 
 
 def kappa_in_shares(cells: list[list[Any]]) -> Any:
@@ -270,15 +270,15 @@ def test_kappa_standard_error_of_simulated_samples() -> None:
     shares = np.asarray([[0.5, 0.3], [0.02, 0.18]])
     samples = np.random.default_rng(0).multinomial(2000, shares.ravel(), 40_000).reshape(-1, 2, 2)
     spread = matrics.cohen_kappa(samples).std()
-    assert matrics.kappa_standard_error(2000 * shares) == pytest.approx(spread, rel=0.02)
-    assert matrics.kappa_standard_error(2000 * shares, method="cohen") > 1.2 * spread
+    assert matrics.metrics.kappa_standard_error(2000 * shares) == pytest.approx(spread, rel=0.02)
+    assert matrics.metrics.kappa_standard_error(2000 * shares, method="cohen") > 1.2 * spread
 
 
 @pytest.mark.parametrize("size", [1, 1e30])
 def test_kappa_standard_error_without_errors(size: float) -> None:
     perfect = np.diag([3, 4, 5]).astype(np.float32) * np.float32(size)
-    assert matrics.kappa_standard_error(perfect) == 0
-    assert matrics.kappa_confidence_limit(perfect) == 1
+    assert matrics.metrics.kappa_standard_error(perfect) == 0
+    assert matrics.metrics.kappa_confidence_limit(perfect) == 1
 
 
 # Definitions, in fractions -------------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_least_auroc_ova(sizes: tuple[int, ...]) -> None:
 
     every = np.asarray(list(itertools.product(*map(rows, sizes))))
     np.testing.assert_allclose(
-        matrics.auroc_ova_lower_bound(every), matrics.auroc_ova(every).min(), rtol=1e-12, atol=1e-12
+        matrics.metrics.auroc_ova_lower_bound(every), matrics.metrics.auroc_ova(every).min(), rtol=1e-12, atol=1e-12
     )
 
 
@@ -440,8 +440,8 @@ def test_roots_of_yule() -> None:
     """Y is Q of the roots, and φ the root of φ²."""
     for n in SIZES:
         stack = draw(n, full=True)
-        ratio = matrics.diagnostic_odds_ratio(stack, average="class")
-        np.testing.assert_allclose(matrics.yule_q(stack, average="class"), (ratio - 1) / (ratio + 1), **EXACT)
+        ratio = matrics.metrics.diagnostic_odds_ratio(stack, average="class")
+        np.testing.assert_allclose(matrics.metrics.yule_q(stack, average="class"), (ratio - 1) / (ratio + 1), **EXACT)
         roots = np.sqrt(ratio)
-        np.testing.assert_allclose(matrics.yule_y(stack, average="class"), (roots - 1) / (roots + 1), **EXACT)
-        np.testing.assert_allclose(matrics.phi(stack) ** 2, matrics.phi_squared(stack), **EXACT)
+        np.testing.assert_allclose(matrics.metrics.yule_y(stack, average="class"), (roots - 1) / (roots + 1), **EXACT)
+        np.testing.assert_allclose(matrics.metrics.phi(stack) ** 2, matrics.metrics.phi_squared(stack), **EXACT)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.folds.permutation import shuffled
+from matrics._folds.permutation import shuffled
 
 RANDOM = np.random.default_rng(0)
 Y, PREDICTED = np.asarray([0, 0, 0, 0, 1, 1, 2, 2]), np.asarray([0, 0, 0, 1, 1, 1, 2, 0])
@@ -23,7 +23,7 @@ def test_it_is_the_share_of_all_shuffles(metric: str) -> None:
     values = np.asarray(matrics.score(matrics.confusion_matrix(Y, every, num_classes=3), metric)[metric])
     side = 1 if matrics.get_metric(metric).higher_is_better else -1
     exact = np.mean(side * values >= side * own - 1e-12)
-    found = matrics.permutation_test(Y, PREDICTED, metric, num_classes=3, num=40_000, rng=0)
+    found = matrics.stats.permutation_test(Y, PREDICTED, metric, num_classes=3, num=40_000, rng=0)
     assert found.score == pytest.approx(own)
     assert found.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact / 40_000))
     assert found.mean == pytest.approx(values.mean(), abs=0.01)
@@ -48,27 +48,33 @@ def test_beside_shuffled_labels() -> None:
     drawn = np.stack([RANDOM.permutation(y_pred) for _ in range(20_000)])
     values = matrics.mcc(matrics.confusion_matrix(y_true, drawn, num_classes=2))
     expected = (1 + np.count_nonzero(values >= own - 1e-12)) / 20_001
-    found = matrics.permutation_test(y_true, y_pred, "mcc", num_classes=2, num=20_000, rng=1)
+    found = matrics.stats.permutation_test(y_true, y_pred, "mcc", num_classes=2, num=20_000, rng=1)
     assert found.p_value == pytest.approx(expected, abs=5 * math.sqrt(expected / 20_000))
 
 
 def test_models_and_labels_of_any_kind() -> None:
     names = np.asarray(["cat", "dog", "eel"])
-    found = matrics.permutation_test(names[Y], names[np.stack([PREDICTED, Y])], "accuracy", labels=list(names), rng=0)
+    found = matrics.stats.permutation_test(
+        names[Y], names[np.stack([PREDICTED, Y])], "accuracy", labels=list(names), rng=0
+    )
     assert found.p_value.shape == (2,)
     assert found.p_value[1] < 0.01 < found.p_value[0]
-    again = matrics.permutation_test(names[Y], names[np.stack([PREDICTED, Y])], "accuracy", labels=list(names), rng=0)
+    again = matrics.stats.permutation_test(
+        names[Y], names[np.stack([PREDICTED, Y])], "accuracy", labels=list(names), rng=0
+    )
     np.testing.assert_array_equal(found.p_value, again.p_value)
     assert len(found.to_frame()) == 2
     polars = pytest.importorskip("polars")
-    one = matrics.permutation_test(polars.Series(names[Y]), polars.Series(names[Y]), "mcc", labels=list(names), rng=0)
+    one = matrics.stats.permutation_test(
+        polars.Series(names[Y]), polars.Series(names[Y]), "mcc", labels=list(names), rng=0
+    )
     assert one.score == 1
 
 
 def test_the_smallest_p_value_is_not_0() -> None:
     y = np.arange(200) % 2
-    assert matrics.permutation_test(y, y, "accuracy", num_classes=2, num=99, rng=0).p_value == 0.01
-    nothing = matrics.permutation_test([0, 0], [0, 0], "mcc", num_classes=2, num=99, rng=0)
+    assert matrics.stats.permutation_test(y, y, "accuracy", num_classes=2, num=99, rng=0).p_value == 0.01
+    nothing = matrics.stats.permutation_test([0, 0], [0, 0], "mcc", num_classes=2, num=99, rng=0)
     assert np.isnan(nothing.p_value)  # the measure is undefined
     assert nothing.undefined == 99
 
@@ -85,19 +91,19 @@ def test_the_smallest_p_value_is_not_0() -> None:
 )
 def test_bad_input_raises(metric: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.permutation_test(Y, PREDICTED, metric, **{"num_classes": 3, **options})
+        matrics.stats.permutation_test(Y, PREDICTED, metric, **{"num_classes": 3, **options})
 
 
 def test_labels_that_are_traced_are_refused() -> None:
     jax = pytest.importorskip("jax")
     y = np.arange(60) % 3
     with pytest.raises(TypeError, match="y_true, y_pred: expected known values, outside jit"):
-        jax.jit(lambda labels: matrics.permutation_test(labels, y, "mcc", num_classes=3))(y)
+        jax.jit(lambda labels: matrics.stats.permutation_test(labels, y, "mcc", num_classes=3))(y)
     for predicted in (y, np.stack([y, y])):
         with pytest.raises(TypeError, match="y_pred: expected known values, outside jit"):
-            jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(predicted)
+            jax.jit(lambda labels: matrics.stats.permutation_test(y, labels, "mcc", num_classes=3))(predicted)
     with pytest.raises(TypeError, match="y_pred: expected known values"):  # by this name, as one model has none
-        jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(y)
+        jax.jit(lambda labels: matrics.stats.permutation_test(y, labels, "mcc", num_classes=3))(y)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +119,6 @@ def test_an_infinite_score_is_one_of_several(metric: str, y_true: list[int], y_p
     orders = np.asarray(list(itertools.permutations(y_true)))
     cm = matrics.confusion_matrix(orders, np.broadcast_to(y_pred, orders.shape), num_classes=2)
     exact = np.mean([not value < math.inf for value in matrics.score(cm, metric, positive=1)[metric]])
-    found = matrics.permutation_test(y_true, y_pred, metric, rng=0, **options)
+    found = matrics.stats.permutation_test(y_true, y_pred, metric, rng=0, **options)
     assert found.score == math.inf
     assert found.p_value == pytest.approx(exact, abs=0.02)

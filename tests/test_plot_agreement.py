@@ -16,7 +16,7 @@ pytest.importorskip("scipy")
 from matplotlib.patches import Rectangle
 from pictures import compare
 
-STACK = matrics.random_matrices(200, 3, rng=0)
+STACK = matrics.simulate.random_matrices(200, 3, rng=0)
 
 
 @pytest.mark.parametrize(

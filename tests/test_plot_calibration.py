@@ -92,7 +92,7 @@ def test_probabilities_of_classes() -> None:
     assert top.ax_.get_ylabel() == "share of correct predictions"
     each = plot.calibration(LABELS, CLASSES, num_bins=5, bins="width", of="class_wise")
     assert [line.name for line in each.lines] == ["class 0", "class 1", "class 2"]
-    own = matrics.expected_calibration_error(LABELS == 1, CLASSES[:, 1], num_bins=5)
+    own = matrics.probabilities.expected_calibration_error(LABELS == 1, CLASSES[:, 1], num_bins=5)
     assert each.lines[1].error == pytest.approx(float(own))
 
 

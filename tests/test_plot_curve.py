@@ -14,9 +14,9 @@ pytest.importorskip("matplotlib")
 
 from pictures import compare
 
-from matrics.plot.curve_data import steps
-from matrics.plot.curve_lines import measure_at
-from matrics.plot.lines import thinned
+from matrics._plot.curve_data import steps
+from matrics._plot.curve_lines import measure_at
+from matrics._plot.lines import thinned
 
 RANDOM = np.random.default_rng(19)
 Y = RANDOM.random(300) < 0.3
@@ -85,9 +85,9 @@ def test_pr_is_the_precision_recall_curve() -> None:
     """And not the prevalence, which PyCM calls so."""
     display = plot.curve(Y, GOOD, kind="pr")
     assert (display.kind, display.ax_.get_ylabel()) == ("precision_recall", "precision")
-    area = float(matrics.average_precision(Y, GOOD))
+    area = float(matrics.ranking.average_precision(Y, GOOD))
     assert display.lines[0][0].summary == pytest.approx(area)
-    np.testing.assert_array_equal(display.lines[0][0].y, matrics.precision_recall_curve(Y, GOOD).precision)
+    np.testing.assert_array_equal(display.lines[0][0].y, matrics.ranking.precision_recall_curve(Y, GOOD).precision)
 
 
 TEXTS = np.where(Y, "fraud", "ok")  # in the order of the alphabet the other class is the last
@@ -106,13 +106,13 @@ TEXTS = np.where(Y, "fraud", "ok")  # in the order of the alphabet the other cla
 def test_the_positive_class(y_true: object, options: dict, name: str) -> None:
     """However it is said, the numbers are those of 0 and 1, and titles say of which class."""
     roc = plot.curve(y_true, {"a": GOOD}, **options)
-    assert roc.lines[0][0].summary == pytest.approx(float(matrics.roc_auc(Y, GOOD)))
+    assert roc.lines[0][0].summary == pytest.approx(float(matrics.ranking.roc_auc(Y, GOOD)))
     assert roc.ax_.get_ylabel() == f"true positive rate (recall) of {name}"
     assert roc.describe().startswith(f"ROC curve for {name};")
     measure = plot.curve(y_true, GOOD, kind="recall,mcc", **options)
     assert measure.measures == [f"recall of {name}", "mcc"]
     assert legend(measure)[0].startswith(f"recall of {name}: ")
-    np.testing.assert_array_equal(measure.lines[0][0].y, matrics.threshold_curve(Y, GOOD, "recall")["recall"])
+    np.testing.assert_array_equal(measure.lines[0][0].y, matrics.ranking.threshold_curve(Y, GOOD, "recall")["recall"])
 
 
 def test_one_of_several_classes_is_compared_with_the_rest() -> None:
@@ -144,12 +144,12 @@ def test_the_best_threshold_is_marked() -> None:
     display = plot.curve(Y, MODELS, kind=["mcc", "cen"])
     for metric, lines in zip(("mcc", "cen"), display.lines, strict=True):
         for line, scores in zip(lines, MODELS.values(), strict=True):
-            best = matrics.best_threshold(Y, scores, metric)
+            best = matrics.ranking.best_threshold(Y, scores, metric)
             assert (line.thresholds[line.best], line.summary) == (best.threshold, best.value)
     assert display.best_of is None
-    best = matrics.best_threshold(Y, GOOD, "mcc")
+    best = matrics.ranking.best_threshold(Y, GOOD, "mcc")
     assert f"mcc of good: best {best.value:.3f} from {best.threshold:.3g} on" in display.describe()
-    best = matrics.best_threshold(Y, GOOD, "f1")
+    best = matrics.ranking.best_threshold(Y, GOOD, "f1")
     on_roc = plot.curve(Y, GOOD, best="f1")
     assert on_roc.lines[0][0].thresholds[on_roc.lines[0][0].best] == best.threshold
     assert f"f1 of class 1 best at {best.threshold:.3g}" in legend(on_roc)[0]
@@ -222,7 +222,7 @@ def test_classes_are_compared_with_the_rest() -> None:
     scores = np.eye(3)[y_true] + RANDOM.normal(size=(30, 3))
     display = plot.curve(y_true, scores)
     assert [line.name for line in display.lines[0]] == ["class 0", "class 1", "class 2"]
-    areas = matrics.roc_auc(y_true, scores, average="class")
+    areas = matrics.ranking.roc_auc(y_true, scores, average="class")
     np.testing.assert_allclose([line.summary for line in display.lines[0]], areas)
     assert np.isfinite(plot.curve(y_true, scores, kind="precision_recall").prevalence)
 
@@ -259,19 +259,19 @@ def test_what_is_undefined_is_said() -> None:
 
 def test_curves_that_were_computed_before() -> None:
     weights = RANDOM.random(300)
-    roc = matrics.roc_curve(Y, np.stack([GOOD, BAD]), sample_weight=weights)
+    roc = matrics.ranking.roc_curve(Y, np.stack([GOOD, BAD]), sample_weight=weights)
     display = plot.curve(roc, names=["a", "b"])
     assert (display.kind, [line.name for line in display.lines[0]]) == ("roc", ["a", "b"])
     np.testing.assert_array_equal(display.lines[0][1].y, roc.tpr[1])
-    assert plot.curve(matrics.roc_curve(Y, GOOD)).describe() == "ROC curve."
-    twice = matrics.threshold_curve(Y, GOOD, ["recall", "recall:binary", "mcc"])
+    assert plot.curve(matrics.ranking.roc_curve(Y, GOOD)).describe() == "ROC curve."
+    twice = matrics.ranking.threshold_curve(Y, GOOD, ["recall", "recall:binary", "mcc"])
     assert plot.curve(twice).measures == ["recall of class 1", "mcc"]
-    own = matrics.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
+    own = matrics.ranking.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
     lines = plot.curve(own).lines[0]
     np.testing.assert_array_equal(lines[0].thresholds, [1, 0.5, 0])
     assert lines[0].summary == max(own["f1"])
     assert lines[1].summary == min(own["cen"])
-    pair = {name: matrics.precision_recall_curve(Y, scores) for name, scores in MODELS.items()}
+    pair = {name: matrics.ranking.precision_recall_curve(Y, scores) for name, scores in MODELS.items()}
     assert [line.name for line in plot.curve(pair).lines[0]] == list(MODELS)
 
 
@@ -290,10 +290,10 @@ def test_curves_that_were_computed_before() -> None:
         ((Y, GOOD), {"kind": []}, "at least one metric"),
         ((Y, MODELS), {"kind": matrics.list_metrics("overall")[:13]}, "at most 12 measures"),
         ((Y,), {}, "instead of both, a ThresholdCurve"),
-        ((matrics.roc_curve(Y, GOOD),), {"level": 0.9}, "level: expected None"),
-        ((matrics.roc_curve(Y, GOOD),), {"best": "mcc"}, "best: expected True or False"),
+        ((matrics.ranking.roc_curve(Y, GOOD),), {"level": 0.9}, "level: expected None"),
+        ((matrics.ranking.roc_curve(Y, GOOD),), {"best": "mcc"}, "best: expected True or False"),
         (
-            ({"a": matrics.roc_curve(Y, GOOD), "b": matrics.precision_recall_curve(Y, GOOD)},),
+            ({"a": matrics.ranking.roc_curve(Y, GOOD), "b": matrics.ranking.precision_recall_curve(Y, GOOD)},),
             {},
             "curves of one kind",
         ),

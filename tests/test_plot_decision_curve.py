@@ -33,7 +33,7 @@ def test_it_looks_as_it_did(name: str, y_prob: object, tmp_path: Path) -> None:
 
 def test_lines_are_the_net_benefits() -> None:
     display = plot.decision_curve(Y, {"logistic": GOOD, "too sure": WILD}, [0.3, 0.1], num=200)
-    found = matrics.decision_curve(Y, np.stack([GOOD, WILD]), [0.3, 0.1], num=200, rng=0)
+    found = matrics.ranking.decision_curve(Y, np.stack([GOOD, WILD]), [0.3, 0.1], num=200, rng=0)
     for part, same in zip(display.curve.net_benefit, found.net_benefit, strict=True):
         np.testing.assert_array_equal(part, same)
     drawn = {line.get_label(): line for line in display.ax_.lines}
@@ -73,7 +73,7 @@ def test_what_is_undefined_is_said() -> None:
     assert "spoiled is undefined: a NaN. fine is worth more" in display.describe()
     drawn = {line.get_label(): line for line in display.ax_.lines}
     assert "spoiled: undefined: a NaN" in drawn
-    alone = matrics.decision_curve(Y, GOOD, [0.1, 0.3], num=20)
+    alone = matrics.ranking.decision_curve(Y, GOOD, [0.1, 0.3], num=20)
     np.testing.assert_array_equal(drawn["treat all"].get_ydata(), alone.treat_all.estimate)  # of the other model
     nobody = plot.decision_curve([0, 0, 0], [0.1, 0.2, 0.3], prevalence=0.2, num=20)
     assert "the model is undefined: no samples of a class." in nobody.describe()

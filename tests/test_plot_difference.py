@@ -9,7 +9,7 @@ import pytest
 
 import matrics
 from matrics import plot
-from matrics.uncertainty import cells
+from matrics._uncertainty import cells
 
 pytest.importorskip("matplotlib")
 
@@ -35,7 +35,7 @@ def labels(seed: int = 3) -> np.ndarray:
         pytest.param(
             "difference_paired",
             lambda: plot.difference(
-                joint=matrics.joint_confusion_matrix(*labels(), num_classes=4), names=["old", "new"]
+                joint=matrics.stats.joint_confusion_matrix(*labels(), num_classes=4), names=["old", "new"]
             ),
             marks=pytest.mark.exhaustive,
         ),
@@ -90,7 +90,7 @@ def test_of_the_same_samples_the_test_is_mcnemars() -> None:
     """As statsmodels has it, from the labels themselves."""
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
     true, first, second = labels()
-    found = cells.paired_cells(matrics.joint_confusion_matrix(true, first, second, num_classes=5).astype(float))
+    found = cells.paired_cells(matrics.stats.joint_confusion_matrix(true, first, second, num_classes=5).astype(float))
     assert np.isnan(found[4]).all()
     for i, j in np.ndindex(4, 4):
         both = [predicted[true == i] == j for predicted in (first, second)]
@@ -120,13 +120,13 @@ def test_by_chance_alone_hardly_anything_is_marked() -> None:
         marks[0] += plot.difference(a, b, top=0).beyond_chance.any()
         true = np.repeat(np.arange(3), 40)
         labels = [[random.choice(3, p=shares[k]) for k in true] for _ in range(2)]
-        joint = matrics.joint_confusion_matrix(true, *np.asarray(labels), num_classes=3)
+        joint = matrics.stats.joint_confusion_matrix(true, *np.asarray(labels), num_classes=3)
         marks[1] += plot.difference(joint=joint, top=0).beyond_chance.any()
     assert (marks <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05)).all()
 
 
 def test_pairs_find_more() -> None:
-    joint = matrics.joint_confusion_matrix(*labels(), num_classes=4)
+    joint = matrics.stats.joint_confusion_matrix(*labels(), num_classes=4)
     paired = plot.difference(joint=joint, text=False)
     apart = plot.difference(joint.sum(2), joint.sum(1), text=False, what="count")
     np.testing.assert_array_equal(paired.a, apart.a)
@@ -157,7 +157,7 @@ def test_an_order_moves_classes_and_their_tests() -> None:
 def test_arrays_of_any_library(backend: object) -> None:
     display = plot.difference(backend.asarray(A), backend.asarray(B), text=False, top=0)
     np.testing.assert_array_equal(display.a, A)
-    joint = matrics.joint_confusion_matrix(*labels(), num_classes=4)
+    joint = matrics.stats.joint_confusion_matrix(*labels(), num_classes=4)
     table = plot.difference(joint=backend.asarray(joint), text=False, top=0)
     np.testing.assert_array_equal(table.b, joint.sum(1))
 
@@ -220,7 +220,7 @@ def test_cells_below_one_percent_are_seen() -> None:
 
 def test_huge_counts_are_tested_by_a_normal_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 1e15 samples all probabilities would fill the memory; with fewer the normal law is as exact as it says."""
-    from matrics.uncertainty import cells
+    from matrics._uncertainty import cells
 
     tables = [(50_000_000 + step, 10**8, 50_000_000, 10**8) for step in (0, 3000, 12_000, 30_000)]
     exact = [cells.fisher(*table) for table in tables]

@@ -59,7 +59,7 @@ def test_few_values_are_all_drawn() -> None:
 
 
 def test_many_values_are_a_histogram_and_quantiles() -> None:
-    replicates = matrics.mcc(matrics.resample(CM, 3000, rng=0))
+    replicates = matrics.mcc(matrics.simulate.resample(CM, 3000, rng=0))
     display = plot.distribution(replicates, estimates=matrics.mcc(CM), level=0.9)
     expected = np.quantile(replicates, [0.05, 0.25, 0.5, 0.75, 0.95])
     np.testing.assert_array_equal(display.quantiles[0], expected)

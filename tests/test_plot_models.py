@@ -9,7 +9,7 @@ import pytest
 
 import matrics
 from matrics import plot
-from matrics.plot.models import MeasureOfModels
+from matrics._plot.models import MeasureOfModels
 
 pytest.importorskip("matplotlib")
 

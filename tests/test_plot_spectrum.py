@@ -12,10 +12,10 @@ from matrics import plot
 
 pytest.importorskip("matplotlib")
 
+from matrics.study import discrimination_line
 from pictures import compare
 
-from matrics.plot.discrimination import branches
-from matrics.study import discrimination_line
+from matrics._plot.discrimination import branches
 
 M_B = [[45, 5], [5, 45]]
 STACK = np.array([M_B, [[10, 0], [3, 7]], [[0, 0], [1, 2]], [[0, 3], [1, 2]], [[-1, 3], [1, 2]]])
@@ -107,7 +107,7 @@ def test_many_rows_and_many_classes() -> None:
 
 
 def test_spectra_of_any_library(backend: object) -> None:
-    np.testing.assert_allclose(plot.spectrum(backend.asarray(CM)).spectra[0].values, matrics.eigenvalues(CM))
+    np.testing.assert_allclose(plot.spectrum(backend.asarray(CM)).spectra[0].values, matrics.study.eigenvalues(CM))
 
 
 def test_lines_are_those_of_the_study() -> None:

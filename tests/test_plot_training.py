@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 
 from pictures import compare
 
-from matrics.plot.training import mean_of, smooth
+from matrics._plot.training import mean_of, smooth
 
 NAN = float("nan")
 RUN = {"step": [0, 10, 20, 30], "loss": [2.0, 1.0, NAN, 1.5], "val/mcc": [0.1, NAN, 0.6, 0.5]}
@@ -206,7 +206,7 @@ def test_a_display_can_be_pickled() -> None:
 
 
 def test_names_with_ends_of_lines_are_read_from_the_files_of_loggers(tmp_path: Path) -> None:
-    from matrics.integrations.loggers import log_to
+    from matrics.loggers import log_to
 
     name = "a\nb\u2028c"
     for ending in ("csv", "jsonl"):

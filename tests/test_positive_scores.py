@@ -12,7 +12,7 @@ import sklearn.metrics as sk
 
 import matrics
 from matrics import ScoreState
-from matrics.catalogue.naming import title_of
+from matrics._catalogue.naming import title_of
 
 if TYPE_CHECKING:
     from conftest import Backend
@@ -26,35 +26,39 @@ def best_interval(y: Any, s: Any, **options: Any) -> Any:
 
 # Every function of two classes, with what else it needs.
 DOORS: dict[str, Any] = {
-    "roc_auc": matrics.roc_auc,
-    "roc_auc_variance": matrics.roc_auc_variance,
-    "average_precision": matrics.average_precision,
-    "partial_roc_auc": lambda y, s, **o: matrics.partial_roc_auc(y, s, max_fpr=0.3, **o),
-    "precision_at_recall": lambda y, s, **o: matrics.precision_at_recall(y, s, 0.7, **o),
-    "recall_at_precision": lambda y, s, **o: matrics.recall_at_precision(y, s, 0.5, **o),
-    "recall_at_specificity": lambda y, s, **o: matrics.recall_at_specificity(y, s, 0.7, **o),
-    "decision_curve": lambda y, s, **o: matrics.decision_curve(y, s, [0.3], num=9, rng=0, **o).net_benefit.estimate,
+    "roc_auc": matrics.ranking.roc_auc,
+    "roc_auc_variance": matrics.ranking.roc_auc_variance,
+    "average_precision": matrics.ranking.average_precision,
+    "partial_roc_auc": lambda y, s, **o: matrics.ranking.partial_roc_auc(y, s, max_fpr=0.3, **o),
+    "precision_at_recall": lambda y, s, **o: matrics.ranking.precision_at_recall(y, s, 0.7, **o),
+    "recall_at_precision": lambda y, s, **o: matrics.ranking.recall_at_precision(y, s, 0.5, **o),
+    "recall_at_specificity": lambda y, s, **o: matrics.ranking.recall_at_specificity(y, s, 0.7, **o),
+    "decision_curve": lambda y, s, **o: (
+        matrics.ranking.decision_curve(y, s, [0.3], num=9, rng=0, **o).net_benefit.estimate
+    ),
     "calibration_interval": lambda y, s, **o: (
-        matrics.calibration_interval(y, np.clip(s, 0.01, 0.99), "observed_expected_ratio", **o)[
+        matrics.probabilities.interval(y, np.clip(s, 0.01, 0.99), "observed_expected_ratio", **o)[
             "observed_expected_ratio"
         ].estimate
     ),
-    "ranking_interval": lambda y, s, **o: matrics.ranking_interval(y, s, "roc_auc", **o)["roc_auc"].low,
-    "compare_rankings": lambda y, s, **o: matrics.compare_rankings(y, [s, s], "roc_auc", **o)["roc_auc"].intervals.low,
-    "roc_curve": lambda y, s, **o: matrics.roc_curve(y, s, **o).tpr,
-    "precision_recall_curve": lambda y, s, **o: matrics.precision_recall_curve(y, s, **o).precision[..., 1:],
-    "threshold_confusion_matrix": lambda y, s, **o: matrics.threshold_confusion_matrix(y, s, [0.2, 0.7], **o),
-    "threshold_curve": lambda y, s, **o: matrics.threshold_curve(y, s, "recall", **o)["recall"],
-    "thresholds=": lambda y, s, **o: matrics.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
-    "best_threshold": lambda y, s, **o: matrics.best_threshold(y, s, "f1", **o).value,
+    "ranking_interval": lambda y, s, **o: matrics.ranking.interval(y, s, "roc_auc", **o)["roc_auc"].low,
+    "compare_rankings": lambda y, s, **o: matrics.ranking.compare(y, [s, s], "roc_auc", **o)["roc_auc"].intervals.low,
+    "roc_curve": lambda y, s, **o: matrics.ranking.roc_curve(y, s, **o).tpr,
+    "precision_recall_curve": lambda y, s, **o: matrics.ranking.precision_recall_curve(y, s, **o).precision[..., 1:],
+    "threshold_confusion_matrix": lambda y, s, **o: matrics.ranking.confusion_matrix(y, s, [0.2, 0.7], **o),
+    "threshold_curve": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "recall", **o)["recall"],
+    "thresholds=": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
+    "best_threshold": lambda y, s, **o: matrics.ranking.best_threshold(y, s, "f1", **o).value,
     "best_threshold_interval": best_interval,
-    "brier_score": matrics.brier_score,
-    "brier_decomposition": lambda y, s, **o: matrics.brier_decomposition(y, s, **o).resolution,
-    "log_loss": matrics.log_loss,
-    "logits": lambda y, s, **o: matrics.log_loss(y, logits=s, **o),
+    "brier_score": matrics.probabilities.brier_score,
+    "brier_decomposition": lambda y, s, **o: matrics.probabilities.brier_decomposition(y, s, **o).resolution,
+    "log_loss": matrics.probabilities.log_loss,
+    "logits": lambda y, s, **o: matrics.probabilities.log_loss(y, logits=s, **o),
     "binary_cross_entropy": matrics.binary_cross_entropy,
-    "expected_calibration_error": matrics.expected_calibration_error,
-    "reliability_curve": lambda y, s, **o: matrics.reliability_curve(y, s, num_bins=2, **o).share_of_positives,
+    "expected_calibration_error": matrics.probabilities.expected_calibration_error,
+    "reliability_curve": lambda y, s, **o: (
+        matrics.probabilities.reliability_curve(y, s, num_bins=2, **o).share_of_positives
+    ),
 }
 
 
@@ -114,11 +118,11 @@ def test_text_of_any_kind(kind: str) -> None:
 
 def test_numbers_with_texts() -> None:
     labels, s = [1, "fraud", 1, "fraud"], [0.1, 0.35, 0.4, 0.8]
-    assert matrics.roc_auc(labels, s, positive="fraud") == matrics.roc_auc([0, 1, 0, 1], s)
+    assert matrics.ranking.roc_auc(labels, s, positive="fraud") == matrics.ranking.roc_auc([0, 1, 0, 1], s)
     with pytest.raises(TypeError, match="pass the class of the scores as positive="):
-        matrics.roc_auc(labels, s)
+        matrics.ranking.roc_auc(labels, s)
     with pytest.raises(ValueError, match="a label for every sample, got 1 of 4 missing"):
-        matrics.roc_auc([None, "fraud", "ok", "fraud"], s, positive="fraud")
+        matrics.ranking.roc_auc([None, "fraud", "ok", "fraud"], s, positive="fraud")
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -163,16 +167,16 @@ def test_more_labels_are_the_rest(door: str) -> None:
 def test_scikit_learn_says_the_same() -> None:
     y, s = samples(200)
     labels = np.array(["ok", "fraud"])[y]
-    assert matrics.roc_auc(labels, s, positive="fraud") == pytest.approx(sk.roc_auc_score(labels == "fraud", s))
+    assert matrics.ranking.roc_auc(labels, s, positive="fraud") == pytest.approx(sk.roc_auc_score(labels == "fraud", s))
     wanted = sk.average_precision_score(labels, s, pos_label="fraud")
-    assert matrics.average_precision(labels, s, positive="fraud") == pytest.approx(wanted)
-    assert matrics.average_precision(labels, 1 - s, positive="ok") == pytest.approx(
+    assert matrics.ranking.average_precision(labels, s, positive="fraud") == pytest.approx(wanted)
+    assert matrics.ranking.average_precision(labels, 1 - s, positive="ok") == pytest.approx(
         sk.average_precision_score(labels, 1 - s, pos_label="ok")
     )
     wanted = sk.brier_score_loss(labels, s, pos_label="fraud")
-    assert matrics.brier_score(labels, s, positive="fraud") == pytest.approx(wanted)
+    assert matrics.probabilities.brier_score(labels, s, positive="fraud") == pytest.approx(wanted)
     fpr, tpr, limits = sk.roc_curve(labels, s, pos_label="fraud", drop_intermediate=False)
-    curve = matrics.threshold_curve(labels, s, "fpr:binary, tpr:binary", positive="fraud", unique=True)
+    curve = matrics.ranking.threshold_curve(labels, s, "fpr:binary, tpr:binary", positive="fraud", unique=True)
     for name, want in (("fpr:binary", fpr), ("tpr:binary", tpr)):
         np.testing.assert_allclose(curve[name], want)
     np.testing.assert_allclose(curve.thresholds, limits)
@@ -182,27 +186,29 @@ def test_the_classes_have_their_labels() -> None:
     """recall[fraud] is a spec, and titles name the class."""
     labels, s = ["ok", "fraud", "ok", "fraud"], [0.1, 0.35, 0.4, 0.8]
     specs = ["recall", "recall[ok]", "recall[fraud]", "recall:macro", "sensitivity"]
-    curve = matrics.threshold_curve(labels, s, specs, positive="fraud", thresholds=[0.5])
+    curve = matrics.ranking.threshold_curve(labels, s, specs, positive="fraud", thresholds=[0.5])
     assert list(curve.values) == specs
     titles = ["recall of fraud", "recall of ok", "recall of fraud", "recall, macro", "sensitivity of fraud"]
     assert [title_of(key) for key in curve.values] == titles
     assert [float(values[0]) for values in curve.values.values()] == [0.5, 1, 0.5, 0.75, 0.5]
-    best = matrics.best_threshold(labels, s, "recall[ok]", subject_to="recall[fraud] >= 1", positive="fraud")
+    best = matrics.ranking.best_threshold(labels, s, "recall[ok]", subject_to="recall[fraud] >= 1", positive="fraud")
     assert best == (0.35, 0.5)
-    best = matrics.best_threshold(["<5", ">=5", "<5"], s[:3], "f1", subject_to="recall[<5]>=0.5", positive=">=5")
+    best = matrics.ranking.best_threshold(
+        ["<5", ">=5", "<5"], s[:3], "f1", subject_to="recall[<5]>=0.5", positive=">=5"
+    )
     assert best.threshold == 0.35
-    (key,) = matrics.threshold_curve([0, 1, 1, 0], s, "recall", positive=0).values
+    (key,) = matrics.ranking.threshold_curve([0, 1, 1, 0], s, "recall", positive=0).values
     assert title_of(key) == "recall of class 0"
-    (key,) = matrics.threshold_curve([0, 1, 2, 0], s, "recall[rest]", positive=2).values
+    (key,) = matrics.ranking.threshold_curve([0, 1, 2, 0], s, "recall[rest]", positive=2).values
     assert title_of(key) == "recall of rest"
 
 
 def test_samples_are_left_out_by_their_labels() -> None:
     labels, s = ["ok", "fraud", "?", "ok", "fraud", "-"], [0.1, 0.4, 0.9, 0.5, 0.8, 0.05]
-    wanted = matrics.roc_auc([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
-    assert matrics.roc_auc(labels, s, positive="fraud", ignore_index=["?", "-"]) == wanted
+    wanted = matrics.ranking.roc_auc([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
+    assert matrics.ranking.roc_auc(labels, s, positive="fraud", ignore_index=["?", "-"]) == wanted
     numbers = [3, 7, -1, 3, 7, 9]
-    assert matrics.roc_auc(numbers, s, positive=7, ignore_index=[-1, 9]) == wanted
+    assert matrics.ranking.roc_auc(numbers, s, positive=7, ignore_index=[-1, 9]) == wanted
     state = ScoreState.zeros()
     for y, positive, left_out in ((labels, "fraud", ["?", "-"]), (numbers, 7, [-1, 9])):
         counted = state.update(y, s, positive=positive, ignore_index=left_out)
@@ -243,17 +249,17 @@ def test_a_missing_value_of_pandas_is_named(dtype: str) -> None:
     labels, s = pandas.Series([a, b, pandas.NA, b], dtype=dtype), [0.1, 0.4, 0.3, 0.2]
     for options in ({"positive": a}, {}, {"positive": b, "ignore_index": [a]}):
         with pytest.raises(ValueError, match=r"a label for every sample, got 1 of 4 missing, the first at \(2,\)"):
-            matrics.roc_auc(labels, s, **options)
+            matrics.ranking.roc_auc(labels, s, **options)
 
 
 @pytest.mark.parametrize(
     "area",
     [
-        matrics.roc_auc,
-        matrics.average_precision,
-        lambda *given, **options: matrics.partial_roc_auc(*given, max_fpr=0.5, **options),
-        lambda *given, **options: matrics.precision_at_recall(*given, 0.5, **options),
-        lambda *given, **options: matrics.recall_at_precision(*given, 0.5, **options),
+        matrics.ranking.roc_auc,
+        matrics.ranking.average_precision,
+        lambda *given, **options: matrics.ranking.partial_roc_auc(*given, max_fpr=0.5, **options),
+        lambda *given, **options: matrics.ranking.precision_at_recall(*given, 0.5, **options),
+        lambda *given, **options: matrics.ranking.recall_at_precision(*given, 0.5, **options),
     ],
 )
 def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
@@ -267,11 +273,11 @@ def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
 def test_what_positive_is_not_for() -> None:
     y, s = RANDOM.integers(0, 3, 20), RANDOM.dirichlet(np.ones(3), 20)
     with pytest.raises(ValueError, match="expected no positive="):
-        matrics.roc_auc(y, s, positive=1, multi_class="one_vs_one")
+        matrics.ranking.roc_auc(y, s, positive=1, multi_class="one_vs_one")
     with pytest.raises(ValueError, match="take the softmax first"):
-        matrics.log_loss(y, logits=s, positive=1)
+        matrics.probabilities.log_loss(y, logits=s, positive=1)
     with pytest.raises(ValueError, match=r"y_true: expected labels, which are whole numbers, got 0\.5"):
-        matrics.log_loss([0.5, 1.0], [0.1, 0.2], positive=1)
+        matrics.probabilities.log_loss([0.5, 1.0], [0.1, 0.2], positive=1)
     with pytest.raises(TypeError, match="positive: expected None, as this state has the scores of each"):
         ScoreState.zeros(num_classes=3).update(y, s, positive=1)
 
@@ -279,12 +285,17 @@ def test_what_positive_is_not_for() -> None:
 def test_arguments_in_the_wrong_order() -> None:
     message = "y_true: expected labels, got floating numbers with {} of integers: the labels come first"
     state = ScoreState.zeros()
-    for function in (matrics.roc_auc, matrics.roc_curve, lambda y, s: matrics.best_threshold(y, s, "f1"), state.update):
+    for function in (
+        matrics.ranking.roc_auc,
+        matrics.ranking.roc_curve,
+        lambda y, s: matrics.ranking.best_threshold(y, s, "f1"),
+        state.update,
+    ):
         with pytest.raises(TypeError, match=message.format("y_score")):
             function([0.1, 0.9], [0, 1])
     with pytest.raises(TypeError, match=r"y_prob: expected floating probabilities, got .*; the labels come first"):
-        matrics.log_loss([0.1, 0.9], [0, 1])  # whose labels may be floating
-    for measure in (matrics.brier_score, matrics.reliability_curve):
+        matrics.probabilities.log_loss([0.1, 0.9], [0, 1])  # whose labels may be floating
+    for measure in (matrics.probabilities.brier_score, matrics.probabilities.reliability_curve):
         with pytest.raises(TypeError, match=message.format("y_prob")):
             measure([0.1, 0.9], [0, 1])
 
@@ -294,7 +305,7 @@ def test_labels_of_classes() -> None:
     s = RANDOM.dirichlet(np.ones(3), 20)
     y = RANDOM.integers(0, 3, 20)
     hot = np.eye(3, dtype=int)[y]
-    for measure in (matrics.log_loss, matrics.brier_score, matrics.roc_auc):
+    for measure in (matrics.probabilities.log_loss, matrics.probabilities.brier_score, matrics.ranking.roc_auc):
         with pytest.warns(RuntimeWarning, match=r"y_true \(20, 3\) and y_\w+ \(20, 3\): .* pass y_true.argmax\(-1\)"):
             measure(hot, s)
         for other in (hot ^ 1, np.roll(np.tril(np.ones((20, 3), int)), 1)):
@@ -306,7 +317,7 @@ def test_labels_of_classes() -> None:
     with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
         ScoreState.zeros(num_classes=3).update(hot, s)
     with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
-        matrics.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
+        matrics.ranking.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
 
 
 @pytest.mark.sampled(6)
@@ -321,19 +332,19 @@ def test_integers_in_every_library(backend: Backend, positive: int) -> None:
     def found(labels: Any, s: Any) -> list[Any]:
         state = ScoreState.zeros(bits=6, batch_shape=(3,), like=s)
         return [
-            matrics.roc_auc(labels, s, positive=positive),
-            matrics.brier_score(labels, s, positive=positive),
-            matrics.threshold_curve(labels, s, "recall", thresholds=[0.5], positive=positive)["recall"],
-            matrics.best_threshold(labels, s, "f1", positive=positive).value,
+            matrics.ranking.roc_auc(labels, s, positive=positive),
+            matrics.probabilities.brier_score(labels, s, positive=positive),
+            matrics.ranking.threshold_curve(labels, s, "recall", thresholds=[0.5], positive=positive)["recall"],
+            matrics.ranking.best_threshold(labels, s, "f1", positive=positive).value,
             state.update(labels, s, positive=positive).roc_auc().value,
         ]
 
     state = ScoreState.zeros(bits=6, batch_shape=(3,))
     wanted = [
-        matrics.roc_auc(y, s),
-        matrics.brier_score(y, s),
-        matrics.threshold_curve(y, s, "recall", thresholds=[0.5])["recall"],
-        matrics.best_threshold(y, s, "f1").value,
+        matrics.ranking.roc_auc(y, s),
+        matrics.probabilities.brier_score(y, s),
+        matrics.ranking.threshold_curve(y, s, "recall", thresholds=[0.5])["recall"],
+        matrics.ranking.best_threshold(y, s, "f1").value,
         state.update(np.where((labels < 0) & (y == 0), -1, y), s).roc_auc().value,  # which a state drops
     ]
     got = backend.jit(found)(backend.asarray(labels), backend.asarray(s))
@@ -359,9 +370,9 @@ def test_compiled_and_mapped_by_torch(backend: Backend) -> None:
     state = ScoreState.zeros(bits=6, batch_shape=(3,), like=s)
 
     def found(y: Any, s: Any) -> Any:
-        return matrics.roc_auc(y, s, positive=0)
+        return matrics.ranking.roc_auc(y, s, positive=0)
 
-    wanted = torch.as_tensor(matrics.roc_auc(1 - y.numpy(), s.numpy()))
+    wanted = torch.as_tensor(matrics.ranking.roc_auc(1 - y.numpy(), s.numpy()))
     torch.testing.assert_close(torch.func.vmap(found)(y, s), wanted)
     torch.testing.assert_close(torch.compile(found, fullgraph=True, backend="aot_eager")(y, s), wanted)
     update = torch.compile(lambda s0, y, s: s0.update(y, s, positive=0), fullgraph=True, backend="aot_eager")
@@ -374,7 +385,7 @@ def test_off_the_host_a_negative_label_beside_others_makes_nan(jax_backend: Back
 
     y = jax_backend.asarray(np.array([[-1, 1, 1], [-1, 0, 1], [0, 0, 1]]))
     s = jax_backend.asarray(np.tile(np.float32([0.1, 0.4, 0.6]), (3, 1)))
-    got = jax.jit(lambda y, s: matrics.roc_auc(y, s, positive=1))(y, s)
+    got = jax.jit(lambda y, s: matrics.ranking.roc_auc(y, s, positive=1))(y, s)
     assert np.isnan(got).tolist() == [False, True, False]
-    mapped = jax.jit(jax.vmap(lambda y, s: matrics.roc_auc(y, s, positive=1)))(y, s)
+    mapped = jax.jit(jax.vmap(lambda y, s: matrics.ranking.roc_auc(y, s, positive=1)))(y, s)
     assert np.isnan(mapped).tolist() == [False, True, False]

@@ -30,7 +30,9 @@ def by_hand(cm: Any, shares: Any) -> np.ndarray:
 def test_rows_have_their_shares(backend: Any, n: int) -> None:
     stack = RANDOM.integers(0, 50, (3, 2, n, n))
     shares = RANDOM.dirichlet(np.ones(n))
-    found = backend.numpy(backend.call(lambda cm: matrics.at_prevalence(cm, shares.tolist()), backend.asarray(stack)))
+    found = backend.numpy(
+        backend.call(lambda cm: matrics.transform.at_prevalence(cm, shares.tolist()), backend.asarray(stack))
+    )
     wanted = [[by_hand(cm.tolist(), shares.tolist()) for cm in row] for row in stack]
     np.testing.assert_allclose(found, wanted, **backend.tolerance)
     np.testing.assert_allclose(found.sum((-2, -1)), stack.sum((-2, -1)), rtol=1e-5)
@@ -44,7 +46,7 @@ def test_predictive_values_are_those_of_bayes(backend: Any) -> None:
     npv = specificity * (1 - share) / (specificity * (1 - share) + (1 - sensitivity) * share)
 
     def both(cm: Any) -> dict[str, Any]:
-        return matrics.score(matrics.at_prevalence(cm, 0.02), "ppv,npv,sensitivity,specificity")
+        return matrics.score(matrics.transform.at_prevalence(cm, 0.02), "ppv,npv,sensitivity,specificity")
 
     found = backend.call(both, backend.asarray(CASE_CONTROL))
     values = [float(backend.numpy(found[name])) for name in ("ppv", "npv", "sensitivity", "specificity")]
@@ -54,35 +56,39 @@ def test_predictive_values_are_those_of_bayes(backend: Any) -> None:
 def test_a_number_is_the_share_of_the_positive_class() -> None:
     wanted = by_hand(CASE_CONTROL, [Fraction(4, 5), Fraction(1, 5)])
     for same in (0.2, [0.2], [0.8, 0.2], np.float64(0.2), np.asarray(0.2), np.asarray([0.2]), (0.8, 0.2)):
-        np.testing.assert_allclose(matrics.at_prevalence(CASE_CONTROL, same), wanted)
-    np.testing.assert_allclose(matrics.at_prevalence(CASE_CONTROL, 0.8, positive=0), wanted)
-    np.testing.assert_allclose(matrics.at_prevalence(CASE_CONTROL, matrics.PrevalenceEstimate(0.2, 0.001)), wanted)
+        np.testing.assert_allclose(matrics.transform.at_prevalence(CASE_CONTROL, same), wanted)
+    np.testing.assert_allclose(matrics.transform.at_prevalence(CASE_CONTROL, 0.8, positive=0), wanted)
+    np.testing.assert_allclose(
+        matrics.transform.at_prevalence(CASE_CONTROL, matrics.results.PrevalenceEstimate(0.2, 0.001)), wanted
+    )
 
 
 def test_a_number_beside_a_data_frame() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(CASE_CONTROL, index=["healthy", "ill"], columns=["healthy", "ill"])
     wanted = by_hand(CASE_CONTROL, [Fraction(4, 5), Fraction(1, 5)])
-    np.testing.assert_allclose(matrics.at_prevalence(frame, 0.2, positive="ill"), wanted)
-    np.testing.assert_allclose(matrics.at_prevalence(frame, [0.8, 0.2]), wanted)
+    np.testing.assert_allclose(matrics.transform.at_prevalence(frame, 0.2, positive="ill"), wanted)
+    np.testing.assert_allclose(matrics.transform.at_prevalence(frame, [0.8, 0.2]), wanted)
     with pytest.raises(ValueError, match="positive: expected the class that the prevalence is of"):
-        matrics.at_prevalence(frame, 0.2)
+        matrics.transform.at_prevalence(frame, 0.2)
     with pytest.raises(ValueError, match="positive: expected one of 'healthy', 'ill', got 'cat'"):
-        matrics.at_prevalence(frame, 0.2, positive="cat")
+        matrics.transform.at_prevalence(frame, 0.2, positive="cat")
 
 
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_batches_of_both(backend: Any) -> None:
     stack = RANDOM.integers(1, 50, (4, 1, 2, 2))
     shares = np.asarray([0.01, 0.2, 0.5])
-    found = backend.numpy(matrics.at_prevalence(backend.asarray(stack), backend.asarray(shares[:, None])))
+    found = backend.numpy(matrics.transform.at_prevalence(backend.asarray(stack), backend.asarray(shares[:, None])))
     assert found.shape == (4, 3, 2, 2)
     for i in range(4):
         for j, share in enumerate(shares):
             np.testing.assert_allclose(
                 found[i, j], by_hand(stack[i, 0].tolist(), [1 - share, share]), **backend.tolerance
             )
-    alone = backend.numpy(matrics.at_prevalence(backend.asarray(stack[0, 0]), backend.asarray(shares[:, None])))
+    alone = backend.numpy(
+        matrics.transform.at_prevalence(backend.asarray(stack[0, 0]), backend.asarray(shares[:, None]))
+    )
     np.testing.assert_allclose(alone, found[0])
 
 
@@ -104,25 +110,27 @@ ROADS = [
 @pytest.mark.parametrize("road", ROADS)
 def test_every_road(road: str) -> None:
     stack = RANDOM.integers(1, 50, (5, 3, 3)).astype(float)
-    found = roads.make(road).apply(lambda cm: matrics.at_prevalence(cm, [0.7, 0.2, 0.1]), stack)
+    found = roads.make(road).apply(lambda cm: matrics.transform.at_prevalence(cm, [0.7, 0.2, 0.1]), stack)
     np.testing.assert_allclose(found, [by_hand(cm.astype(int).tolist(), [0.7, 0.2, 0.1]) for cm in stack], rtol=1e-5)
 
 
 def test_empty_rows(backend: Any) -> None:
     """A class without samples is unknown, unless nothing of it is wanted; it spoils no other matrix."""
     stack = np.asarray([[[5, 5], [0, 0]], [[95, 5], [10, 90]], [[0, 0], [0, 0]]])
-    found = backend.numpy(backend.call(lambda cm: matrics.at_prevalence(cm, 0.2), backend.asarray(stack)))
+    found = backend.numpy(backend.call(lambda cm: matrics.transform.at_prevalence(cm, 0.2), backend.asarray(stack)))
     assert np.isnan(found[0]).all()
     np.testing.assert_allclose(found[1], by_hand(CASE_CONTROL, [0.8, 0.2]), rtol=1e-6)
     np.testing.assert_array_equal(found[2], 0)  # of no samples
-    without = backend.numpy(backend.call(lambda cm: matrics.at_prevalence(cm, [1, 0]), backend.asarray(stack)))
+    without = backend.numpy(
+        backend.call(lambda cm: matrics.transform.at_prevalence(cm, [1, 0]), backend.asarray(stack))
+    )
     np.testing.assert_allclose(without[0], [[5, 5], [0, 0]], rtol=1e-6)
     np.testing.assert_allclose(without[1], [[190, 10], [0, 0]], rtol=1e-6)
 
 
 def test_an_invalid_matrix_spoils_no_other(backend: Any) -> None:
     stack = np.asarray([[[5.0, np.nan], [3, 4]], CASE_CONTROL, [[-1, 2], [3, 4]]])
-    found = backend.numpy(backend.call(lambda cm: matrics.at_prevalence(cm, 0.2), backend.asarray(stack)))
+    found = backend.numpy(backend.call(lambda cm: matrics.transform.at_prevalence(cm, 0.2), backend.asarray(stack)))
     assert np.isnan(found[[0, 2]]).all()
     np.testing.assert_allclose(found[1], by_hand(CASE_CONTROL, [0.8, 0.2]), rtol=1e-6)
 
@@ -146,20 +154,20 @@ def test_an_invalid_matrix_spoils_no_other(backend: Any) -> None:
 def test_what_are_no_shares(backend: Any, prevalence: Any, message: str) -> None:
     cm = backend.asarray(np.asarray([CASE_CONTROL, CASE_CONTROL]))
     with pytest.raises(ValueError, match=f"^prevalence: .*{message}"):
-        matrics.at_prevalence(cm, prevalence)
+        matrics.transform.at_prevalence(cm, prevalence)
 
 
 def test_other_errors() -> None:
     with pytest.raises(ValueError, match=r"expected the share of each of 3 classes, .*; got a single number"):
-        matrics.at_prevalence(np.ones((3, 3)), 0.2)
+        matrics.transform.at_prevalence(np.ones((3, 3)), 0.2)
     with pytest.raises(ValueError, match="positive: expected None for 3 classes"):
-        matrics.at_prevalence(np.ones((3, 3)), [0.2, 0.3, 0.5], positive=1)
+        matrics.transform.at_prevalence(np.ones((3, 3)), [0.2, 0.3, 0.5], positive=1)
     for odd in ("2 %", None, [True, False], np.asarray([True, False])):
         with pytest.raises(TypeError, match=r"^prevalence: expected"):
-            matrics.at_prevalence(CASE_CONTROL, odd)
+            matrics.transform.at_prevalence(CASE_CONTROL, odd)
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match="expected an array of the library of the matrices"):
-        matrics.at_prevalence(CASE_CONTROL, torch.tensor(0.2))
+        matrics.transform.at_prevalence(CASE_CONTROL, torch.tensor(0.2))
 
 
 def test_gradients_of_both() -> None:
@@ -167,7 +175,7 @@ def test_gradients_of_both() -> None:
     torch = pytest.importorskip("torch")
     share = torch.tensor(0.02, dtype=torch.float64, requires_grad=True)
     cm = torch.tensor(CASE_CONTROL, dtype=torch.float64, requires_grad=True)
-    matrics.score(matrics.at_prevalence(cm, share), "ppv")["ppv"].backward()
+    matrics.score(matrics.transform.at_prevalence(cm, share), "ppv")["ppv"].backward()
     np.testing.assert_allclose(share.grad.item(), 0.9 * 0.05 / (0.9 * 0.02 + 0.05 * 0.98) ** 2)
     step = 1e-4
     for cell in np.ndindex(2, 2):
@@ -175,7 +183,7 @@ def test_gradients_of_both() -> None:
         for sign in (step, -step):
             moved = np.asarray(CASE_CONTROL, float)
             moved[cell] += sign
-            ends.append(matrics.score(matrics.at_prevalence(moved, 0.02), "ppv")["ppv"])
+            ends.append(matrics.score(matrics.transform.at_prevalence(moved, 0.02), "ppv")["ppv"])
         np.testing.assert_allclose(cm.grad[cell].item(), (ends[0] - ends[1]) / (2 * step), rtol=1e-6)
 
 
@@ -183,7 +191,7 @@ def test_gradients_are_finite_beside_empty_rows() -> None:
     torch = pytest.importorskip("torch")
     cm = torch.tensor([[[5.0, 5], [0, 0]], CASE_CONTROL], requires_grad=True)
     shares = torch.tensor([[1.0, 0], [0.8, 0.2]], requires_grad=True)
-    matrics.score(matrics.at_prevalence(cm, shares), "accuracy")["accuracy"].sum().backward()
+    matrics.score(matrics.transform.at_prevalence(cm, shares), "accuracy")["accuracy"].sum().backward()
     assert torch.isfinite(cm.grad).all()
     assert torch.isfinite(shares.grad).all()
 
@@ -192,8 +200,8 @@ def test_traced_shares_that_are_none_become_nan() -> None:
     jax = pytest.importorskip("jax")
     shares = jax.numpy.asarray([[0.8, 0.2], [0.9, 0.2], [1.2, -0.2], [0.5, float("nan")]])
     with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
-        found = np.asarray(jax.jit(matrics.at_prevalence)(jax.numpy.asarray(CASE_CONTROL), shares))
-        mapped = jax.vmap(matrics.at_prevalence, (None, 0))(jax.numpy.asarray(CASE_CONTROL), shares)
+        found = np.asarray(jax.jit(matrics.transform.at_prevalence)(jax.numpy.asarray(CASE_CONTROL), shares))
+        mapped = jax.vmap(matrics.transform.at_prevalence, (None, 0))(jax.numpy.asarray(CASE_CONTROL), shares)
     np.testing.assert_allclose(found[0], by_hand(CASE_CONTROL, [0.8, 0.2]), rtol=1e-5)
     assert np.isnan(found[1:]).all()
     np.testing.assert_allclose(mapped, found)
@@ -201,4 +209,4 @@ def test_traced_shares_that_are_none_become_nan() -> None:
 
 def test_extreme_sizes_keep_their_shares() -> None:
     cm = np.asarray([[1e150, 3e150], [2e-150, 2e-150]])
-    np.testing.assert_allclose(matrics.at_prevalence(cm, 0.5), [[5e149, 1.5e150], [1e150, 1e150]])
+    np.testing.assert_allclose(matrics.transform.at_prevalence(cm, 0.5), [[5e149, 1.5e150], [1e150, 1e150]])

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.results import PrevalenceEstimate
 
 import matrics
-from matrics import IntervalStatus, PrevalenceEstimate
+from matrics import IntervalStatus
 
 RANDOM = np.random.default_rng(35)
 # Mercaldo, Lau and Zhou 2007, whose example is also that of the R package bdpv: carriers of ApoE e4 among 375 controls
@@ -216,7 +217,7 @@ def test_jax_is_strict() -> None:
         return matrics.interval(cm, "ppv,mcc", prevalence=0.1, method=method, num=50, rng=key)["ppv"].low
 
     def estimated(cm: Any, counts: Any) -> Any:
-        estimate = matrics.estimate_prevalence(cm, counts, method="em")
+        estimate = matrics.stats.estimate_prevalence(cm, counts, method="em")
         apart = matrics.compare(cm, cm, "ppv:class", prevalence=estimate)["ppv:class"].low
         return matrics.interval(cm, "ppv,recall:min", prevalence=estimate)["ppv"].low, apart
 
@@ -268,7 +269,7 @@ def test_two_tests_on_the_same_people() -> None:
     shares = np.asarray([0.97, 0.03])
     a, b = joint.sum(2), joint.sum(1)
     found = matrics.compare_paired(joint, "accuracy,ppv", prevalence=shares, method="delta")
-    alone = [matrics.score(matrics.at_prevalence(cm, shares), "ppv")["ppv"] for cm in (a, b)]
+    alone = [matrics.score(matrics.transform.at_prevalence(cm, shares), "ppv")["ppv"] for cm in (a, b)]
     np.testing.assert_allclose(found["ppv"].difference, alone[0] - alone[1])
     variance = 0.0
     for k, share in enumerate(shares):
@@ -327,7 +328,7 @@ def test_limits_cover() -> None:
     for controls, cases, se, sp, share in ((100, 100, 0.9, 0.9, 0.02), (400, 100, 0.8, 0.95, 0.1)):
         tn, tp = RANDOM.binomial(controls, sp, number), RANDOM.binomial(cases, se, number)
         stack = np.moveaxis(np.asarray([[tn, controls - tn], [cases - tp, tp]]), -1, 0)
-        truth = matrics.score(matrics.at_prevalence([[sp, 1 - sp], [1 - se, se]], share), specs)
+        truth = matrics.score(matrics.transform.at_prevalence([[sp, 1 - sp], [1 - se, se]], share), specs)
         for name, one in matrics.interval(stack, specs, prevalence=share).items():
             covered = np.mean((one.low <= truth[name]) & (truth[name] <= one.high))
             assert 0.93 <= covered <= 0.99, name

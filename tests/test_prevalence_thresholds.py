@@ -36,7 +36,7 @@ def test_a_curve(backend: Any) -> None:
     y_true, y_score = samples()
 
     def curve(y_true: Any, y_score: Any) -> Any:
-        found = matrics.threshold_curve(y_true, y_score, SPECS, prevalence=0.02)
+        found = matrics.ranking.threshold_curve(y_true, y_score, SPECS, prevalence=0.02)
         return found.thresholds, *found.values.values()
 
     limits, *found = backend.call(curve, backend.asarray(y_true, np.int64), backend.asarray(y_score))
@@ -49,13 +49,13 @@ def test_a_curve(backend: Any) -> None:
 def test_given_thresholds_and_several_prevalences() -> None:
     y_true, y_score = samples()
     shares = np.asarray([0.01, 0.1, 0.5])
-    found = matrics.threshold_curve(y_true, y_score, "ppv", thresholds=[0.5, 1.0], prevalence=shares[:, None])
+    found = matrics.ranking.threshold_curve(y_true, y_score, "ppv", thresholds=[0.5, 1.0], prevalence=shares[:, None])
     assert found["ppv"].shape == found.thresholds.shape == (3, 2)
     for i, share in enumerate(shares):
         for j, limit in enumerate((0.5, 1.0)):
             np.testing.assert_allclose(found["ppv"][i, j], by_hand(y_true, y_score, limit, share)["ppv"])
-    best = matrics.best_threshold(y_true, y_score, "f1", prevalence=shares[:, None])
-    alone = [matrics.best_threshold(y_true, y_score, "f1", prevalence=float(share)) for share in shares]
+    best = matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=shares[:, None])
+    alone = [matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=float(share)) for share in shares]
     np.testing.assert_allclose(best.threshold, [one.threshold for one in alone])
     np.testing.assert_allclose(best.value, [one.value for one in alone])
 
@@ -65,7 +65,7 @@ def test_the_best_threshold_is_the_best_of_all(backend: Any) -> None:
     wanted = {limit: by_hand(y_true, y_score, limit, 0.05) for limit in [np.inf, *y_score]}
 
     def best(y_true: Any, y_score: Any) -> Any:
-        return tuple(matrics.best_threshold(y_true, y_score, "f1", subject_to="ppv>=0.2", prevalence=0.05))
+        return tuple(matrics.ranking.best_threshold(y_true, y_score, "f1", subject_to="ppv>=0.2", prevalence=0.05))
 
     limit, value = backend.call(best, backend.asarray(y_true, np.int64), backend.asarray(y_score))
     highest = max(one["f1"] for one in wanted.values() if one["ppv"] >= 0.2)
@@ -73,17 +73,17 @@ def test_the_best_threshold_is_the_best_of_all(backend: Any) -> None:
     np.testing.assert_allclose(wanted[float(backend.numpy(limit))]["f1"], highest, rtol=1e-9)
     noisy = np.where(np.arange(60) < 4, 5.0, y_score)
     with pytest.raises(ValueError, match=r"subject_to: no threshold has ppv>=0.9999; the best attainable ppv is"):
-        matrics.best_threshold(y_true, noisy, "f1", subject_to="ppv>=0.9999", prevalence=0.05)
+        matrics.ranking.best_threshold(y_true, noisy, "f1", subject_to="ppv>=0.9999", prevalence=0.05)
 
 
 def test_the_samples_own_prevalence_changes_nothing() -> None:
     y_true, y_score = samples()
-    plain = matrics.threshold_curve(y_true, y_score, SPECS)
-    found = matrics.threshold_curve(y_true, y_score, SPECS, prevalence=0.5)
+    plain = matrics.ranking.threshold_curve(y_true, y_score, SPECS)
+    found = matrics.ranking.threshold_curve(y_true, y_score, SPECS, prevalence=0.5)
     for name in SPECS:
         np.testing.assert_allclose(found[name], plain[name])
-    weighted = matrics.threshold_curve(y_true, y_score, SPECS, sample_weight=np.where(y_true == 1, 2.0, 38.0))
-    found = matrics.threshold_curve(y_true, y_score, SPECS, prevalence=0.05)
+    weighted = matrics.ranking.threshold_curve(y_true, y_score, SPECS, sample_weight=np.where(y_true == 1, 2.0, 38.0))
+    found = matrics.ranking.threshold_curve(y_true, y_score, SPECS, prevalence=0.05)
     for name in SPECS:
         np.testing.assert_allclose(found[name], weighted[name])
 
@@ -92,7 +92,7 @@ def test_how_sure_a_threshold_is() -> None:
     """Classes keep their sizes in each replicate, so a perfect separation has recall 1 in all of them."""
     y_true, y_score = samples(200)
     plain = matrics.best_threshold_interval(y_true, y_score, "f1", prevalence=0.02, rng=1, num=300)
-    best = matrics.best_threshold(y_true, y_score, "f1", prevalence=0.02)
+    best = matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.02)
     assert plain.threshold.estimate == best.threshold
     np.testing.assert_allclose(plain.value.estimate + plain.optimism, best.value)
     assert plain.value.low < plain.value.estimate < plain.value.high
@@ -109,28 +109,34 @@ def test_how_sure_a_threshold_is() -> None:
 def test_texts_and_estimates() -> None:
     y_true, y_score = samples()
     texts = np.where(y_true == 1, "ill", "healthy")
-    wanted = matrics.threshold_curve(y_true, y_score, "ppv", prevalence=0.02)["ppv"]
-    found = matrics.threshold_curve(texts, y_score, "ppv", positive="ill", prevalence=0.02)["ppv"]
+    wanted = matrics.ranking.threshold_curve(y_true, y_score, "ppv", prevalence=0.02)["ppv"]
+    found = matrics.ranking.threshold_curve(texts, y_score, "ppv", positive="ill", prevalence=0.02)["ppv"]
     np.testing.assert_array_equal(found, wanted)
-    estimate = matrics.PrevalenceEstimate(0.02, 0.001)
-    np.testing.assert_array_equal(matrics.threshold_curve(y_true, y_score, "ppv", prevalence=estimate)["ppv"], wanted)
+    estimate = matrics.results.PrevalenceEstimate(0.02, 0.001)
+    np.testing.assert_array_equal(
+        matrics.ranking.threshold_curve(y_true, y_score, "ppv", prevalence=estimate)["ppv"], wanted
+    )
     classes = np.stack([-y_score, y_score], -1)
-    found = matrics.threshold_curve(y_true, classes, "ppv", positive=1, prevalence=0.02)["ppv"]
+    found = matrics.ranking.threshold_curve(y_true, classes, "ppv", positive=1, prevalence=0.02)["ppv"]
     np.testing.assert_array_equal(found, wanted)
     with pytest.raises(ValueError, match=r"prevalence: expected scores of one class, or positive="):
-        matrics.threshold_curve(y_true, classes, "ppv", prevalence=0.02)
+        matrics.ranking.threshold_curve(y_true, classes, "ppv", prevalence=0.02)
 
 
 def test_a_traced_prevalence_beside_concrete_samples() -> None:
     jax = pytest.importorskip("jax")
     y_true, y_score = samples()
-    wanted = matrics.threshold_curve(y_true, y_score, "ppv", prevalence=0.02)["ppv"]
-    found = jax.jit(lambda share: matrics.threshold_curve(y_true, y_score, "ppv", prevalence=share)["ppv"])(0.02)
+    wanted = matrics.ranking.threshold_curve(y_true, y_score, "ppv", prevalence=0.02)["ppv"]
+    found = jax.jit(lambda share: matrics.ranking.threshold_curve(y_true, y_score, "ppv", prevalence=share)["ppv"])(
+        0.02
+    )
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4)
 
 
 @pytest.mark.parametrize("prevalence", [-0.1, [0.5, 0.6], [0.2, 0.3, 0.5]])
-@pytest.mark.parametrize("function", [matrics.threshold_curve, matrics.best_threshold, matrics.best_threshold_interval])
+@pytest.mark.parametrize(
+    "function", [matrics.ranking.threshold_curve, matrics.ranking.best_threshold, matrics.best_threshold_interval]
+)
 def test_what_are_no_shares(function: Any, prevalence: Any) -> None:
     with pytest.raises(ValueError, match=r"^prevalence: expected"):
         function(*samples(), "f1", prevalence=prevalence)

@@ -34,7 +34,7 @@ def test_what_they_say_is_what_happens(torch: Any) -> None:
     from torch._subclasses import FakeTensorMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    from matrics.arrays.torch import TORCH
+    from matrics._arrays.torch import TORCH
 
     views = []
 

@@ -10,7 +10,7 @@ import pytest
 import roads
 
 import matrics
-from matrics.arrays import as_arrays
+from matrics._arrays import as_arrays
 
 RANDOM = np.random.default_rng(0)
 N, CLASSES = 24, 4
@@ -27,23 +27,25 @@ def everything(stack: Any) -> dict[str, Any]:
     xp, y_true = as_arrays(stack=stack)[0].xp, _labels(stack)
     of_1, is_1 = probs[..., 1], y_true == 1
     found = {
-        "top_k_accuracy": matrics.top_k_accuracy(y_true, scores, [1, 2], sample_weight=weight),
-        "top_k_recall": matrics.top_k_recall(y_true, scores, 2, average="class"),
-        "macro": matrics.top_k_recall(y_true, scores, 2, sample_weight=weight),
-        "log_loss": matrics.log_loss(y_true, probs, sample_weight=weight),
-        "of logits": matrics.log_loss(y_true, logits=scores),
-        "soft": matrics.log_loss(probs, logits=scores, class_axis=-1),
+        "top_k_accuracy": matrics.ranking.top_k_accuracy(y_true, scores, [1, 2], sample_weight=weight),
+        "top_k_recall": matrics.ranking.top_k_recall(y_true, scores, 2, average="class"),
+        "macro": matrics.ranking.top_k_recall(y_true, scores, 2, sample_weight=weight),
+        "log_loss": matrics.probabilities.log_loss(y_true, probs, sample_weight=weight),
+        "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
+        "soft": matrics.probabilities.log_loss(probs, logits=scores, class_axis=-1),
         "binary": matrics.binary_cross_entropy(is_1, of_1),
         "binary of logits": matrics.binary_cross_entropy(of_1, logits=scores[..., 1], sample_weight=weight),
-        "brier_score": matrics.brier_score(y_true, probs, sample_weight=weight),
-        "parts": xp.stack(tuple(matrics.brier_decomposition(y_true, probs, num_bins=3)), axis=-1),
-        "ece": matrics.expected_calibration_error(y_true, probs, num_bins=5, sample_weight=weight),
-        "ece of classes": matrics.expected_calibration_error(
+        "brier_score": matrics.probabilities.brier_score(y_true, probs, sample_weight=weight),
+        "parts": xp.stack(tuple(matrics.probabilities.brier_decomposition(y_true, probs, num_bins=3)), axis=-1),
+        "ece": matrics.probabilities.expected_calibration_error(y_true, probs, num_bins=5, sample_weight=weight),
+        "ece of classes": matrics.probabilities.expected_calibration_error(
             y_true, probs, num_bins=3, of="class_wise", bins="mass", norm="l2"
         ),
-        "mce": matrics.expected_calibration_error(is_1, of_1, norm="max", bins="mass", sample_weight=weight),
+        "mce": matrics.probabilities.expected_calibration_error(
+            is_1, of_1, norm="max", bins="mass", sample_weight=weight
+        ),
     }
-    curve = matrics.reliability_curve(is_1, of_1, num_bins=3, bins="mass", sample_weight=weight)
+    curve = matrics.probabilities.reliability_curve(is_1, of_1, num_bins=3, bins="mass", sample_weight=weight)
     return found | {f"curve {name}": values for name, values in curve._asdict().items()}
 
 
@@ -52,10 +54,10 @@ def some(stack: Any) -> dict[str, Any]:
     probs, scores, weight = stack[..., :CLASSES], stack[..., CLASSES:-2], stack[..., -1]
     y_true = _labels(stack)
     return {
-        "macro": matrics.top_k_recall(y_true, scores, 2, sample_weight=weight),
-        "of logits": matrics.log_loss(y_true, logits=scores),
+        "macro": matrics.ranking.top_k_recall(y_true, scores, 2, sample_weight=weight),
+        "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
         "binary of logits": matrics.binary_cross_entropy(probs[..., 1], logits=scores[..., 1], sample_weight=weight),
-        "mce": matrics.expected_calibration_error(
+        "mce": matrics.probabilities.expected_calibration_error(
             y_true == 1, probs[..., 1], norm="max", bins="mass", sample_weight=weight
         ),
     }
@@ -72,7 +74,7 @@ def samples(batch: int) -> np.ndarray:
 # Results that do not depend on the probabilities, on the scores, and on whether a label that is not 1 is a class.
 NOT_OF_PROBS = {"top_k_accuracy", "top_k_recall", "macro", "of logits"}
 OF_SCORES = NOT_OF_PROBS | {"soft", "binary of logits"}
-OF_CLASS_1 = {"binary", "binary of logits", "mce"} | {f"curve {name}" for name in matrics.Reliability._fields}
+OF_CLASS_1 = {"binary", "binary of logits", "mce"} | {f"curve {name}" for name in matrics.results.Reliability._fields}
 OF_PYTORCH = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # to itself
 
 
@@ -145,12 +147,12 @@ def test_batches_of_any_size_share_a_graph() -> None:
 
     def everything(y: Any, x: Any, w: Any) -> tuple[Any, ...]:
         return (
-            matrics.roc_auc(y, x, multi_class="one_vs_one"),
-            matrics.log_loss(y, logits=x, sample_weight=w),
-            matrics.top_k_recall(y, x, 2),
-            matrics.expected_calibration_error(y, x.softmax(-1), bins="mass", sample_weight=w),
-            matrics.multilabel_score(x > 0, x > 0.5, "f1", sample_weight=w)["f1"],
-            matrics.subset_accuracy(x > 0, x > 0.5),
+            matrics.ranking.roc_auc(y, x, multi_class="one_vs_one"),
+            matrics.probabilities.log_loss(y, logits=x, sample_weight=w),
+            matrics.ranking.top_k_recall(y, x, 2),
+            matrics.probabilities.expected_calibration_error(y, x.softmax(-1), bins="mass", sample_weight=w),
+            matrics.multilabel.score(x > 0, x > 0.5, "f1", sample_weight=w)["f1"],
+            matrics.multilabel.subset_accuracy(x > 0, x > 0.5),
         )
 
     compiled = torch.compile(everything, fullgraph=True, dynamic=True, backend="aot_eager")

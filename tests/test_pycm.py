@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue import verbal
-from matrics.catalogue.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
-from matrics.catalogue.pycm import METHODS as OTHER_METHODS
+from matrics._catalogue import verbal
+from matrics._catalogue.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
+from matrics._catalogue.pycm import METHODS as OTHER_METHODS
 
 pycm = pytest.importorskip("pycm", reason="PyCM is not installed")
 
@@ -289,7 +289,7 @@ def test_limits_are_those_of_95_percent(stacks: Any) -> None:
     z = statistics.NormalDist().inv_cdf(0.975)
     for stack, cms in stacks:
         for side, bound in ((-1, "lower"), (1, "upper")):
-            accuracy = matrics.accuracy_confidence_limit(stack, bound=bound, method="wald")
+            accuracy = matrics.metrics.accuracy_confidence_limit(stack, bound=bound, method="wald")
             wanted = [cm.Overall_ACC + side * z * cm.SE for cm in cms]
             np.testing.assert_allclose(accuracy, np.clip(wanted, 0, 1), rtol=1e-12, atol=1e-12)
 
@@ -298,7 +298,7 @@ def test_anderberg_is_never_negative_and_pycm_is() -> None:
     """Nobody who knows the other side guesses worse than by the mode."""
     cm = [[0, 1], [0, 1]]
     assert make_pycm(cm).distance(pycm.DistanceType.Anderberg)[1] == -0.25
-    assert matrics.anderberg(cm, average="class")[1] == 0
+    assert matrics.metrics.anderberg(cm, average="class")[1] == 0
 
 
 def test_names_are_aliases() -> None:
@@ -361,8 +361,8 @@ def test_p_value_of_nothing() -> None:
     pytest.importorskip("scipy")
     empty = [[0, 0], [0, 0]]
     assert make_pycm(empty).overall_stat["P-Value"] == 1
-    assert np.isnan(matrics.no_information_p_value(empty))
-    assert matrics.no_information_p_value(empty, zero_division=1) == 1
+    assert np.isnan(matrics.metrics.no_information_p_value(empty))
+    assert matrics.metrics.no_information_p_value(empty, zero_division=1) == 1
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_p_value_of_nothing() -> None:
 )
 def test_mcen_of_two_classes(cm: Any, printed: str, theirs: float) -> None:
     """Dembélé, table 2, whose digits are cut off; and what docs/pycm.md says of PyCM."""
-    ours = 1 - matrics.mcen(cm)
+    ours = 1 - matrics.metrics.mcen(cm)
     assert str(ours).startswith(printed)
     assert 1 - make_pycm(cm).overall_stat["Overall MCEN"] == pytest.approx(theirs, abs=5e-5)
 
@@ -390,7 +390,7 @@ def test_alpha_of_a_guess() -> None:
     """
     guess = np.outer([10, 20, 30], [10, 20, 30])
     for weights, power in (("linear", 1), ("quadratic", 2)):
-        assert matrics.krippendorff_alpha(guess, weights=weights) == pytest.approx(1 / 7200, rel=1e-9)
+        assert matrics.metrics.krippendorff_alpha(guess, weights=weights) == pytest.approx(1 / 7200, rel=1e-9)
         assert make_pycm(guess).weighted_alpha(graded(3, power)) < -0.03
 
 

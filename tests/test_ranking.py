@@ -87,9 +87,9 @@ def test_two_classes(backend: Backend, *, weighted: bool) -> None:
     def areas(y: Any, x: Any, *weight: Any) -> list[Any]:
         options = {"sample_weight": weight[0]} if weight else {}
         return [
-            matrics.roc_auc(y, x, **options),
-            matrics.average_precision(y, x, **options),
-            matrics.partial_roc_auc(y, x, max_fpr=0.35, **options),
+            matrics.ranking.roc_auc(y, x, **options),
+            matrics.ranking.average_precision(y, x, **options),
+            matrics.ranking.partial_roc_auc(y, x, max_fpr=0.35, **options),
         ]
 
     given = [backend.asarray(x) for x in arrays]
@@ -106,14 +106,14 @@ def test_two_classes(backend: Backend, *, weighted: bool) -> None:
 
 
 def areas_of(y: Any, x: Any, w: Any) -> tuple[Any, ...]:
-    return matrics.roc_auc(y, x), matrics.average_precision(y, x, sample_weight=w)
+    return matrics.ranking.roc_auc(y, x), matrics.ranking.average_precision(y, x, sample_weight=w)
 
 
 def curves_of(y: Any, x: Any, w: Any) -> tuple[Any, ...]:
-    curve = matrics.threshold_curve(y, x, ["f1", "mcc"], sample_weight=w)
-    best = matrics.best_threshold(y, x, "f1", subject_to="recall>=0.5", sample_weight=w)
-    found = (matrics.roc_auc(y, x, sample_weight=w), matrics.roc_auc_variance(y, x))
-    return (*found, *curve.values.values(), *matrics.roc_curve(y, x, sample_weight=w), *best)
+    curve = matrics.ranking.threshold_curve(y, x, ["f1", "mcc"], sample_weight=w)
+    best = matrics.ranking.best_threshold(y, x, "f1", subject_to="recall>=0.5", sample_weight=w)
+    found = (matrics.ranking.roc_auc(y, x, sample_weight=w), matrics.ranking.roc_auc_variance(y, x))
+    return (*found, *curve.values.values(), *matrics.ranking.roc_curve(y, x, sample_weight=w), *best)
 
 
 @pytest.mark.parametrize("function", [areas_of, pytest.param(curves_of, marks=pytest.mark.exhaustive)])
@@ -134,11 +134,11 @@ def test_nothing_waits_for_values() -> None:
 
     with FakeTensorMode():
         y, x = torch.zeros((3, 8), dtype=torch.int64), torch.rand((3, 8))
-        assert matrics.roc_auc(y, x).shape == (3,)
-        assert matrics.roc_auc(y, torch.rand((3, 8, 4)), multi_class="one_vs_one").shape == (3,)
-        assert matrics.threshold_curve(y, x, "mcc")["mcc"].shape == (3, 9)
-        assert matrics.best_threshold(y, x, "f1", subject_to="recall>=0.9").value.shape == (3,)
-        assert matrics.precision_at_recall(y, x, 0.9).shape == (3,)
+        assert matrics.ranking.roc_auc(y, x).shape == (3,)
+        assert matrics.ranking.roc_auc(y, torch.rand((3, 8, 4)), multi_class="one_vs_one").shape == (3,)
+        assert matrics.ranking.threshold_curve(y, x, "mcc")["mcc"].shape == (3, 9)
+        assert matrics.ranking.best_threshold(y, x, "f1", subject_to="recall>=0.9").value.shape == (3,)
+        assert matrics.ranking.precision_at_recall(y, x, 0.9).shape == (3,)
 
 
 @functools.cache
@@ -169,10 +169,10 @@ def test_many_classes(backend: Backend, n: int) -> None:
     def found(y: Any, x: Any, w: Any) -> list[Any]:
         results = []
         for how in ("macro", "weighted", "micro", "class"):
-            results += [matrics.roc_auc(y, x, average=how, sample_weight=w)]
-            results += [matrics.average_precision(y, x, average=how, sample_weight=w)]
+            results += [matrics.ranking.roc_auc(y, x, average=how, sample_weight=w)]
+            results += [matrics.ranking.average_precision(y, x, average=how, sample_weight=w)]
         for how in ("macro", "weighted"):
-            results += [matrics.roc_auc(y, x, average=how, multi_class="one_vs_one")]
+            results += [matrics.ranking.roc_auc(y, x, average=how, multi_class="one_vs_one")]
         return results
 
     arrays = [backend.asarray(y), backend.asarray(x.astype(dtype)), backend.asarray(w.astype(dtype))]
@@ -193,7 +193,7 @@ def test_ties_in_exact_fractions(backend: Backend) -> None:
     for labels, scores, got in zip(
         y,
         x,
-        backend.numpy(backend.call(matrics.roc_auc, backend.asarray(y), backend.asarray(x.astype(np.float32)))),
+        backend.numpy(backend.call(matrics.ranking.roc_auc, backend.asarray(y), backend.asarray(x.astype(np.float32)))),
         strict=True,
     ):
         positive, negative = scores[labels == 1], scores[labels == 0]
@@ -209,7 +209,9 @@ def test_it_is_the_statistic_of_mann_and_whitney() -> None:
     for labels, scores in zip(y[defined][::10], x[defined][::10], strict=True):
         positive, negative = scores[labels == 1], scores[labels == 0]
         statistic = scipy.stats.mannwhitneyu(positive, negative).statistic
-        assert matrics.roc_auc(labels, scores) == pytest.approx(statistic / (len(positive) * len(negative)), rel=1e-14)
+        assert matrics.ranking.roc_auc(labels, scores) == pytest.approx(
+            statistic / (len(positive) * len(negative)), rel=1e-14
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -224,8 +226,8 @@ def test_scores_of_any_size_keep_their_order(dtype: Any) -> None:
         y = RANDOM.integers(0, 2, x.shape)
         y[:, :2] = [0, 1]
         finite = np.unique(x, return_inverse=True)[1].reshape(x.shape).astype(float)
-        np.testing.assert_allclose(matrics.roc_auc(y, x), each(sk.roc_auc_score, y, finite), rtol=1e-14)
-        thresholds = matrics.roc_curve(y, x).thresholds
+        np.testing.assert_allclose(matrics.ranking.roc_auc(y, x), each(sk.roc_auc_score, y, finite), rtol=1e-14)
+        thresholds = matrics.ranking.roc_curve(y, x).thresholds
         np.testing.assert_array_equal(thresholds[:, 1:], -np.sort(-x))
 
 
@@ -240,7 +242,9 @@ def test_the_variance_is_that_of_delong(backend: Backend) -> None:
         enough = min(wins.shape) > 1
         parts = [np.var(wins.mean(axis), ddof=1) / wins.shape[1 - axis] for axis in (0, 1)] if enough else [np.nan]
         want.append(sum(parts))
-    matches(backend, backend.call(matrics.roc_auc_variance, backend.asarray(y), backend.asarray(x)), np.array(want))
+    matches(
+        backend, backend.call(matrics.ranking.roc_auc_variance, backend.asarray(y), backend.asarray(x)), np.array(want)
+    )
 
 
 @pytest.mark.sampled(4)
@@ -262,8 +266,8 @@ def test_precision_at_recall_and_the_reverse(backend: Backend, *, weighted: bool
         options = {"sample_weight": weight[0]} if weight else {}
         # Between two shares of samples, so that rounding does not decide.
         return [
-            matrics.precision_at_recall(y, x, 0.6 - 1e-6, **options),
-            matrics.recall_at_precision(y, x, 0.6 + 1e-6, **options),
+            matrics.ranking.precision_at_recall(y, x, 0.6 - 1e-6, **options),
+            matrics.ranking.recall_at_precision(y, x, 0.6 + 1e-6, **options),
         ]
 
     for got, expected in zip(backend.jit(found)(*map(backend.asarray, arrays)), want, strict=True):
@@ -272,17 +276,17 @@ def test_precision_at_recall_and_the_reverse(backend: Backend, *, weighted: bool
 
 def test_a_bad_batch_element_spoils_only_itself(backend: Backend) -> None:
     y, x = RANDOM.integers(0, 2, (3, 20)), RANDOM.random((3, 20)).astype(np.float32)
-    good = matrics.roc_auc(y, x)
+    good = matrics.ranking.roc_auc(y, x)
     x[1, 4] = np.nan
-    for function in (matrics.roc_auc, matrics.average_precision, matrics.roc_auc_variance):
+    for function in (matrics.ranking.roc_auc, matrics.ranking.average_precision, matrics.ranking.roc_auc_variance):
         got = backend.numpy(backend.call(function, backend.asarray(y), backend.asarray(x)))
         assert np.isnan(got).tolist() == [False, True, False]
-    got = backend.numpy(backend.call(matrics.roc_auc, backend.asarray(y), backend.asarray(x)))
+    got = backend.numpy(backend.call(matrics.ranking.roc_auc, backend.asarray(y), backend.asarray(x)))
     np.testing.assert_allclose(got[[0, 2]], good[[0, 2]], rtol=1e-6)
-    curve = backend.call(matrics.roc_curve, backend.asarray(y), backend.asarray(x))
+    curve = backend.call(matrics.ranking.roc_curve, backend.asarray(y), backend.asarray(x))
     assert all(np.isnan(backend.numpy(part)[1]).all() and not np.isnan(backend.numpy(part)[0]).any() for part in curve)
     cm = backend.call(
-        lambda y, x: matrics.threshold_confusion_matrix(y, x, x[0, :3]), backend.asarray(y), backend.asarray(x)
+        lambda y, x: matrics.ranking.confusion_matrix(y, x, x[0, :3]), backend.asarray(y), backend.asarray(x)
     )
     assert (backend.numpy(cm)[1] == -1).all()
     assert (backend.numpy(cm)[[0, 2]].sum((-2, -1)) == 20).all()
@@ -295,46 +299,46 @@ def test_off_the_host_bad_labels_and_weights_make_nan(jax_backend: Backend) -> N
     y = jax_backend.asarray(np.array([[0, 1, 1], [0, 1, 2], [0, 1, 1], [0, 1, 1]]))
     x = jax_backend.asarray(np.tile(np.float32([0.1, 0.4, 0.3]), (4, 1)))
     w = jax_backend.asarray(np.float32([[1, 1, 1], [1, 1, 1], [1, -1, 1], [1, 1, np.inf]]))
-    got = jax.jit(lambda y, x, w: matrics.roc_auc(y, x, sample_weight=w))(y, x, w)
+    got = jax.jit(lambda y, x, w: matrics.ranking.roc_auc(y, x, sample_weight=w))(y, x, w)
     assert np.isnan(got).tolist() == [False, True, True, True]
 
 
 def test_averages_leave_out_undefined_classes() -> None:
     """Class 2 has no samples."""
     y, x = [0, 1, 1, 0], [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.5, 0.4, 0.1], [0.5, 0.4, 0.1]]
-    of_classes = matrics.roc_auc(y, x, average="class")
+    of_classes = matrics.ranking.roc_auc(y, x, average="class")
     assert of_classes.tolist() == pytest.approx([0.875, 0.5, np.nan], nan_ok=True)
     for how in ("one_vs_rest", "one_vs_one"):
-        assert matrics.roc_auc(y, x, multi_class=how) == pytest.approx(0.6875)
-    assert matrics.roc_auc(y, x, zero_division=0) == pytest.approx(1.375 / 3)
-    assert matrics.roc_auc(y, x, multi_class="one_vs_one", zero_division=0) == pytest.approx(0.6875 / 3)
+        assert matrics.ranking.roc_auc(y, x, multi_class=how) == pytest.approx(0.6875)
+    assert matrics.ranking.roc_auc(y, x, zero_division=0) == pytest.approx(1.375 / 3)
+    assert matrics.ranking.roc_auc(y, x, multi_class="one_vs_one", zero_division=0) == pytest.approx(0.6875 / 3)
 
 
 def test_shapes(backend: Backend) -> None:
     """Models of the same samples, no samples, no models, several batch axes."""
     y, x = np.array([0, 1, 1, 0, 1]), RANDOM.random((2, 7, 5)).astype(np.float32)
     make = backend.asarray
-    got = backend.call(matrics.roc_auc, make(y), make(x))
+    got = backend.call(matrics.ranking.roc_auc, make(y), make(x))
     assert tuple(got.shape) == (2, 7)
-    one = matrics.roc_auc(y, x[1, 3])
+    one = matrics.ranking.roc_auc(y, x[1, 3])
     assert backend.numpy(got)[1, 3] == pytest.approx(one, rel=1e-6)
-    assert tuple(matrics.roc_auc(make(y[:0]), make(x[0, :, :0])).shape) == (7,)
-    assert np.isnan(backend.numpy(matrics.roc_auc(make(y[:0]), make(x[0, 0, :0]))))
-    assert tuple(matrics.roc_auc(make(y), make(x[0, :0])).shape) == (0,)
-    assert tuple(matrics.threshold_curve(make(y), make(x), "f1")["f1"].shape) == (2, 7, 6)
+    assert tuple(matrics.ranking.roc_auc(make(y[:0]), make(x[0, :, :0])).shape) == (7,)
+    assert np.isnan(backend.numpy(matrics.ranking.roc_auc(make(y[:0]), make(x[0, 0, :0]))))
+    assert tuple(matrics.ranking.roc_auc(make(y), make(x[0, :0])).shape) == (0,)
+    assert tuple(matrics.ranking.threshold_curve(make(y), make(x), "f1")["f1"].shape) == (2, 7, 6)
     of_classes = make(np.moveaxis(x[0], 0, 1).copy())  # (N, n)
-    assert tuple(matrics.roc_auc(make(y), of_classes, average="class").shape) == (7,)
-    assert tuple(matrics.roc_curve(make(y), of_classes).tpr.shape) == (7, 6)
+    assert tuple(matrics.ranking.roc_auc(make(y), of_classes, average="class").shape) == (7,)
+    assert tuple(matrics.ranking.roc_curve(make(y), of_classes).tpr.shape) == (7, 6)
 
 
 def test_models_or_classes_is_told_by_the_axes() -> None:
     y = np.array([0, 1, 2, 1])
     with pytest.raises(ValueError, match="expected labels in \\[0, 2\\)"):
-        matrics.roc_auc(y, RANDOM.random((3, 4)))
-    assert matrics.roc_auc(y, RANDOM.random((4, 3)), average="class").shape == (3,)
-    assert matrics.roc_auc(y[None], RANDOM.random((5, 4, 3)), average="class").shape == (5, 3)
+        matrics.ranking.roc_auc(y, RANDOM.random((3, 4)))
+    assert matrics.ranking.roc_auc(y, RANDOM.random((4, 3)), average="class").shape == (3,)
+    assert matrics.ranking.roc_auc(y[None], RANDOM.random((5, 4, 3)), average="class").shape == (5, 3)
     with pytest.raises(ValueError, match="same samples"):
-        matrics.roc_auc(y, RANDOM.random((3, 5)))
+        matrics.ranking.roc_auc(y, RANDOM.random((3, 5)))
 
 
 @pytest.mark.parametrize(
@@ -359,25 +363,25 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
 )
 def test_errors(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        matrics.roc_auc(*arguments, **options)
+        matrics.ranking.roc_auc(*arguments, **options)
 
 
 def test_the_variance_is_not_for_weights() -> None:
     with pytest.raises(
         TypeError, match="sample_weight: expected None, because DeLong's variance is for samples of equal weight"
     ):
-        matrics.roc_auc_variance([0, 1], [0.5, 0.1], sample_weight=[1, 2])  # type: ignore[arg-type]
+        matrics.ranking.roc_auc_variance([0, 1], [0.5, 0.1], sample_weight=[1, 2])  # type: ignore[arg-type]
 
 
 def test_more_errors() -> None:
     y, x = [0, 1], [0.5, 0.1]
     for most in (0, 1.5, True, "a"):
         with pytest.raises(ValueError, match="max_fpr: expected a number above 0"):
-            matrics.partial_roc_auc(y, x, max_fpr=most)  # type: ignore[arg-type]
+            matrics.ranking.partial_roc_auc(y, x, max_fpr=most)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="recall: expected a number from 0 to 1"):
-        matrics.precision_at_recall(y, x, 2)
+        matrics.ranking.precision_at_recall(y, x, 2)
     with pytest.raises(ValueError, match="zero_division"):
-        matrics.roc_auc(y, x, zero_division=float("inf"))
+        matrics.ranking.roc_auc(y, x, zero_division=float("inf"))
 
 
 @pytest.mark.parametrize("standardized", [True, False])
@@ -385,25 +389,29 @@ def test_an_undefined_partial_area_is_zero_division(*, standardized: bool) -> No
     """And no scale is applied to that."""
     options = {"max_fpr": 0.5, "standardized": standardized}
     for y in ([0, 0, 0], [1, 1, 1]):
-        assert math.isnan(matrics.partial_roc_auc(y, [0.1, 0.2, 0.3], **options))
-        assert matrics.partial_roc_auc(y, [0.1, 0.2, 0.3], zero_division=0.25, **options) == 0.25
+        assert math.isnan(matrics.ranking.partial_roc_auc(y, [0.1, 0.2, 0.3], **options))
+        assert matrics.ranking.partial_roc_auc(y, [0.1, 0.2, 0.3], zero_division=0.25, **options) == 0.25
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
     y, x = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
-    assert matrics.partial_roc_auc(y, x, max_fpr=np.float32(0.5)) == matrics.partial_roc_auc(y, x, max_fpr=0.5)
-    assert matrics.partial_roc_auc(y, x, max_fpr=np.int64(1)) == matrics.roc_auc(y, x)
-    assert matrics.precision_at_recall(y, x, np.float32(0.75)) == matrics.precision_at_recall(y, x, 0.75)
+    assert matrics.ranking.partial_roc_auc(y, x, max_fpr=np.float32(0.5)) == matrics.ranking.partial_roc_auc(
+        y, x, max_fpr=0.5
+    )
+    assert matrics.ranking.partial_roc_auc(y, x, max_fpr=np.int64(1)) == matrics.ranking.roc_auc(y, x)
+    assert matrics.ranking.precision_at_recall(y, x, np.float32(0.75)) == matrics.ranking.precision_at_recall(
+        y, x, 0.75
+    )
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_the_unit_of_weights_does_not_matter(size: float) -> None:
     y, x = [0, 1, 2, 2, 0], np.float64([[3, 1, 2], [1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 2, 2]])
     for how in ("one_vs_rest", "one_vs_one"):
-        found = matrics.roc_auc(y, x, multi_class=how, sample_weight=[size] * 5)  # type: ignore[arg-type]
-        np.testing.assert_allclose(found, matrics.roc_auc(y, x, multi_class=how))  # type: ignore[arg-type]
+        found = matrics.ranking.roc_auc(y, x, multi_class=how, sample_weight=[size] * 5)  # type: ignore[arg-type]
+        np.testing.assert_allclose(found, matrics.ranking.roc_auc(y, x, multi_class=how))  # type: ignore[arg-type]
     probs = np.float32([0.1, 0.4, 0.35, 0.8, 0.5])
-    for measure in (matrics.log_loss, matrics.brier_score):
+    for measure in (matrics.probabilities.log_loss, matrics.probabilities.brier_score):
         found = measure([0, 0, 1, 1, 0], probs, sample_weight=[size] * 5)
         np.testing.assert_allclose(found, measure([0, 0, 1, 1, 0], probs), rtol=1e-6)
         assert found.dtype == np.float32

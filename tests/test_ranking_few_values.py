@@ -31,7 +31,7 @@ def test_areas_of_two_values_are_covered_by_enumeration(sensitivity: float, spec
         float
     )
     y_true = np.broadcast_to(np.arange(positives + negatives) < positives, y_score.shape).astype(int)
-    one = matrics.ranking_interval(y_true, y_score, "roc_auc")["roc_auc"]
+    one = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
     truth = (sensitivity + specificity) / 2
     misses = (one.low > truth) | (truth > one.high)
     assert probability.sum() > 0.999
@@ -44,7 +44,7 @@ def test_samples_that_all_miss_the_same_part_are_not_many() -> None:
     y_true = np.repeat([1, 0], [40, 400])
     y_score = np.repeat([1.0, 0.0], [40, 400])
     y_score[40:52] = 1.0
-    one = matrics.ranking_interval(y_true, y_score, "roc_auc")["roc_auc"]
+    one = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
     assert one.estimate == pytest.approx(0.985)
     assert one.low < (1 - stats.beta(1, 40).ppf(0.95) + 0.97) / 2
     assert one.status == matrics.IntervalStatus.FEW_SAMPLES
@@ -65,6 +65,6 @@ def test_few_values_are_covered(law: str, positives: int, negatives: int) -> Non
         "roc_auc": np.sum(p * (np.cumsum(q) - q / 2)),
         "average_precision": np.sum(p[::-1] * tp / (tp + fp)),
     }
-    for name, one in matrics.ranking_interval(y_true, y_score, list(truths)).items():
+    for name, one in matrics.ranking.interval(y_true, y_score, list(truths)).items():
         misses = (one.low > truths[name]) | (truths[name] > one.high)
         assert np.mean(misses & (one.status == 0)) < 0.07 + 2 * np.sqrt(0.07 * 0.93 / sets), name

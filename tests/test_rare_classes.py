@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.arrays import NUMPY
-from matrics.uncertainty.limits import normal_quantile
-from matrics.uncertainty.row_limits import reaches_by_rows
+from matrics._arrays import NUMPY
+from matrics._uncertainty.limits import normal_quantile
+from matrics._uncertainty.row_limits import reaches_by_rows
 
 Z = normal_quantile(0.95)
 

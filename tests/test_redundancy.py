@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.study import Redundancy, redundancy
 
 import matrics
-from matrics.study import Redundancy, redundancy
-from matrics.study.ranks import Ranking
-from matrics.study.redundancy import _information
+from matrics._study.ranks import Ranking
+from matrics._study.redundancy import _information
 
 RANDOM = np.random.default_rng(6)
 NAMES = [

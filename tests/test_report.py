@@ -499,7 +499,7 @@ def test_two_classes_are_led_by_sensitivity_and_specificity() -> None:
     assert (found.positive, found.negative, found.names) == (
         "disease", "healthy", ("sensitivity", "specificity", "PPV", "NPV"),
     )  # fmt: skip
-    table = matrics.diagnostic_table([[90, 10], [30, 70]], positive=0).to_frame()
+    table = matrics.stats.diagnostic_table([[90, 10], [30, 70]], positive=0).to_frame()
     values = table.set_index("measure")
     for one, name in zip(
         found.rows[0],
@@ -595,8 +595,8 @@ def test_what_changed_since_an_older_page(tmp_path: Any) -> None:
 
 def test_dark_pictures_keep_every_contrast() -> None:
     """The contrast of two colours, as WCAG defines it, is the same after both were reflected; white is the paper."""
-    from matrics.plot.style import luminance
-    from matrics.reporting.dark import PAPER, reflected
+    from matrics._plot.style import luminance
+    from matrics._reporting.dark import PAPER, reflected
 
     colours = np.random.default_rng(0).random((500, 3)) * 0.8 + 0.2
 
@@ -628,7 +628,7 @@ def test_pictures_have_the_colours_of_the_page(made: Any) -> None:
 @pytest.mark.exhaustive
 def test_a_pdf_is_printed(made: Any, tmp_path: Any) -> None:
     """By a browser, where there is one."""
-    from matrics.reporting.pdf import BROWSERS
+    from matrics._reporting.pdf import BROWSERS
 
     if not any(shutil.which(name) for name in BROWSERS):
         pytest.skip("no browser here")

@@ -233,7 +233,7 @@ def test_clusters_and_pairs_are_said() -> None:
     assert "(Obuchowski's test, with samples as clusters)." in made.findings.best_area
     assert "DeLong" not in made.findings.methods
     assert "DeLong" not in " ".join(made.findings.references)
-    direct = matrics.ranking_interval(true, np.asarray(data["s"][:120]), "roc_auc", clusters=data["id"][:120])
+    direct = matrics.ranking.interval(true, np.asarray(data["s"][:120]), "roc_auc", clusters=data["id"][:120])
     assert made.findings.scores[0].low == float(direct["roc_auc"].low)
     for reference in made.findings.references:  # each is cited, and none is missing
         assert reference.split(",")[0] in made.findings.methods

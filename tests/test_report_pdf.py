@@ -126,7 +126,7 @@ class Block(NamedTuple):
 
 @pytest.fixture(scope="module", params=REPORTS)
 def printed(request: Any) -> tuple[Any, Any]:
-    from matrics.reporting import pdf
+    from matrics._reporting import pdf
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pdf, "BROWSERS", ())

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.study.sources import entropy, experiment, recompute, reproduction
-from matrics.study.sources.recompute import is_print, judge
-from matrics.study.sources.records import Record, load, matrices
+from matrics._study.sources import entropy, experiment, recompute, reproduction
+from matrics._study.sources.recompute import is_print, judge
+from matrics._study.sources.records import Record, load, matrices
 
 NUM = 4000  # random matrices, in place of 200,000
 NUMBERS = {"000": 781, "001": 57, "002": 144, "003": 59, "004": 4}
@@ -56,7 +56,7 @@ def test_the_paper_and_the_records_have_the_same_matrix() -> None:
 
 
 def test_import_reads_no_record() -> None:
-    code = "import matrics, matrics.study.sources.records as r; print(r._stored.cache_info().misses)"
+    code = "import matrics, matrics._study.sources.records as r; print(r._stored.cache_info().misses)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
 
@@ -340,7 +340,7 @@ def test_a_wrong_record_is_unexplained(run: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_figures_without_matplotlib(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("matrics.cli.reproduce.find_spec", lambda _: None)
+    monkeypatch.setattr("matrics._cli.reproduce.find_spec", lambda _: None)
     text = run("--figures", tmp_path / "new", code=2)
     assert 'python -m pip install "matrics[plot]"' in text
     assert not (tmp_path / "new").exists()

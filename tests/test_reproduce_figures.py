@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.study.sources import experiment
-from matrics.study.sources.records import matrices
+from matrics._study.sources import experiment
+from matrics._study.sources.records import matrices
 
 pytest.importorskip("matplotlib")
-from matrics.study.figures import eigenvalues, entropy
+from matrics._study.figures import eigenvalues, entropy
 
 
 @pytest.mark.parametrize("name", ["Mb", "M1", "M4", "M5", "M6", "M8", "M9"])
 def test_largest_radius_is_that_of_the_bounds(name: str) -> None:
     """Two classes have the radius of section 3.3: r = (p12 + p21) / 2√(p11 p22)."""
-    cm = np.asarray(matrics.transpose(matrices()[f"000 {name}"]))
+    cm = np.asarray(matrics.transform.transpose(matrices()[f"000 {name}"]))
     radii = eigenvalues.circle_radii(cm)
     assert radii.shape == (len(cm),)
-    assert radii.max() == pytest.approx(matrics.gershgorin_bounds(cm).upper - 1)
+    assert radii.max() == pytest.approx(matrics.study.gershgorin_bounds(cm).upper - 1)
     if len(cm) == 2:
         (p11, p12), (p21, p22) = cm / cm.sum(1, keepdims=True)
         assert radii == pytest.approx([(p12 + p21) / 2 / math.sqrt(p11 * p22)] * 2)

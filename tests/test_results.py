@@ -32,7 +32,7 @@ def report() -> Any:
 
 
 def cross_validated() -> Any:
-    sklearn = pytest.importorskip("matrics.integrations.sklearn")
+    sklearn = pytest.importorskip("matrics.sklearn")
     from sklearn.dummy import DummyClassifier
 
     return sklearn.cross_validate_confusion(DummyClassifier(), SCORES[:60, None], Y[:60], return_indices=True)
@@ -44,9 +44,9 @@ RESULTS = {
     "Interval of one": (lambda: matrics.interval(CM, "recall:class")["recall:class"], 2),
     "Comparison": (lambda: matrics.compare(CM, CM.T, "mcc")["mcc"], 1),
     "PairedComparison": (
-        lambda: matrics.compare_paired(matrics.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), "mcc")[
-            "mcc"
-        ],
+        lambda: matrics.compare_paired(
+            matrics.stats.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), "mcc"
+        )["mcc"],
         1,
     ),
     "ModelComparison": (
@@ -54,20 +54,22 @@ RESULTS = {
         3,
     ),
     "McNemar": (
-        lambda: matrics.mcnemar(matrics.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), exact=False),
+        lambda: matrics.stats.mcnemar(
+            matrics.stats.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), exact=False
+        ),
         1,
     ),
-    "BestThreshold": (lambda: matrics.best_threshold(Y, SCORES, "f1"), 1),
+    "BestThreshold": (lambda: matrics.ranking.best_threshold(Y, SCORES, "f1"), 1),
     "BestThresholdInterval": (lambda: matrics.best_threshold_interval(Y, SCORES, "f1", num=20, rng=0), 1),
-    "BrierDecomposition": (lambda: matrics.brier_decomposition(Y, np.clip(SCORES, 0, 1)), 1),
-    "Reliability": (lambda: matrics.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=10), 10),
-    "RocCurve": (lambda: matrics.roc_curve(Y, SCORES), 2001),
-    "PrecisionRecallCurve": (lambda: matrics.precision_recall_curve(Y, np.stack([SCORES, -SCORES])), 4002),
-    "ThresholdCurve": (lambda: matrics.threshold_curve(Y, SCORES, "recall,mcc"), 2001),
-    "Disparity": (lambda: matrics.disparity(np.array([0.5, 0.8, 0.4])), 1),
-    "EqualizedOdds": (lambda: matrics.equalized_odds(STACK), 1),
-    "FrameCounts": (lambda: matrics.count_frame(frame(), by="site"), 8),
-    "GershgorinBounds": (lambda: matrics.gershgorin_bounds(STACK), 3),
+    "BrierDecomposition": (lambda: matrics.probabilities.brier_decomposition(Y, np.clip(SCORES, 0, 1)), 1),
+    "Reliability": (lambda: matrics.probabilities.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=10), 10),
+    "RocCurve": (lambda: matrics.ranking.roc_curve(Y, SCORES), 2001),
+    "PrecisionRecallCurve": (lambda: matrics.ranking.precision_recall_curve(Y, np.stack([SCORES, -SCORES])), 4002),
+    "ThresholdCurve": (lambda: matrics.ranking.threshold_curve(Y, SCORES, "recall,mcc"), 2001),
+    "Disparity": (lambda: matrics.fairness.disparity(np.array([0.5, 0.8, 0.4])), 1),
+    "EqualizedOdds": (lambda: matrics.fairness.equalized_odds(STACK), 1),
+    "FrameCounts": (lambda: matrics.frames.count(frame(), by="site"), 8),
+    "GershgorinBounds": (lambda: matrics.study.gershgorin_bounds(STACK), 3),
     "DiscriminationLine": (lambda: study.discrimination_line("mcc", 3, [0, 0.5], hits=[0.8, 0.9]), 4),
     "PairShares": (lambda: study.consistency(SCORES[:30], SCORES[30:60]), 1),
     "Bounded": (lambda: matrics.ScoreState.zeros().update(Y, np.clip(SCORES, 0, 1)).roc_auc(), 1),
@@ -105,11 +107,11 @@ def test_texts() -> None:
     assert repr(one) == (
         "Interval(estimate=0.85, low=0.7672, high=0.9069, standard_error=0.03571, undefined=0, status=0)"
     )
-    curve = matrics.threshold_curve(Y, SCORES, "mcc")
+    curve = matrics.ranking.threshold_curve(Y, SCORES, "mcc")
     assert repr(curve) == (
         "ThresholdCurve(thresholds=<float64 array of shape (2001,)>, values={'mcc': <float64 array of shape (2001,)>})"
     )
-    assert repr(matrics.disparity(np.array([0.5, math.nan]))) == (
+    assert repr(matrics.fairness.disparity(np.array([0.5, math.nan]))) == (
         "Disparity(minimum=0.5, maximum=0.5, difference=nan, ratio=nan, undefined=1)"
     )
     state = matrics.ConfusionState.zeros(num_classes=50)
@@ -133,13 +135,13 @@ def test_numbers_are_those_of_the_result() -> None:
 
 def test_frames_have_what_the_fields_have() -> None:
     pytest.importorskip("pandas")
-    curve = matrics.threshold_curve(Y, SCORES, "recall,mcc").to_frame()
+    curve = matrics.ranking.threshold_curve(Y, SCORES, "recall,mcc").to_frame()
     assert list(curve.columns) == ["index_0", "thresholds", "recall of class 1", "mcc"]
     models = RESULTS["ModelComparison"][0]().to_frame()
     assert {"intervals/low", "differences/difference/0", "tied"} <= set(models.columns)
-    bins = matrics.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=4).to_frame()
+    bins = matrics.probabilities.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=4).to_frame()
     assert bins["high"].tolist() == [0.25, 0.5, 0.75, 1]
-    counts = matrics.count_frame(frame(), by="site").to_frame()
+    counts = matrics.frames.count(frame(), by="site").to_frame()
     assert counts.query("site == 'x' and true == 'a' and pred == 'b'")["count"].tolist() == [5]
     board = report().to_frame()
     assert board["measure"].tolist() == ["mcc", "recall, macro"] * 2
@@ -160,23 +162,23 @@ def test_under_a_trace_there_are_shapes() -> None:
     texts = []
 
     def bounds(cm: Any) -> Any:
-        found = matrics.gershgorin_bounds(cm)
+        found = matrics.study.gershgorin_bounds(cm)
         texts.append(repr(found))
         return found
 
     result = jax.jit(bounds)(jax.numpy.asarray(STACK, dtype="float32"))
     assert texts[0].startswith("GershgorinBounds(lower=<float32 array of shape (3,)>")
-    assert type(result) is matrics.GershgorinBounds
+    assert type(result) is matrics.results.GershgorinBounds
 
 
 def test_named_tuples_stay_what_compilers_know() -> None:
     torch = pytest.importorskip("torch")
     stack = torch.as_tensor(STACK, dtype=torch.float32)
-    result = torch.vmap(matrics.gershgorin_bounds)(stack)
-    assert type(result) is matrics.GershgorinBounds
-    torch.testing.assert_close(result.upper, matrics.gershgorin_bounds(stack).upper)
-    compiled = torch.compile(matrics.gershgorin_bounds, fullgraph=True, backend="eager")
-    assert type(compiled(stack)) is matrics.GershgorinBounds
+    result = torch.vmap(matrics.study.gershgorin_bounds)(stack)
+    assert type(result) is matrics.results.GershgorinBounds
+    torch.testing.assert_close(result.upper, matrics.study.gershgorin_bounds(stack).upper)
+    compiled = torch.compile(matrics.study.gershgorin_bounds, fullgraph=True, backend="eager")
+    assert type(compiled(stack)) is matrics.results.GershgorinBounds
 
 
 def test_displays_are_texts() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matrics.study import LineStatus, discrimination_line
 
 import matrics
-from matrics.study import LineStatus, discrimination_line
-from matrics.study.figures import review
+from matrics._study.figures import review
 
 X = np.linspace(0.01, 1, 100)
 LEVELS = [0, 0.25, 0.5, 0.75, 1]
@@ -59,7 +59,7 @@ def test_npv_of_class_1_is_not_constant() -> None:
     """The text says that it is for errors in this class; what is constant is the TNR."""
     y = np.linspace(0, 1, 11)
     recalls = np.stack([y, np.ones(11), np.ones(11)], axis=-1)
-    cm = matrics.controlled_errors(matrics.class_proportions(3, 0), recalls)
+    cm = matrics.simulate.controlled_errors(matrics.simulate.class_proportions(3, 0), recalls)
     found = matrics.score(cm, ["npv:class", "specificity:class"])
     np.testing.assert_allclose(found["npv:class"][:, 0], 2 / (3 - y), rtol=1e-14)
     np.testing.assert_array_equal(found["specificity:class"][:, 0], 1)

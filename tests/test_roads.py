@@ -84,7 +84,7 @@ def graph(request: pytest.FixtureRequest) -> Iterator[Graph]:
     roads.of_first()
     with pytest.MonkeyPatch.context() as patch:
         if case.road == "torch-compile":  # which is to read specs that nobody has asked for before
-            patch.setattr("matrics.catalogue.registry._SPECS", {})
+            patch.setattr("matrics._catalogue.registry._SPECS", {})
         yield Graph(road, case.n, case.dtype, specs, FILL if case.n == 2 else math.nan)
     road.let_go()
 
@@ -264,7 +264,7 @@ def test_every_formula_without_a_compiler(
 
 def test_spectrum_of_a_single_class(eager: roads.Road) -> None:
     for matrix in ("B", "A"):
-        values = eager.apply(lambda cm: matrics.eigenvalues(cm, matrix=matrix), [[[5.0]], [[1.0]]])  # noqa: B023 (called here)
+        values = eager.apply(lambda cm: matrics.study.eigenvalues(cm, matrix=matrix), [[[5.0]], [[1.0]]])  # noqa: B023 (called here)
         np.testing.assert_allclose(values, [[1.0], [1.0]], rtol=1e-12)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.rounding import percentage, rounded, significant
+from matrics._rounding import percentage, rounded, significant
 
 # Of 20,000 samples one is wrong: 0.99995, which three digits make 1.
 ALMOST = np.array([[9999, 1], [0, 10000]])
@@ -51,7 +51,7 @@ def texts() -> dict[str, Any]:
     return {
         "interval": lambda: repr(matrics.interval(ALMOST, "accuracy", method="delta")["accuracy"].estimate.item()),
         "gate": lambda: str(matrics.gate(ALMOST, "accuracy >= 0.9")),
-        "diagnostic": lambda: str(matrics.diagnostic_table(ALMOST)).partition("likelihood")[0],
+        "diagnostic": lambda: str(matrics.stats.diagnostic_table(ALMOST)).partition("likelihood")[0],
         "classification report": lambda: str(matrics.classification_report(true, pred)),
         "models": lambda: plot.models(matrics.interval([ALMOST, ALMOST], "accuracy")).describe(),
         "confusion": lambda: plot.confusion_matrix(ALMOST).describe(),

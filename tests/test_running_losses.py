@@ -68,9 +68,9 @@ def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     np.testing.assert_allclose(state.log_loss(), peer.log_loss(y_true, y_prob, labels=range(CLASSES)), **close)
     one_hot = np.eye(CLASSES)[y_true]
     np.testing.assert_allclose(state.brier_score(), ((y_prob - one_hot) ** 2).sum(-1).mean(), **close)
-    np.testing.assert_allclose(state.top_k_accuracy(), matrics.top_k_accuracy(y_true, y_prob, [1, 3]), **close)
+    np.testing.assert_allclose(state.top_k_accuracy(), matrics.ranking.top_k_accuracy(y_true, y_prob, [1, 3]), **close)
     for average in ("macro", "weighted", "class"):
-        wanted = matrics.top_k_recall(y_true, y_prob, [1, 3], average=average)
+        wanted = matrics.ranking.top_k_recall(y_true, y_prob, [1, 3], average=average)
         np.testing.assert_allclose(state.top_k_recall(average=average), wanted, **close)
     untied = ScoreState.zeros(num_classes=CLASSES, top_k=2, bits=0, num_bins=0)
     y_true, logits = together(batches(ties=False))
@@ -110,8 +110,10 @@ def test_a_batch_of_models_and_sums_of_states() -> None:
     whole = halves[0] + halves[1]
     by_leaf = ScoreState(*map(operator.add, *halves))  # as a psum adds them up
     for state in (whole, by_leaf, by_leaf + empty):
-        np.testing.assert_allclose(state.log_loss(), matrics.log_loss(y_true, softmax(models)), rtol=1e-13)
-        wanted = matrics.top_k_accuracy(y_true, softmax(models), (1, 2))
+        np.testing.assert_allclose(
+            state.log_loss(), matrics.probabilities.log_loss(y_true, softmax(models)), rtol=1e-13
+        )
+        wanted = matrics.ranking.top_k_accuracy(y_true, softmax(models), (1, 2))
         np.testing.assert_allclose(state.top_k_accuracy(), wanted, rtol=1e-13)
         assert state.top_k_recall(average="class").shape == (3, 2, CLASSES)
     others = ScoreState.zeros(num_classes=CLASSES, losses=True, top_k=(1, 5), batch_shape=(3,), bits=0, num_bins=0)
@@ -152,9 +154,11 @@ def test_transformed_by_jax(road: str) -> None:
         states = jax.jit(jax.vmap(empty.update))(*parts)
         state = ScoreState(*(leaf.sum(0) for leaf in states))
     found = jax.jit(lambda state: (state.log_loss(), state.top_k_recall()))(state)
-    np.testing.assert_allclose(found[0], matrics.log_loss(np.asarray(y_true), np.asarray(y_prob)), rtol=1e-5)
     np.testing.assert_allclose(
-        found[1], matrics.top_k_recall(np.asarray(y_true), np.asarray(y_prob), [1, 3]), rtol=1e-5
+        found[0], matrics.probabilities.log_loss(np.asarray(y_true), np.asarray(y_prob)), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        found[1], matrics.ranking.top_k_recall(np.asarray(y_true), np.asarray(y_prob), [1, 3]), rtol=1e-5
     )
 
 
@@ -180,7 +184,7 @@ def test_errors_say_what_to_do() -> None:
 
 def made(library: str, *arguments: Any, **options: Any) -> Any:
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    return importlib.import_module(f"matrics.integrations.{library}").ScoreMetric(*arguments, **options)
+    return importlib.import_module(f"matrics.{library}").ScoreMetric(*arguments, **options)
 
 
 def update(library: str, metric: Any, y_true: Any, y_score: Any) -> None:
@@ -208,11 +212,14 @@ def test_metrics(library: str, from_logits: bool, more: str) -> None:  # noqa: F
         update(library, metric, y_true, given.astype(np.float32))
     y_true, logits = together(batches())
     y_prob = softmax(logits)
-    wanted = {f"val/top_k_accuracy(k={k})": matrics.top_k_accuracy(y_true, y_prob, k) for k in (1, 3)}
-    wanted["val/top_k_recall(k=3)"] = matrics.top_k_recall(y_true, y_prob, 3)
-    recalls = matrics.top_k_recall(y_true, y_prob, 3, average="class")
+    wanted = {f"val/top_k_accuracy(k={k})": matrics.ranking.top_k_accuracy(y_true, y_prob, k) for k in (1, 3)}
+    wanted["val/top_k_recall(k=3)"] = matrics.ranking.top_k_recall(y_true, y_prob, 3)
+    recalls = matrics.ranking.top_k_recall(y_true, y_prob, 3, average="class")
     wanted |= {f"val/top_k_recall(k=3)/{k}": recall for k, recall in enumerate(recalls)}
-    wanted |= {"val/log_loss": matrics.log_loss(y_true, y_prob), "val/brier_score": matrics.brier_score(y_true, y_prob)}
+    wanted |= {
+        "val/log_loss": matrics.probabilities.log_loss(y_true, y_prob),
+        "val/brier_score": matrics.probabilities.brier_score(y_true, y_prob),
+    }
     found = values(metric)
     assert list(found)[: len(wanted)] == list(wanted)
     np.testing.assert_allclose([found[name] for name in wanted], list(wanted.values()), rtol=3e-6)
@@ -248,7 +255,7 @@ def test_a_positive_class_and_two_classes(library: str) -> None:
     y_true, logits = together(batches())
     metric = made(library, CLASSES, "top_k_recall(k=2)", from_logits=True, positive=2)
     update(library, metric, y_true, logits.astype(np.float32))
-    wanted = matrics.top_k_recall(y_true, logits, 2, average="class")[2]
+    wanted = matrics.ranking.top_k_recall(y_true, logits, 2, average="class")[2]
     assert values(metric)["top_k_recall(k=2)"] == pytest.approx(wanted, rel=1e-6)
     binary = made(library, None, "brier_score, log_loss", from_logits=True)
     update(library, binary, y_true > 2, logits[:, 0].astype(np.float32))
@@ -294,7 +301,7 @@ def test_many_classes_of_a_language_model() -> None:
     assert {name for name, _ in metric.named_buffers()} == {"dropped_counts", "sums", "top_k"}
     assert sum(buffer.nbytes for buffer in metric.buffers()) < 3e6
     found = values(metric)
-    wanted = matrics.top_k_accuracy(y_true[:7], logits[:7].float(), [1, 5])
+    wanted = matrics.ranking.top_k_accuracy(y_true[:7], logits[:7].float(), [1, 5])
     np.testing.assert_allclose(list(found.values()), wanted.tolist(), rtol=1e-6)
     resumed = made("torch", 50_000, "top_k_accuracy(k=[1,5])", from_logits=True, ignore_index=-100)
     resumed.load_state_dict(metric.state_dict())
@@ -329,4 +336,4 @@ def test_under_nnx_jit() -> None:
         step(metric, as_library("jax", y_true), as_library("jax", logits))
     y_true, logits = together(batches()[:2])
     found = nnx.jit(lambda metric: metric.compute())(metric)
-    np.testing.assert_allclose(found["log_loss"], matrics.log_loss(y_true, logits=logits), rtol=1e-5)
+    np.testing.assert_allclose(found["log_loss"], matrics.probabilities.log_loss(y_true, logits=logits), rtol=1e-5)

@@ -287,7 +287,9 @@ def test_masked_and_infinite_logits() -> None:
     assert state.dropped == 3
     assert state.roc_auc(average="class").value.tolist() == [1, 1, 1]
     assert np.isfinite(state.log_loss())
-    assert state.log_loss() == pytest.approx(matrics.log_loss(y_true[:3], logits=logits[:3].astype(float)))
+    assert state.log_loss() == pytest.approx(
+        matrics.probabilities.log_loss(y_true[:3], logits=logits[:3].astype(float))
+    )
 
 
 @pytest.mark.sampled(2)
@@ -298,7 +300,7 @@ def test_metrics_of_training_loops(library: str) -> None:
     jax_or_torch = pytest.importorskip({"flax": "jax.numpy"}.get(library, "torch"))
     for name in {"flax": ("flax",), "torchmetrics": ("torchmetrics",)}.get(library, ()):
         pytest.importorskip(name)
-    make = importlib.import_module(f"matrics.integrations.{library}").ScoreMetric
+    make = importlib.import_module(f"matrics.{library}").ScoreMetric
 
     def value(metric: Any, y_true: np.ndarray, logits: np.ndarray) -> float:
         batch = [jax_or_torch.asarray(x) for x in (y_true, logits)]
@@ -318,7 +320,7 @@ def test_metrics_of_training_loops(library: str) -> None:
 def test_a_warning_of_wide_bounds() -> None:
     """Once, with what to do; not of few samples, nor of half precision, whose ties are known."""
     torch = pytest.importorskip("torch")
-    make = importlib.import_module("matrics.integrations.torch").ScoreMetric
+    make = importlib.import_module("matrics.torch").ScoreMetric
     y_true, logits = map(torch.from_numpy, two_classes(0.5, 98, 0.5))
     metric = make(metrics="average_precision, roc_auc", from_logits=True, bits=8)
     metric.update(y_true, logits)
@@ -338,7 +340,7 @@ def test_syncs_and_checkpoints_of_large_counts(tmp_path: Any) -> None:
     """The part of all processes is made at the first sync; checkpoints of before and after load into each other."""
     torch = pytest.importorskip("torch")
     distributed = pytest.importorskip("torch.distributed")
-    make = importlib.import_module("matrics.integrations.torch").ScoreMetric
+    make = importlib.import_module("matrics.torch").ScoreMetric
     y_true, logits = map(torch.from_numpy, two_classes(1, 0, 0.5, 300))
     before, after = make(from_logits=True, bits=8), make(from_logits=True, bits=8)
     before.update(y_true, logits)
@@ -363,7 +365,7 @@ def test_syncs_and_checkpoints_of_large_counts(tmp_path: Any) -> None:
 def test_memory_of_the_counts() -> None:
     torch = pytest.importorskip("torch")
     del torch
-    make = importlib.import_module("matrics.integrations.torch").ScoreMetric
+    make = importlib.import_module("matrics.torch").ScoreMetric
     for n, most in ((None, 17), (2, 4), (10, 19), (100, 64), (1000, 64)):
         metric = make(n, from_logits=True)
         assert sum(buffer.nbytes for buffer in metric.buffers()) < most * 2**20 + 2**16
@@ -371,7 +373,7 @@ def test_memory_of_the_counts() -> None:
 
 def test_a_failed_update_changes_nothing() -> None:
     torch = pytest.importorskip("torch")
-    make = importlib.import_module("matrics.integrations.torch").ScoreMetric
+    make = importlib.import_module("matrics.torch").ScoreMetric
     metric = make(from_logits=True, decay=0.5, bits=8)
     y_true, logits = map(torch.from_numpy, two_classes(1, 0, 0.5, 300))
     metric.update(y_true, logits)

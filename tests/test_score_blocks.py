@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.scoring import streaming
-from matrics.scoring.streaming.lane import Lane
-from matrics.scoring.streaming.source import parts
+from matrics._scoring import streaming
+from matrics._scoring.streaming.lane import Lane
+from matrics._scoring.streaming.source import parts
 
 RANDOM = np.random.default_rng(0)
 METRICS = ["accuracy", "mcc", "recall:class", "mcc:one_vs_rest", "eve", "f1"]
@@ -189,7 +189,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
     if request.param == "jax":
         return pytest.importorskip("jax").devices()[0]
     torch = pytest.importorskip("torch")
-    from matrics.scoring.streaming import torch as lanes
+    from matrics._scoring.streaming import torch as lanes
 
     class Stream(torch.cpu.Stream):
         def __init__(self, device: Any) -> None:

@@ -21,7 +21,7 @@ METRICS = ["accuracy", "mcc", "recall:class", "eve"]
 
 def test_only_what_is_asked_for_is_copied_and_one_program_is_compiled(jax_backend: Any) -> None:
     """The last block is filled up; NaN is one zero_division, whoever made it."""
-    from matrics.scoring.streaming.jax import _scored
+    from matrics._scoring.streaming.jax import _scored
 
     stack = RANDOM.integers(0, 50, (101, 3, 3)).astype(np.float32)
     before = _scored._cache_size()

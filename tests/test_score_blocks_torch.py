@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.scoring import streaming
+from matrics._scoring import streaming
 
 torch: Any = pytest.importorskip("torch")
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from matrics.scoring.streaming.torch import PlainLane, StreamLane  # noqa: E402
+from matrics._scoring.streaming.torch import PlainLane, StreamLane  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 METRICS = ["core", "recall:class", "mcc:one_vs_rest"]
@@ -139,7 +139,7 @@ def test_scoring_waits_for_nothing_and_leaves_the_device_alone() -> None:
             seen.update(str(x.device) for x in torch.utils._pytree.tree_leaves(made) if isinstance(x, torch.Tensor))
             return made
 
-    chosen = matrics.scoring.score.resolve(METRICS)
+    chosen = matrics._scoring.score.resolve(METRICS)
     elsewhere = "lazy"  # a build for the CPU cannot index fake tensors on "cuda"
     lane = PlainLane(torch.device(elsewhere), tuple(chosen.values()), 0.0)
     for dtype in (torch.float64, torch.float32, torch.int64):
@@ -189,7 +189,7 @@ def test_the_lane_of_each_kind_of_device(monkeypatch: pytest.MonkeyPatch) -> Non
     """Streams where the device has them; 32 bits on Apple's GPUs, which have neither."""
     monkeypatch.setattr(torch, "get_device_module", lambda _: LateDevice())
     metrics = (matrics.mcc,)
-    from matrics.scoring.streaming.torch import lane
+    from matrics._scoring.streaming.torch import lane
 
     assert type(lane(torch.device("cpu"), metrics, 0.0)) is StreamLane
     monkeypatch.setattr(torch, "get_device_module", lambda _: object())

@@ -24,7 +24,7 @@ class Door:
     def __init__(self, library: str, kind: str, *args: Any, **options: Any) -> None:
         pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
         self.library = library
-        self.own = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)(*args, **options)
+        self.own = getattr(importlib.import_module(f"matrics.{library}"), kind)(*args, **options)
 
     def array(self, x: Any, dtype: str | None = None) -> Any:
         module = importlib.import_module("jax.numpy" if self.library == "flax" else "torch")

@@ -247,7 +247,9 @@ def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:
     top = written_out(right, scores.max(-1), bins)
     assert float(state.expected_calibration_error()) == pytest.approx(top, **tolerance)
     each = [written_out(y_true == k, scores[:, k], bins) for k in range(3)]
-    assert top == pytest.approx(float(matrics.expected_calibration_error(y_true, scores, num_bins=bins)), rel=1e-5)
+    assert top == pytest.approx(
+        float(matrics.probabilities.expected_calibration_error(y_true, scores, num_bins=bins)), rel=1e-5
+    )
     found = state.expected_calibration_error(of="class_wise")
     assert float(found) == pytest.approx(np.mean(each), **tolerance)
     curve = state.reliability_curve(of="class_wise")
@@ -277,9 +279,12 @@ def test_calibration_is_that_of_all_samples(num_bins: int) -> None:
     logits = RANDOM.normal(size=5000) * 4
     for values, given in ((scores, {"y_score": scores}), (1 / (1 + np.exp(-logits)), {"logits": logits})):
         state = ScoreState.zeros(num_bins=num_bins, bits=0).update(y_true, **given)
-        wanted = matrics.expected_calibration_error(y_true, values, num_bins=num_bins)
+        wanted = matrics.probabilities.expected_calibration_error(y_true, values, num_bins=num_bins)
         assert state.expected_calibration_error() == pytest.approx(wanted, rel=1e-10)
-        curve, peer = state.reliability_curve(), matrics.reliability_curve(y_true, values, num_bins=num_bins)
+        curve, peer = (
+            state.reliability_curve(),
+            matrics.probabilities.reliability_curve(y_true, values, num_bins=num_bins),
+        )
         for found, expected in zip(curve, peer, strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10)
 

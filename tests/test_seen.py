@@ -105,8 +105,8 @@ def test_when_somebody_looks(torch: Any) -> None:
     """With a gradient, mapped or not; not where operations are traced, listened to, or of another device."""
     from torch._subclasses import FakeTensorMode
 
-    from matrics.arrays.torch import TORCH
-    from matrics.engine.execution import table_of
+    from matrics._arrays.torch import TORCH
+    from matrics._engine.execution import table_of
 
     kinds = []
 

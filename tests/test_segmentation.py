@@ -35,8 +35,8 @@ def test_per_image_and_per_data_set() -> None:
     of_images = [iou(t[k], f[k], 5) for t, f, k in zip(truth, found, kept, strict=True)]
     cm = matrics.confusion_matrix(truth, found, num_classes=5, sample_ndim=2, ignore_index=255)
     margins = MarginState.zeros(5, batch_shape=(6,)).update(truth, found, ignore_index=255)
-    np.testing.assert_allclose(matrics.jaccard(cm, average="class"), of_images)
-    for mean in (matrics.jaccard(cm), margins.score("jaccard")["jaccard"]):
+    np.testing.assert_allclose(matrics.metrics.jaccard(cm, average="class"), of_images)
+    for mean in (matrics.metrics.jaccard(cm), margins.score("jaccard")["jaccard"]):
         np.testing.assert_allclose(mean, np.nanmean(of_images, axis=1))
     state = ConfusionState.zeros(5)
     for t, f in zip(truth, found, strict=True):
@@ -66,14 +66,14 @@ def test_torchmetrics(torch: Any) -> None:
     truth, found = (torch.from_numpy(x) for x in images())
     cm = matrics.confusion_matrix(truth, found, num_classes=5, sample_ndim=2)
     per_image = mean_iou(found, truth, num_classes=5, input_format="index")
-    torch.testing.assert_close(matrics.jaccard(cm).float(), per_image)
+    torch.testing.assert_close(matrics.metrics.jaccard(cm).float(), per_image)
     of_pairs, of_classes = (
         peer.MeanIoU(num_classes=5, input_format="index", per_class=per_class) for per_class in (False, True)
     )
     for start in (0, 3):
         of_pairs.update(found[start : start + 3], truth[start : start + 3])
         of_classes.update(found[start : start + 3], truth[start : start + 3])
-    each = matrics.jaccard(cm, average="class").float()
+    each = matrics.metrics.jaccard(cm, average="class").float()
     torch.testing.assert_close(of_pairs.compute(), each.nanmean())
     torch.testing.assert_close(of_classes.compute(), each.nanmean(0).nan_to_num(-1))
     assert of_classes.compute()[4] == -1

@@ -46,7 +46,7 @@ PAGE = """\
 -->
 
 Its first sentence is this. Its second has a formula, $a|b$, a `literal`, *emphasis* and a [link](../plain.rst#below).
-And {func}`matrics.mcnemar`, and <https://example.org/page.html>.
+And {func}`matrics.stats.mcnemar`, and <https://example.org/page.html>.
 
 $$
 \\frac{a}{b}
@@ -123,7 +123,7 @@ REFERENCE = """\
 # Reference
 
 ```{eval-rst}
-.. autofunction:: matrics.mcnemar
+.. autofunction:: matrics.stats.mcnemar
 ```
 """
 
@@ -163,7 +163,7 @@ def test_a_page(site: dict[str, str]) -> None:
     page = site["more/page.md"]
     intro = (
         "# A page\n\nIts first sentence is this. Its second has a formula, $a|b$, a `literal`, *emphasis* and a "
-        "[link](../plain.md). And [`matrics.mcnemar()`](../reference.md), and "
+        "[link](../plain.md). And [`matrics.stats.mcnemar()`](../reference.md), and "
         "[https://example.org/page.html](https://example.org/page.html)."
     )
     assert page.startswith(intro)
@@ -191,7 +191,7 @@ def test_a_page_of_another_format(site: dict[str, str]) -> None:
 
 def test_the_reference_has_signatures_and_docstrings(site: dict[str, str]) -> None:
     page = site["reference.md"]
-    assert "## `matrics.mcnemar(joint, *, exact=True, mid_p=False)`" in page
+    assert "## `matrics.stats.mcnemar(joint, *, exact=True, mid_p=False)`" in page
     assert "- **exact** (bool, default True) – Whether to compute the p-value from the binomial" in page
     assert "```python\n>>> import matrics\n" in page
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.arrays.sizes import LARGE_BYTES, check_state_size
+from matrics._arrays.sizes import LARGE_BYTES, check_state_size
 
 LABELS = [0, 1]
 HALVES = np.full((2, 2), 0.5)
@@ -27,24 +27,24 @@ MADE: dict[str, tuple[str, Any]] = {
         "num_groups",
         lambda n: matrics.confusion_matrix(LABELS, LABELS, num_classes=2, groups=[0, 0], num_groups=n),
     ),
-    "joint": ("num_classes", lambda n: matrics.joint_confusion_matrix(LABELS, LABELS, LABELS, num_classes=n)),
+    "joint": ("num_classes", lambda n: matrics.stats.joint_confusion_matrix(LABELS, LABELS, LABELS, num_classes=n)),
     "soft": ("num_groups", lambda n: matrics.soft_confusion_matrix(LABELS, HALVES, groups=[0, 0], num_groups=n)),
     "models": ("num_classes", lambda n: matrics.compare_models(LABELS, [LABELS, LABELS], num_classes=n)),
-    "random": ("num_classes", lambda n: matrics.random_matrices(2, n)),
+    "random": ("num_classes", lambda n: matrics.simulate.random_matrices(2, n)),
     "batch": ("batch_shape", lambda n: matrics.ConfusionState.zeros(2, batch_shape=(3, n))),
     "bins of a state": ("num_bins", lambda n: matrics.ScoreState.zeros(num_bins=n)),
     "classes of a state": ("num_classes", lambda n: matrics.ScoreState.zeros(num_classes=n)),
-    "bins": ("num_bins", lambda n: matrics.expected_calibration_error(LABELS, [0.2, 0.3], num_bins=n)),
+    "bins": ("num_bins", lambda n: matrics.probabilities.expected_calibration_error(LABELS, [0.2, 0.3], num_bins=n)),
     "bins of equal mass": (
         "num_bins",
-        lambda n: matrics.reliability_curve(LABELS, [0.2, 0.3], num_bins=n, bins="mass"),
+        lambda n: matrics.probabilities.reliability_curve(LABELS, [0.2, 0.3], num_bins=n, bins="mass"),
     ),
-    "top k": ("k", lambda n: matrics.top_k_accuracy(LABELS, HALVES, k=n)),
+    "top k": ("k", lambda n: matrics.ranking.top_k_accuracy(LABELS, HALVES, k=n)),
 }
 # What is drawn so many times.
 DRAWN: dict[str, Any] = {
-    "resample": lambda num: matrics.resample([[1, 2], [3, 4]], num, rng=0),
-    "random": lambda num: matrics.random_matrices(num, 3, rng=0),
+    "resample": lambda num: matrics.simulate.resample([[1, 2], [3, 4]], num, rng=0),
+    "random": lambda num: matrics.simulate.random_matrices(num, 3, rng=0),
     "interval": lambda num: matrics.interval([[1, 2], [3, 4]], "mcc", method="bootstrap", num=num, rng=0),
     "compare": lambda num: matrics.compare([[1, 2], [3, 4]], [[1, 2], [3, 4]], "mcc", method="bootstrap", num=num),
     "models": lambda num: matrics.compare_models(LABELS, [LABELS, LABELS], num_classes=2, num=num),
@@ -66,7 +66,7 @@ def test_numbers_that_no_memory_has_room_for(what: str, number: int) -> None:
 @pytest.mark.parametrize(("library", "kind"), METRICS)
 def test_metrics_of_training_loops(library: str, kind: str) -> None:
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    make = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)
+    make = getattr(importlib.import_module(f"matrics.{library}"), kind)
     with pytest.raises(ValueError, match=f"num_classes: expected an integer of at most .*, got {HUGE}"):
         make(HUGE)
     if kind == "ConfusionMetric":
@@ -94,7 +94,7 @@ def test_draws_that_no_memory_has_room_for(what: str) -> None:
 
 def test_a_large_state_is_made_where_somebody_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is lowered for this: 8 GiB would be too much for a test."""
-    monkeypatch.setattr("matrics.arrays.sizes.LARGE_BYTES", 8 * 200**2 - 1)
+    monkeypatch.setattr("matrics._arrays.sizes.LARGE_BYTES", 8 * 200**2 - 1)
     with pytest.raises(ValueError, match=r"num_classes=200: .*; allow_large=True .*MarginState"):
         matrics.ConfusionState.zeros(200)
     state = matrics.ConfusionState.zeros(200, allow_large=True).update([199], [0])
@@ -110,7 +110,7 @@ def test_a_large_state_is_made_where_somebody_says_so(monkeypatch: pytest.Monkey
             make()
         make(allow_large=True)
     torch = pytest.importorskip("torch")
-    metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(200, "accuracy", allow_large=True)
+    metric = importlib.import_module("matrics.torch").ConfusionMetric(200, "accuracy", allow_large=True)
     metric.update(torch.tensor([1, 1]), torch.tensor([1, 0]))
     assert metric.state.score("accuracy")["accuracy"] == metric.clone().compute()["accuracy"] == 0.5
 
@@ -121,13 +121,13 @@ def test_the_limit_is_a_matrix_of_32768_classes() -> None:
     with pytest.raises(ValueError, match=r"at most 8\.6 GB"):
         check_state_size(8 * 32_769**2, {}, allow_large=False)
     with pytest.raises(ValueError, match=r"num=2, num_classes=400000: expected an array of at most 1,100 GB"):
-        matrics.random_matrices(2, 400_000)
+        matrics.simulate.random_matrices(2, 400_000)
     with pytest.raises(
         ValueError, match=r"num_classes=400000: expected an array of at most 1,100 GB, got one of 1,280 GB"
     ):
         matrics.confusion_matrix(LABELS, LABELS, num_classes=400_000)
     with pytest.raises(ValueError, match=r"num_classes=6000: .* at most 1,100 GB, got one of 1,728 GB"):
-        matrics.joint_confusion_matrix(LABELS, LABELS, LABELS, num_classes=6000)
+        matrics.stats.joint_confusion_matrix(LABELS, LABELS, LABELS, num_classes=6000)
     with pytest.raises(ValueError, match=r"num_classes=30000, num_groups=2000: .* got one of 14,400 GB"):
         matrics.confusion_matrix(LABELS, LABELS, num_classes=30_000, groups=LABELS, num_groups=2000)
     with pytest.raises(ValueError, match=r"num_classes=400000: .* at most 1,100 GB, got one of 1,280 GB"):

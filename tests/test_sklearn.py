@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 
+from matrics.sklearn import cross_validate_confusion, scorer
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -54,7 +55,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import matrics
-from matrics.integrations.sklearn import cross_validate_confusion, scorer
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
 X2 = (X2 - X2.mean(0)) / X2.std(0)
@@ -118,7 +118,7 @@ def test_values_of_four_classes_are_those_of_scikit_learn(spec: str) -> None:
 
 
 def test_several_are_a_dictionary_of_the_same_values_under_the_specs_as_given() -> None:
-    specs = [*SAME_OF_FOUR, "ece", "cen", matrics.fbeta.using(beta=2)]
+    specs = [*SAME_OF_FOUR, "ece", "cen", matrics.metrics.fbeta.using(beta=2)]
     found = scorer(specs)(LOGISTIC, X3[400:], Y3[400:])
     assert list(found) == [str(spec) for spec in specs]
     assert found == {str(spec): scorer(spec)(LOGISTIC, X3[400:], Y3[400:]) for spec in specs}
@@ -185,7 +185,7 @@ def test_a_model_without_probabilities_is_ranked_by_its_decisions() -> None:
     of_two, of_four = LinearSVC().fit(X2, Y2), LinearSVC(max_iter=10_000).fit(X3, Y3)
     assert scorer("roc_auc")(of_two, X2, Y2) == pytest.approx(get_scorer("roc_auc")(of_two, X2, Y2))
     decided = of_four.decision_function(X3)
-    each = [matrics.roc_auc((k == Y3).astype(int), decided[:, k]) for k in range(4)]
+    each = [matrics.ranking.roc_auc((k == Y3).astype(int), decided[:, k]) for k in range(4)]
     assert scorer("roc_auc")(of_four, X3, Y3) == pytest.approx(np.mean(each))
     with pytest.raises(ValueError, match="log_loss: expected an estimator with predict_proba, got LinearSVC without"):
         scorer("log_loss")(of_two, X2, Y2)
@@ -231,7 +231,7 @@ def test_the_positive_class_is_a_label() -> None:
     found = scorer("f1, recall, roc_auc, average_precision", positive="fraud")(model, X2[300:], NAMES[300:])
     is_fraud, p = NAMES[300:] == "fraud", model.predict_proba(X2[300:])[:, 0]
     assert found["f1"] == pytest.approx(f1_score(NAMES[300:], model.predict(X2[300:]), pos_label="fraud"))
-    assert found["average_precision"] == pytest.approx(matrics.average_precision(is_fraud.astype(int), p))
+    assert found["average_precision"] == pytest.approx(matrics.ranking.average_precision(is_fraud.astype(int), p))
     of_class = scorer("f1[fraud], average_precision[fraud]")(model, X2[300:], NAMES[300:])
     assert list(of_class.values()) == [found["f1"], found["average_precision"]]
     for name in ("sensitivity", "average_precision"):
@@ -242,7 +242,7 @@ def test_the_positive_class_is_a_label() -> None:
     one_of_four = scorer("f1, roc_auc", positive=2)(LOGISTIC, X3[400:], Y3[400:])
     p = LOGISTIC.predict_proba(X3[400:])[:, 2]
     assert one_of_four["f1"] == pytest.approx(f1_score(Y3[400:] == 2, LOGISTIC.predict(X3[400:]) == 2))
-    assert one_of_four["roc_auc"] == pytest.approx(matrics.roc_auc((Y3[400:] == 2).astype(int), p))
+    assert one_of_four["roc_auc"] == pytest.approx(matrics.ranking.roc_auc((Y3[400:] == 2).astype(int), p))
 
 
 # Classes that are missing ---------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_a_class_that_a_fold_lacks_is_left_out_of_means() -> None:
     assert found["mcc"] == pytest.approx(matthews_corrcoef(y[never], pred))
     p = LOGISTIC.predict_proba(X[never])
     assert found["roc_auc"] == pytest.approx(
-        np.mean([matrics.roc_auc((y[never] == k) * 1, p[:, k]) for k in (0, 1, 3)])
+        np.mean([matrics.ranking.roc_auc((y[never] == k) * 1, p[:, k]) for k in (0, 1, 3)])
     )
 
 
@@ -282,7 +282,7 @@ def test_samples_of_a_class_that_the_model_has_never_seen_are_errors() -> None:
     assert found["mcc"] == pytest.approx(matthews_corrcoef(Y3, pred))
     assert found["brier_score"] == pytest.approx(-((p - np.eye(4)[Y3]) ** 2).sum(1).mean())
     assert found["log_loss"] == -math.inf
-    assert found["roc_auc"] == pytest.approx(matrics.roc_auc(Y3, p))
+    assert found["roc_auc"] == pytest.approx(matrics.ranking.roc_auc(Y3, p))
     decided = LinearSVC(max_iter=10_000).fit(X3[seen], Y3[seen])
     assert 0.5 < scorer("average_precision")(decided, X3, Y3) < 1
 
@@ -312,8 +312,8 @@ def test_given_labels_are_all_classes_in_order() -> None:
         scorer("mcc", labels=["a", "b"], positive="c")
     ranked = scorer("roc_auc, average_precision", labels=["ok", "fraud"])(model, X2, NAMES)
     p = model.predict_proba(X2)[:, 0]
-    assert ranked["average_precision"] == pytest.approx(matrics.average_precision((NAMES == "fraud") * 1, p))
-    assert ranked["roc_auc"] == pytest.approx(matrics.roc_auc((NAMES == "fraud") * 1, p))
+    assert ranked["average_precision"] == pytest.approx(matrics.ranking.average_precision((NAMES == "fraud") * 1, p))
+    assert ranked["roc_auc"] == pytest.approx(matrics.ranking.roc_auc((NAMES == "fraud") * 1, p))
 
 
 # Undefined values in each consumer ------------------------------------------------------------------------------------
@@ -542,7 +542,7 @@ def test_weights_by_metadata_routing() -> None:
         expected.append(
             (
                 matthews_corrcoef(Y2[test], pred, sample_weight=weight[test]),
-                matrics.roc_auc(Y2[test], decided, sample_weight=weight[test]),
+                matrics.ranking.roc_auc(Y2[test], decided, sample_weight=weight[test]),
                 f1_score(Y2[test], pred, sample_weight=weight[test], average="macro"),
             )
         )

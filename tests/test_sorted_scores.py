@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.arrays import NUMPY, Standard
-from matrics.arrays.spare_bit import BLOCK, SpareBit
-from matrics.ranking import rows
+from matrics._arrays import NUMPY, Standard
+from matrics._arrays.spare_bit import BLOCK, SpareBit
+from matrics._ranking import rows
 
 RANDOM = np.random.default_rng(0)
 
 AREAS = [
-    matrics.roc_auc,
-    matrics.average_precision,
-    matrics.roc_auc_variance,
-    functools.partial(matrics.partial_roc_auc, max_fpr=0.3),
-    functools.partial(matrics.precision_at_recall, recall=0.6),
-    functools.partial(matrics.recall_at_precision, precision=0.6),
+    matrics.ranking.roc_auc,
+    matrics.ranking.average_precision,
+    matrics.ranking.roc_auc_variance,
+    functools.partial(matrics.ranking.partial_roc_auc, max_fpr=0.3),
+    functools.partial(matrics.ranking.precision_at_recall, recall=0.6),
+    functools.partial(matrics.ranking.recall_at_precision, precision=0.6),
 ]
 
 
@@ -70,9 +70,9 @@ def test_areas_in_fractions(kind: str, dtype: Any) -> None:
     y[:, :2] = [0, 1]
     x = np.stack([drawn(kind, 60, dtype) for _ in y])
     # The count of pairs is exact, and divided once; of precisions 60 are added up.
-    assert matrics.roc_auc(y, x).tolist() == [area_by_pairs(*row) for row in zip(y, x, strict=True)]
+    assert matrics.ranking.roc_auc(y, x).tolist() == [area_by_pairs(*row) for row in zip(y, x, strict=True)]
     want = [precision_by_samples(*row) for row in zip(y, x, strict=True)]
-    np.testing.assert_allclose(matrics.average_precision(y, x), want, rtol=1e-14)
+    np.testing.assert_allclose(matrics.ranking.average_precision(y, x), want, rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,12 +85,12 @@ def test_long_vectors(kind: str, dtype: Any) -> None:
     positives, negatives = int(y.sum()), int((1 - y).sum())
     twice_ranks = (2 * np.cumsum(numbers) - numbers + 1)[places]  # mid-ranks
     twice = int(twice_ranks[y == 1].sum()) - positives * (positives + 1)
-    assert matrics.roc_auc(y, x) == float(Fraction(twice, 2 * positives * negatives))
+    assert matrics.ranking.roc_auc(y, x) == float(Fraction(twice, 2 * positives * negatives))
     above = np.cumsum(np.bincount(places, weights=y)[::-1])[::-1]
     predicted = np.cumsum(numbers[::-1])[::-1]
     want = (above / predicted)[places][y == 1].mean()
-    np.testing.assert_allclose(matrics.average_precision(y, x), want, rtol=1e-12)
-    curve = matrics.roc_curve(y, x)
+    np.testing.assert_allclose(matrics.ranking.average_precision(y, x), want, rtol=1e-12)
+    curve = matrics.ranking.roc_curve(y, x)
     np.testing.assert_array_equal(curve.thresholds, [np.inf, *-np.sort(-x)])
     np.testing.assert_array_equal(curve.tpr[1:], (above / positives)[np.searchsorted(values, curve.thresholds[1:])])
     fpr = ((predicted - above) / negatives)[np.searchsorted(values, curve.thresholds[1:])]
@@ -101,16 +101,16 @@ def test_long_vectors(kind: str, dtype: Any) -> None:
 def test_float32_beside_scikit_learn(kind: str) -> None:
     sk = pytest.importorskip("sklearn.metrics")
     y, x = RANDOM.integers(0, 2, 5000), drawn(kind, 5000, np.float32)
-    np.testing.assert_allclose(matrics.roc_auc(y, x), sk.roc_auc_score(y, x), rtol=1e-13)
-    np.testing.assert_allclose(matrics.average_precision(y, x), sk.average_precision_score(y, x), rtol=1e-13)
+    np.testing.assert_allclose(matrics.ranking.roc_auc(y, x), sk.roc_auc_score(y, x), rtol=1e-13)
+    np.testing.assert_allclose(matrics.ranking.average_precision(y, x), sk.average_precision_score(y, x), rtol=1e-13)
 
 
 def test_without_one_of_the_classes() -> None:
     y, x = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 0]]), np.array([0.5, 0.25, 0.75])
-    np.testing.assert_array_equal(matrics.roc_auc(y, x), [np.nan, np.nan, 0])
-    np.testing.assert_array_equal(matrics.roc_auc(y, x, zero_division=0.5), [0.5, 0.5, 0])
-    np.testing.assert_array_equal(matrics.average_precision(y, x, zero_division=0.5), [0.5, 1, 1 / 3])
-    curve = matrics.roc_curve(y, x, zero_division=-1)
+    np.testing.assert_array_equal(matrics.ranking.roc_auc(y, x), [np.nan, np.nan, 0])
+    np.testing.assert_array_equal(matrics.ranking.roc_auc(y, x, zero_division=0.5), [0.5, 0.5, 0])
+    np.testing.assert_array_equal(matrics.ranking.average_precision(y, x, zero_division=0.5), [0.5, 1, 1 / 3])
+    curve = matrics.ranking.roc_curve(y, x, zero_division=-1)
     np.testing.assert_array_equal(curve.tpr[0], [-1] * 4)
     np.testing.assert_array_equal(curve.fpr[1], [-1] * 4)
 
@@ -160,8 +160,10 @@ def test_threads_of_classes(options: Any) -> None:
     y, x = RANDOM.integers(0, 5, 40_000), np.round(RANDOM.random((40_000, 5)), 2)
     weight = RANDOM.random(y.shape)
     for sample_weight in (None, weight):
-        alone = matrics.roc_auc(y, x, sample_weight=sample_weight, **options)
-        np.testing.assert_array_equal(matrics.roc_auc(y, x, sample_weight=sample_weight, workers=2, **options), alone)
+        alone = matrics.ranking.roc_auc(y, x, sample_weight=sample_weight, **options)
+        np.testing.assert_array_equal(
+            matrics.ranking.roc_auc(y, x, sample_weight=sample_weight, workers=2, **options), alone
+        )
 
 
 def test_there_are_so_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +177,7 @@ def test_there_are_so_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "in_threads", counted)
     y, x = RANDOM.integers(0, 2, (9, 20_000)), RANDOM.normal(size=(9, 20_000))
     for workers in (1, 2, 100):
-        matrics.roc_auc(y, x, workers=workers)
+        matrics.ranking.roc_auc(y, x, workers=workers)
     assert shares == [1, 2, 3]  # of three rows each
 
 
@@ -183,7 +185,7 @@ def test_there_are_so_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_numbers_of_threads(multi_class: Any) -> None:
     for workers in (0, -2, 1.5):
         with pytest.raises(ValueError, match="workers: expected a number of threads"):
-            matrics.roc_auc([0, 1, 2], np.eye(3), multi_class=multi_class, workers=workers)
+            matrics.ranking.roc_auc([0, 1, 2], np.eye(3), multi_class=multi_class, workers=workers)
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -68,7 +68,7 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any, kind: str) -> None:
 
 
 def _float32(like: Any) -> Any:
-    return matrics.arrays.as_arrays(like=like)[0].xp.float32
+    return matrics._arrays.as_arrays(like=like)[0].xp.float32
 
 
 def test_sum_and_leaves(backend: Any) -> None:
@@ -157,7 +157,7 @@ def test_weights(backend: Any, dtype: str) -> None:
     y_true, y_pred = RANDOM.integers(-1, 3, (2, 2, 30))
     weights = RANDOM.integers(0, 8, (2, 30)) / 4  # whose sums are exact
     like = backend.asarray(0)
-    state = ConfusionState.zeros(3, like=like, dtype=getattr(matrics.arrays.as_arrays(like=like)[0].xp, dtype))
+    state = ConfusionState.zeros(3, like=like, dtype=getattr(matrics._arrays.as_arrays(like=like)[0].xp, dtype))
     for t, p, w in zip(y_true, y_pred, weights, strict=True):
         state = state.update(*map(backend.asarray, (t, p)), sample_weight=backend.asarray(w), ignore_index=2)
     state = state.update(*map(backend.asarray, (y_true, y_pred)))  # each worth one

@@ -10,13 +10,13 @@ import pytest
 
 import matrics
 from matrics import IntervalStatus
-from matrics.gates.limits import Evidence, about_one_limit, limits_of
-from matrics.gates.requirements import read_requirements
-from matrics.gates.results import verdict_of
-from matrics.scoring.score import resolve
-from matrics.uncertainty.arguments import classes_of
-from matrics.uncertainty.measure import Measure
-from matrics.uncertainty.status import EVERYTHING, dependence_of
+from matrics._gates.limits import Evidence, about_one_limit, limits_of
+from matrics._gates.requirements import read_requirements
+from matrics._gates.results import verdict_of
+from matrics._scoring.score import resolve
+from matrics._uncertainty.arguments import classes_of
+from matrics._uncertainty.measure import Measure
+from matrics._uncertainty.status import EVERYTHING, dependence_of
 
 FEW, OK, EMPTY = int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK), int(IntervalStatus.EMPTY_CLASS)
 
@@ -117,14 +117,14 @@ def test_every_function_has_the_same_rule() -> None:
     wanted = [OK, FEW, OK, FEW]
     y_true = np.repeat([0, 0, 1, 1], cm.ravel())
     a, b = np.repeat([0, 1, 0, 1], cm.ravel()), np.repeat([0, 1, 1, 0], cm.ravel())
-    joint = matrics.joint_confusion_matrix(y_true, a, b, num_classes=2)
+    joint = matrics.stats.joint_confusion_matrix(y_true, a, b, num_classes=2)
     found: list[Any] = [matrics.interval(cm, names), matrics.compare(cm, cm * 2, names)]
     found.append(matrics.compare_paired(joint, names))
     for one in found:
         assert [int(result.status) for result in one.values()] == wanted
     models = matrics.compare_models(y_true, [a, b], names, num_classes=2, num=100, rng=0)
     assert [int(one.intervals.status[0]) for one in models.values()] == wanted
-    table = matrics.diagnostic_table(cm)
+    table = matrics.stats.diagnostic_table(cm)
     rows = dict(zip(table.names, table.status.tolist(), strict=True))
     assert [rows[name] for name in ("accuracy", "sensitivity", "specificity")] == wanted[:3]
     assert rows["prevalence"] == OK

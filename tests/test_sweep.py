@@ -107,7 +107,7 @@ def test_rare_errors_keep_their_digits(*, first: bool) -> None:
     # Next to a class with nearly all samples the rest is as small.
     stack[:, range(n), range(n)] = 2.0**-60
     stack[:, 0, 0] = 500
-    npv = matrics.npv(np.concatenate([head, stack]), average="class")[len(head) :, 0]
+    npv = matrics.metrics.npv(np.concatenate([head, stack]), average="class")[len(head) :, 0]
     np.testing.assert_allclose(npv, 1 - 1 / n, rtol=1e-14)
 
 

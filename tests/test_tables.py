@@ -12,9 +12,9 @@ from roads import Comparison, Graph, Road, answers
 from test_sources import hold_printed
 
 import matrics
-from matrics.study.sources import entropy, imbalance, review
-from matrics.study.sources.recompute import Ask
-from matrics.study.sources.records import Record, load
+from matrics._study.sources import entropy, imbalance, review
+from matrics._study.sources.recompute import Ask
+from matrics._study.sources.records import Record, load
 
 MODULES = {"001": review, "002": entropy, "003": imbalance}
 # A score of the matrix of the record, and not what a module makes of many, or of a matrix of its own.
@@ -61,7 +61,7 @@ def test_range_of_kappa() -> None:
     stack = random.dirichlet(np.full(9, 0.1), 20_000).reshape(-1, 3, 3) * (1 - np.eye(3))
     assert np.nanmin(matrics.cohen_kappa(stack)) >= -1
     assert matrics.cohen_kappa([[0, 5], [5, 0]]) == -1
-    assert matrics.scott_pi([[0, 1000], [1, 0]], proportions="true") < -400
+    assert matrics.metrics.scott_pi([[0, 1000], [1, 0]], proportions="true") < -400
 
 
 # 002 ------------------------------------------------------------------------------------------------------------------
@@ -81,5 +81,5 @@ def test_single_column() -> None:
 def test_least_auroc_ova_for_class_sizes(classes: int) -> None:
     (record,) = (r for r in load() if r.measure == "L(AUROC-OVA)" and len(r.cells) == classes)
     cm = np.asarray(record.cells)
-    assert matrics.auroc_ova_lower_bound(cm) == pytest.approx(record.computed, abs=1e-12)
-    assert matrics.auroc_ova(cm) == pytest.approx(matrics.auroc_ova_lower_bound(cm), abs=1e-12)
+    assert matrics.metrics.auroc_ova_lower_bound(cm) == pytest.approx(record.computed, abs=1e-12)
+    assert matrics.metrics.auroc_ova(cm) == pytest.approx(matrics.metrics.auroc_ova_lower_bound(cm), abs=1e-12)

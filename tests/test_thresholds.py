@@ -46,7 +46,7 @@ def test_matrices_at_given_thresholds(backend: Backend, *, weighted: bool) -> No
     thresholds = np.float32([0.5, -9, 0, 9, 0.5, x[-1, 3], np.inf, -np.inf])
 
     def found(y: Any, x: Any, t: Any, *weight: Any) -> Any:
-        return matrics.threshold_confusion_matrix(y, x, t, sample_weight=weight[0] if weight else None)
+        return matrics.ranking.confusion_matrix(y, x, t, sample_weight=weight[0] if weight else None)
 
     arrays = [backend.asarray(a) for a in (y, x, thresholds, *([w] if weighted else []))]
     got = backend.numpy(backend.call(found, *arrays))
@@ -60,7 +60,7 @@ def test_any_measure_at_every_score(backend: Backend, *, weighted: bool) -> None
     specs = ["recall", "precision:macro", "mcc", "fbeta(beta=2)", "recall:class", "cen"]
 
     def found(y: Any, x: Any, *weight: Any) -> Any:
-        return matrics.threshold_curve(y, x, specs, sample_weight=weight[0] if weight else None)
+        return matrics.ranking.threshold_curve(y, x, specs, sample_weight=weight[0] if weight else None)
 
     thresholds, values = backend.call(found, *(backend.asarray(a) for a in (y, x, *([w] if weighted else []))))
     thresholds = backend.numpy(thresholds)
@@ -81,14 +81,14 @@ def test_curves_are_those_of_scikit_learn() -> None:
     y, x, w = samples(40, 30, np.float64)
     for labels, scores, weights in zip(y, x, w, strict=True):
         fpr, tpr, thresholds = sk.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
-        ours = matrics.roc_curve(labels, scores, sample_weight=weights)
+        ours = matrics.ranking.roc_curve(labels, scores, sample_weight=weights)
         kept = np.unique(-ours.thresholds, return_index=True)[1]
         # scikit-learn leaves out samples of weight 0, whose scores are thresholds here.
         kept = kept[np.isin(ours.thresholds[kept], thresholds)]
         for got, want in zip(ours, (fpr, tpr, thresholds), strict=True):
             np.testing.assert_allclose(got[kept], want, rtol=1e-14)
         precision, recall, thresholds = sk.precision_recall_curve(labels, scores, sample_weight=weights)
-        curve = matrics.precision_recall_curve(labels, scores, sample_weight=weights)
+        curve = matrics.ranking.precision_recall_curve(labels, scores, sample_weight=weights)
         places = [np.flatnonzero(curve.thresholds == threshold)[-1] for threshold in thresholds]
         np.testing.assert_allclose(curve.precision[places], precision[:-1], rtol=1e-14)
         np.testing.assert_allclose(curve.recall[places], recall[:-1], rtol=1e-14)
@@ -96,17 +96,17 @@ def test_curves_are_those_of_scikit_learn() -> None:
 
 def test_unique_leaves_out_repeats() -> None:
     y, x = [0, 1, 1, 0, 1], [0.5, 0.5, 0.25, 0.5, 1.0]
-    curve = matrics.threshold_curve(y, x, "recall", unique=True)
+    curve = matrics.ranking.threshold_curve(y, x, "recall", unique=True)
     assert curve.thresholds.tolist() == [math.inf, 1, 0.5, 0.25]
     assert curve["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    whole = matrics.threshold_curve(y, x, "recall")
+    whole = matrics.ranking.threshold_curve(y, x, "recall")
     assert whole.thresholds.tolist() == [math.inf, 1, 0.5, 0.5, 0.5, 0.25]
     assert whole["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1])
-    assert matrics.threshold_curve(y, [0.1, 0.2, 0.3, 0.4, 0.5], "recall", unique=True).thresholds.shape == (6,)
+    assert matrics.ranking.threshold_curve(y, [0.1, 0.2, 0.3, 0.4, 0.5], "recall", unique=True).thresholds.shape == (6,)
     with pytest.raises(ValueError, match="expected the scores of one curve"):
-        matrics.threshold_curve([y, y], [x, x], "recall", unique=True)
+        matrics.ranking.threshold_curve([y, y], [x, x], "recall", unique=True)
     with pytest.raises(ValueError, match="expected no thresholds"):
-        matrics.threshold_curve(y, x, "recall", unique=True, thresholds=[0.5])
+        matrics.ranking.threshold_curve(y, x, "recall", unique=True, thresholds=[0.5])
 
 
 def test_a_threshold_means_what_it_means_in_confusion_matrix() -> None:
@@ -114,7 +114,7 @@ def test_a_threshold_means_what_it_means_in_confusion_matrix() -> None:
     x, y = np.float32([0.1, 0.7, 0.3]), [0, 1, 1]
     for threshold in (0.1, 0.7, 0.3, 0.5):
         one = matrics.confusion_matrix(y, x, num_classes=2, threshold=threshold)
-        np.testing.assert_array_equal(matrics.threshold_confusion_matrix(y, x, [threshold])[0], one)
+        np.testing.assert_array_equal(matrics.ranking.confusion_matrix(y, x, [threshold])[0], one)
 
 
 def test_classes_against_the_rest(backend: Backend) -> None:
@@ -122,13 +122,13 @@ def test_classes_against_the_rest(backend: Backend) -> None:
     given = np.float32([0.25, 0.5])
 
     def found(y: Any, x: Any, t: Any) -> Any:
-        return matrics.threshold_confusion_matrix(y, x, t), matrics.threshold_curve(y, x, "f1")["f1"]
+        return matrics.ranking.confusion_matrix(y, x, t), matrics.ranking.threshold_curve(y, x, "f1")["f1"]
 
     cm, f1 = (backend.numpy(part) for part in backend.call(found, *map(backend.asarray, (y, x, given))))
     assert cm.shape == (2, 3, 2, 2, 2)
     for k in range(3):
         np.testing.assert_array_equal(cm[:, k], counted((y == k).astype(int), x[:, :, k], given))
-        want = matrics.threshold_curve((y == k).astype(int), x[:, :, k], "f1")["f1"]
+        want = matrics.ranking.threshold_curve((y == k).astype(int), x[:, :, k], "f1")["f1"]
         np.testing.assert_allclose(f1[:, k], want, **backend.tolerance)
 
 
@@ -149,7 +149,7 @@ def test_the_best_threshold(backend: Backend, metric: str, sign: int) -> None:
     y[0] = 0
 
     def found(y: Any, x: Any) -> Any:
-        return matrics.best_threshold(y, x, metric, subject_to="recall >= 0.6")
+        return matrics.ranking.best_threshold(y, x, metric, subject_to="recall >= 0.6")
 
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -166,16 +166,16 @@ def test_the_best_threshold(backend: Backend, metric: str, sign: int) -> None:
 
 def test_undefined_values_never_win() -> None:
     """Precision is undefined where no sample is predicted as positive, and recall without positive samples."""
-    assert matrics.best_threshold([1, 0], [0.1, 0.9], "precision") == (0.1, 0.5)
-    found = matrics.best_threshold([0, 0], [0.1, 0.9], "recall")
+    assert matrics.ranking.best_threshold([1, 0], [0.1, 0.9], "precision") == (0.1, 0.5)
+    found = matrics.ranking.best_threshold([0, 0], [0.1, 0.9], "recall")
     assert math.isnan(found.threshold)
     assert math.isnan(found.value)
-    assert matrics.best_threshold([0, 0], [0.1, 0.9], "recall", zero_division=0) == (math.inf, 0)
+    assert matrics.ranking.best_threshold([0, 0], [0.1, 0.9], "recall", zero_division=0) == (math.inf, 0)
 
 
 def test_constraints() -> None:
     y, x = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
-    best = matrics.best_threshold
+    best = matrics.ranking.best_threshold
     assert best(y, x, "recall", subject_to="fpr<=0.2").threshold == 0.6
     assert best(y, x, "recall", subject_to="fpr<0.34,precision>0.7").threshold == 0.3
     assert best(y, x, "recall", subject_to=["fbeta(beta=2)>=0.5", "precision >= 0.9"]).threshold == 0.6
@@ -188,12 +188,14 @@ def test_constraints() -> None:
 def test_an_impossible_constraint_names_the_best_attainable() -> None:
     y, x = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.9, 0.6]
     with pytest.raises(ValueError, match=r"no threshold has mcc>=0.9; the best attainable mcc is 0.707107"):
-        matrics.best_threshold(y, x, "recall", subject_to="mcc>=0.9")
+        matrics.ranking.best_threshold(y, x, "recall", subject_to="mcc>=0.9")
     message = r"no threshold has recall>=1 and fpr<=0.1; .* recall is 1, .* fpr is 0 \(each alone\)"
     with pytest.raises(ValueError, match=message):
-        matrics.best_threshold(y, x, "f1", subject_to="recall>=1, fpr<=0.1")
+        matrics.ranking.best_threshold(y, x, "f1", subject_to="recall>=1, fpr<=0.1")
     with pytest.warns(RuntimeWarning, match=r"\(curve \[1\]; 1 of 2 have none\)"):
-        found = matrics.best_threshold([y, y], [[0.1, 0.2, 0.6, 0.3, 0.7, 0.8], x], "f1", subject_to="mcc>=0.75")
+        found = matrics.ranking.best_threshold(
+            [y, y], [[0.1, 0.2, 0.6, 0.3, 0.7, 0.8], x], "f1", subject_to="mcc>=0.75"
+        )
     assert np.isnan(found.threshold).tolist() == [False, True]
 
 
@@ -201,24 +203,24 @@ def test_a_goal_that_is_undefined_wherever_the_constraint_holds() -> None:
     """The constraint is not to blame: at the threshold infinity the specificity is 1, and precision 0/0."""
     y, x, goal = [0, 1, 0], [0.9, 0.5, 0.5], ("precision", "specificity>=0.9")
     message = r"^metric: precision is undefined \(0/0\) at the only threshold with specificity>=0.9: "
-    for function in (matrics.best_threshold, matrics.best_threshold_interval):
+    for function in (matrics.ranking.best_threshold, matrics.best_threshold_interval):
         with pytest.raises(ValueError, match=message):
             function(y, x, goal[0], subject_to=goal[1])
     with pytest.raises(ValueError, match=r"mcc is undefined .* at all 3 thresholds with accuracy>=0 and fpr<=1"):
-        matrics.best_threshold([0, 0], x[:2], "mcc", subject_to=["accuracy>=0", "fpr<=1"])
-    found = matrics.best_threshold(y, x, goal[0], subject_to=goal[1], zero_division=0)
+        matrics.ranking.best_threshold([0, 0], x[:2], "mcc", subject_to=["accuracy>=0", "fpr<=1"])
+    found = matrics.ranking.best_threshold(y, x, goal[0], subject_to=goal[1], zero_division=0)
     assert found == (math.inf, 0)
     with pytest.warns(RuntimeWarning, match=r"precision is undefined .* \(curve \[0\]; 1 of 2 have none\)"):
-        found = matrics.best_threshold([y, [1, 0, 0]], [x, x], goal[0], subject_to=goal[1])
+        found = matrics.ranking.best_threshold([y, [1, 0, 0]], [x, x], goal[0], subject_to=goal[1])
     assert np.isnan(found.value).tolist() == [True, False]
     with pytest.raises(ValueError, match=r"no threshold has recall>=0.5; recall is undefined"):
-        matrics.best_threshold([0, 0], x[:2], "fpr", subject_to="recall>=0.5")
+        matrics.ranking.best_threshold([0, 0], x[:2], "fpr", subject_to="recall>=0.5")
 
 
 def test_an_infinite_value_is_the_worst_but_no_nan() -> None:
     """NLR is infinite at the only threshold with this recall; a smaller one is better, and none is there."""
     y, x = [0, 1, 1], [0.9, 0.5, 0.5]
-    found = matrics.best_threshold(y, x, "nlr", subject_to="fpr>=1, recall<=0.5")
+    found = matrics.ranking.best_threshold(y, x, "nlr", subject_to="fpr>=1, recall<=0.5")
     assert found == (0.9, math.inf)
 
 
@@ -241,15 +243,15 @@ def test_an_infinite_value_is_the_worst_but_no_nan() -> None:
 )
 def test_errors(metric: str, subject_to: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        matrics.best_threshold([0, 1], [0.2, 0.3], metric, subject_to=subject_to)
+        matrics.ranking.best_threshold([0, 1], [0.2, 0.3], metric, subject_to=subject_to)
 
 
 def test_bad_thresholds() -> None:
     with pytest.raises(ValueError, match=r"thresholds: expected numbers of shape \(T,\), got shape \(1, 1\)"):
-        matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [[0.5]])
+        matrics.ranking.confusion_matrix([0, 1], [0.2, 0.3], [[0.5]])
     with pytest.raises(ValueError, match="thresholds: expected numbers, got NaN at 1"):
-        matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [0.5, math.nan])
-    assert matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [1, 0])[:, 1, 1].tolist() == [0, 1]
+        matrics.ranking.confusion_matrix([0, 1], [0.2, 0.3], [0.5, math.nan])
+    assert matrics.ranking.confusion_matrix([0, 1], [0.2, 0.3], [1, 0])[:, 1, 1].tolist() == [0, 1]
 
 
 def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
@@ -262,13 +264,13 @@ def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
     chosen = []
     for draw in draws:
         index = np.repeat(order, draw)
-        threshold, value = matrics.best_threshold(y[index], x[index], "f1", subject_to="precision>=0.5")
+        threshold, value = matrics.ranking.best_threshold(y[index], x[index], "f1", subject_to="precision>=0.5")
         there = matrics.score(matrics.confusion_matrix(y, x, num_classes=2, threshold=threshold), "f1:binary")
         chosen.append((threshold, value, float(there["f1:binary"])))
     thresholds, values, others = np.array(chosen).T
     assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-12)
     assert found.optimism > 0
-    best = matrics.best_threshold(y, x, "f1", subject_to="precision>=0.5")
+    best = matrics.ranking.best_threshold(y, x, "f1", subject_to="precision>=0.5")
     assert found.threshold.estimate == best.threshold
     assert found.value.estimate == pytest.approx(best.value - found.optimism)
     low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
@@ -302,8 +304,8 @@ def drawn_by_hand(y: np.ndarray, x: np.ndarray, w: np.ndarray, unit: np.ndarray,
     chosen = []
     for draw in times:
         index = np.repeat(np.arange(len(y)), draw[code])
-        threshold, value = matrics.best_threshold(y[index], x[index], "f1", sample_weight=w[index])
-        cm = matrics.threshold_confusion_matrix(y, x, [threshold], sample_weight=w)[0]
+        threshold, value = matrics.ranking.best_threshold(y[index], x[index], "f1", sample_weight=w[index])
+        cm = matrics.ranking.confusion_matrix(y, x, [threshold], sample_weight=w)[0]
         chosen.append((threshold, value, float(matrics.score(cm, "f1:binary")["f1:binary"])))
     return np.array(chosen).T
 
@@ -319,7 +321,7 @@ def test_the_bootstrap_of_clusters(*, is_weighted: bool) -> None:
     thresholds, values, others = drawn_by_hand(y, x, w, patients, 2)
     assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-9)
     low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
-    estimate = matrics.best_threshold(y, x, "f1", sample_weight=w).threshold
+    estimate = matrics.ranking.best_threshold(y, x, "f1", sample_weight=w).threshold
     assert (found.threshold.low, found.threshold.high) == (min(low, estimate), max(high, estimate))
     assert found.threshold.estimate == estimate
     few = matrics.best_threshold_interval(y, x, "f1", clusters=np.arange(80) % 5, num=50, rng=2)
@@ -389,7 +391,7 @@ def test_intervals_count_replicates_without_a_choice() -> None:
     """A constraint that is just kept on the samples is not on many replicates."""
     y = np.array([0, 1] * 20)
     x = np.where(RANDOM.random(40) < 0.9, y, 1 - y) + RANDOM.random(40) / 100
-    best = matrics.best_threshold(y, x, "mcc").value
+    best = matrics.ranking.best_threshold(y, x, "mcc").value
     found = matrics.best_threshold_interval(y, x, "f1", subject_to=f"mcc>={best}", num=100, rng=0)
     assert found.value.undefined > 5
     assert found.value.status == matrics.IntervalStatus.UNDEFINED_REPLICATES
@@ -415,23 +417,23 @@ def test_lists_of_thresholds_in_compiled_code_and_on_devices() -> None:
     labels, scores, limits = torch.from_numpy(y), torch.from_numpy(x), [0.5, 0, -0.1]
 
     def everything(y: Any, x: Any) -> tuple[Any, ...]:
-        curve = matrics.threshold_curve(y, x, "f1", thresholds=limits)
-        return matrics.threshold_confusion_matrix(y, x, limits), curve.thresholds, curve["f1"]
+        curve = matrics.ranking.threshold_curve(y, x, "f1", thresholds=limits)
+        return matrics.ranking.confusion_matrix(y, x, limits), curve.thresholds, curve["f1"]
 
     got, at, f1 = torch.compile(everything, fullgraph=True, backend="aot_eager")(labels, scores)
     np.testing.assert_array_equal(got, counted(y, x, np.float32(limits)))
     np.testing.assert_array_equal(at, np.float32([limits] * 2))
-    np.testing.assert_allclose(f1, matrics.threshold_curve(y, x, "f1", thresholds=limits)["f1"])
-    assert matrics.threshold_confusion_matrix(labels.to("meta"), scores.to("meta"), limits).shape == (2, 3, 2, 2)
+    np.testing.assert_allclose(f1, matrics.ranking.threshold_curve(y, x, "f1", thresholds=limits)["f1"])
+    assert matrics.ranking.confusion_matrix(labels.to("meta"), scores.to("meta"), limits).shape == (2, 3, 2, 2)
     with pytest.raises(ValueError, match="thresholds: expected numbers, got NaN at 1"):
-        matrics.threshold_confusion_matrix(labels.to("meta"), scores.to("meta"), [0.5, math.nan])
+        matrics.ranking.confusion_matrix(labels.to("meta"), scores.to("meta"), [0.5, math.nan])
 
 
 def test_small_weights_beside_large_ones() -> None:
     """Their errors are counted, not lost in a difference of sums."""
     y, x = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.2, 0.1])
     w = np.array([1e8, 1e8, 1e-9, 1e-9])
-    curve = matrics.threshold_curve(y, x, ["fnr", "npv"], sample_weight=w)
+    curve = matrics.ranking.threshold_curve(y, x, ["fnr", "npv"], sample_weight=w)
     np.testing.assert_allclose(curve["fnr"][1:3], 1e-17, rtol=1e-9)
     assert curve["npv"][2] == 0.5
 
@@ -445,13 +447,13 @@ def test_thresholds_of_a_library_beside_constants() -> None:
     want = counted(y, x, limits, w)
 
     def found(t: Any) -> Any:
-        return matrics.threshold_confusion_matrix(y, x, t, sample_weight=w)
+        return matrics.ranking.confusion_matrix(y, x, t, sample_weight=w)
 
     for asarray in (torch.from_numpy, jax.numpy.asarray):
         got = found(asarray(limits))
         assert type(got) is type(asarray(limits))
         np.testing.assert_array_equal(got, want)
-        curve = matrics.threshold_curve(y.tolist(), x.tolist(), "f1", thresholds=asarray(limits))
+        curve = matrics.ranking.threshold_curve(y.tolist(), x.tolist(), "f1", thresholds=asarray(limits))
         assert type(curve["f1"]) is type(curve.thresholds) is type(asarray(limits))
     np.testing.assert_array_equal(jax.jit(found)(limits), want)
     one = jax.jit(jax.vmap(lambda t: found(t[None])[:, 0]))(jax.numpy.asarray(limits))

@@ -20,7 +20,7 @@ every_library = pytest.mark.parametrize("library", ["torch", "torchmetrics", "fl
 def counted(library: str, kind: str, given: tuple[Any, ...], *batches: Any, **options: Any) -> dict[str, float]:
     """The values of a metric of these batches of labels, scores and perhaps a mask."""
     pytest.importorskip({"flax": "flax.nnx"}.get(library, library))
-    metric = getattr(importlib.import_module(f"matrics.integrations.{library}"), kind)(*given, **options)
+    metric = getattr(importlib.import_module(f"matrics.{library}"), kind)(*given, **options)
     asarray = importlib.import_module("jax.numpy" if library == "flax" else "torch").asarray
     for batch in batches:
         y_true, y_score, *mask = map(asarray, batch)

@@ -30,9 +30,9 @@ def test_as_scikit_learn(n: int, many: int) -> None:
     y_true, scores = RANDOM.integers(0, n, shape), RANDOM.normal(size=(*shape, n))
     weights = RANDOM.integers(0, 4, shape) + (np.arange(20) == 0)
     ks = range(1, n)
-    found = matrics.top_k_accuracy(y_true, scores, ks, sample_weight=weights)
-    recall = matrics.top_k_recall(y_true, scores, ks, average="class", sample_weight=weights)
-    macro = matrics.top_k_recall(y_true, scores, ks, sample_weight=weights)
+    found = matrics.ranking.top_k_accuracy(y_true, scores, ks, sample_weight=weights)
+    recall = matrics.ranking.top_k_recall(y_true, scores, ks, average="class", sample_weight=weights)
+    macro = matrics.ranking.top_k_recall(y_true, scores, ks, sample_weight=weights)
     for i, (y, s, w) in enumerate(zip(y_true, scores, weights, strict=True)):
         k = 1 + i % (n - 1)
         wanted = sklearn.metrics.top_k_accuracy_score(y, s, k=k, labels=range(n), sample_weight=w)
@@ -58,7 +58,7 @@ def test_ties_are_the_mean_over_their_orders(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 4, 40), RANDOM.integers(0, 3, (40, 4)) / 2
     found = backend.numpy(
         backend.call(
-            lambda y, s: matrics.top_k_accuracy(y, s, [1, 2, 3, 4, 9]),
+            lambda y, s: matrics.ranking.top_k_accuracy(y, s, [1, 2, 3, 4, 9]),
             backend.asarray(y_true[:, None]),
             backend.asarray(scores[:, None]),
         )
@@ -70,27 +70,31 @@ def test_ties_are_the_mean_over_their_orders(backend: Any) -> None:
 
 def test_infinite_scores() -> None:
     scores = [[np.inf, np.inf, 0.0], [-np.inf, 0.0, 1.0]]
-    assert matrics.top_k_accuracy([0, 0], scores, 1) == 0.25
-    assert matrics.top_k_accuracy([0, 0], scores, 2) == 0.5
+    assert matrics.ranking.top_k_accuracy([0, 0], scores, 1) == 0.25
+    assert matrics.ranking.top_k_accuracy([0, 0], scores, 2) == 0.5
 
 
 def test_undefined_classes() -> None:
     y_true, scores = [0, 0, 1], [[0.5, 0.25, 0.0], [0.0, 0.5, 0.25], [0.5, 0.25, 0.0]]
-    np.testing.assert_array_equal(matrics.top_k_recall(y_true, scores, 1, average="class"), [0.5, 0, np.nan])
-    assert matrics.top_k_recall(y_true, scores, 1) == 0.25
-    assert matrics.top_k_recall(y_true, scores, 1, zero_division=1) == 0.5
-    assert matrics.top_k_recall(y_true, scores, 1, average="weighted") == matrics.top_k_accuracy(y_true, scores, 1)
+    np.testing.assert_array_equal(matrics.ranking.top_k_recall(y_true, scores, 1, average="class"), [0.5, 0, np.nan])
+    assert matrics.ranking.top_k_recall(y_true, scores, 1) == 0.25
+    assert matrics.ranking.top_k_recall(y_true, scores, 1, zero_division=1) == 0.5
+    assert matrics.ranking.top_k_recall(y_true, scores, 1, average="weighted") == matrics.ranking.top_k_accuracy(
+        y_true, scores, 1
+    )
     none = [], np.zeros((0, 3))
-    assert np.isnan(matrics.top_k_accuracy(*none))
-    assert matrics.top_k_accuracy(*none, zero_division=0) == 0
-    assert np.isnan(matrics.top_k_recall(*none))
-    assert matrics.top_k_recall(*none, average="class", zero_division=0).tolist() == [0, 0, 0]
+    assert np.isnan(matrics.ranking.top_k_accuracy(*none))
+    assert matrics.ranking.top_k_accuracy(*none, zero_division=0) == 0
+    assert np.isnan(matrics.ranking.top_k_recall(*none))
+    assert matrics.ranking.top_k_recall(*none, average="class", zero_division=0).tolist() == [0, 0, 0]
 
 
 def test_one_truth_many_models(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 5, 12), RANDOM.normal(size=(2, 3, 12, 5))
     scores[1, 2, 4, 0] = np.nan
-    found = backend.numpy(matrics.top_k_recall(backend.asarray(y_true), backend.asarray(scores), 2, average="class"))
+    found = backend.numpy(
+        matrics.ranking.top_k_recall(backend.asarray(y_true), backend.asarray(scores), 2, average="class")
+    )
     wanted = [
         [[(np.argsort(s[y_true == c])[:, -2:] == c).any(-1).mean() for c in range(5)] for s in of_batch]
         for of_batch in scores
@@ -120,9 +124,9 @@ def test_one_truth_many_models(backend: Any) -> None:
 )
 def test_what_is_refused(arguments: Any, options: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.top_k_recall(*arguments, **options)
+        matrics.ranking.top_k_recall(*arguments, **options)
 
 
 def test_several_k_of_numpy() -> None:
     y_true, scores = [0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.4, 0.2]]
-    np.testing.assert_allclose(matrics.top_k_accuracy(y_true, scores, np.arange(1, 4)), [0.5, 1, 1])
+    np.testing.assert_allclose(matrics.ranking.top_k_accuracy(y_true, scores, np.arange(1, 4)), [0.5, 1, 1])

@@ -20,7 +20,7 @@ NAMES = ["cat", "dog", "owl"]
 
 @pytest.fixture
 def integration(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
-    return importlib.import_module("matrics.integrations.torch")
+    return importlib.import_module("matrics.torch")
 
 
 @pytest.fixture

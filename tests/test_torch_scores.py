@@ -21,7 +21,7 @@ BUFFERS = ["counts", "rounded", "dropped_counts", "calibration"]
 
 @pytest.fixture
 def make(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
-    return importlib.import_module("matrics.integrations.torch").ScoreMetric
+    return importlib.import_module("matrics.torch").ScoreMetric
 
 
 def draw(torch: Any, n: int | None = None, size: int = 200) -> tuple[Any, Any]:
@@ -480,4 +480,4 @@ def test_the_calibration_error_has_the_bins_of_the_function(torch: Any, make: An
     metric.update(labels, p)
     (found,) = metric.compute().values()
     assert float(found) == pytest.approx(calibration_error(labels.numpy(), p.numpy(), bins=15), abs=1e-6)
-    assert float(found) == pytest.approx(float(matrics.expected_calibration_error(labels, p)), abs=1e-6)
+    assert float(found) == pytest.approx(float(matrics.probabilities.expected_calibration_error(labels, p)), abs=1e-6)

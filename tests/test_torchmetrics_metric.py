@@ -21,7 +21,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def make(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
+    return importlib.import_module("matrics.torchmetrics").ConfusionMetric
 
 
 def draw(torch: Any, size: int = 50, low: int = 0) -> tuple[Any, Any]:
@@ -267,7 +267,7 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
     (Of empty classes the three make different things, as ``zero_division`` says of ours.)
     """
     sk = pytest.importorskip("sklearn.metrics")
-    named = importlib.import_module("matrics.integrations.torch").ConfusionMetric
+    named = importlib.import_module("matrics.torch").ConfusionMetric
     specs = "accuracy, recall, precision, f1, jaccard, mcc, cohen_kappa, specificity:macro"
     metrics = {n: (named(n, specs), make(n, specs)) for n in range(2, 7)}
     macro = {"average": "macro", "validate_args": False}
@@ -354,7 +354,7 @@ def test_jaccard_of_torchmetrics_leaves_out_the_ignored_class(torch: Any, theirs
     assert theirs.multiclass_confusion_matrix(pred, true, 3, ignore_index=0).tolist() == cm.tolist()
     values = {
         average: (
-            matrics.jaccard(cm, average=average or "class").numpy(),
+            matrics.metrics.jaccard(cm, average=average or "class").numpy(),
             theirs.multiclass_jaccard_index(pred, true, 3, average=average, ignore_index=0).numpy(),
         )
         for average in ("macro", "micro", None)

@@ -22,7 +22,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def make(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics").ScoreMetric
+    return importlib.import_module("matrics.torchmetrics").ScoreMetric
 
 
 def draw(torch: Any, size: int = 50) -> tuple[Any, Any]:
@@ -33,7 +33,7 @@ def draw(torch: Any, size: int = 50) -> tuple[Any, Any]:
 
 def values_of(batches: list[tuple[Any, Any]], specs: str = SPECS) -> Any:
     """The values of all batches, by the module for plain PyTorch."""
-    metric = importlib.import_module("matrics.integrations.torch").ScoreMetric(3, specs, from_logits=True)
+    metric = importlib.import_module("matrics.torch").ScoreMetric(3, specs, from_logits=True)
     for logits, labels in batches:
         metric.update(labels, logits)
     return pytest.approx(metric.log_dict(), abs=1e-9)
@@ -111,7 +111,7 @@ def test_masks_and_weights(torch: Any, make: Any) -> None:
 @pytest.mark.parametrize("groups", [True, False])
 def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> None:
     """Beside labels' measures, theirs, and one of its kind, with which it shares its counts."""
-    scores = importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
+    scores = importlib.import_module("matrics.torchmetrics").ConfusionMetric
     collection = torchmetrics.MetricCollection(
         {
             "theirs": torchmetrics.classification.MulticlassAUROC(3),

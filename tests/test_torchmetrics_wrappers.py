@@ -23,7 +23,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def ours(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics")
+    return importlib.import_module("matrics.torchmetrics")
 
 
 def draw(torch: Any, *shape: int) -> tuple[Any, Any]:

@@ -16,16 +16,16 @@ STACK[0, 1, 2, :] = 0  # an empty true class
 STACK[1, 0, :, 1] = 0  # a class never predicted
 STACK[1, 1] = 0
 TRANSFORMS = {
-    "transpose": matrics.transpose,
-    "normalize true": matrics.normalize,
-    "normalize pred": lambda cm: matrics.normalize(cm, over="pred"),
-    "normalize all": lambda cm: matrics.normalize(cm, over="all"),
-    "repair": matrics.repair,
-    "repair diagonal": lambda cm: matrics.repair(cm, where="zero_diagonal"),
-    "rebalance": matrics.rebalance,
-    "rebalance repair": lambda cm: matrics.rebalance(cm, empty="repair"),
-    "one_vs_rest": matrics.one_vs_rest,
-    "pair_counts": matrics.pair_counts,
+    "transpose": matrics.transform.transpose,
+    "normalize true": matrics.transform.normalize,
+    "normalize pred": lambda cm: matrics.transform.normalize(cm, over="pred"),
+    "normalize all": lambda cm: matrics.transform.normalize(cm, over="all"),
+    "repair": matrics.transform.repair,
+    "repair diagonal": lambda cm: matrics.transform.repair(cm, where="zero_diagonal"),
+    "rebalance": matrics.transform.rebalance,
+    "rebalance repair": lambda cm: matrics.transform.rebalance(cm, empty="repair"),
+    "one_vs_rest": matrics.transform.one_vs_rest,
+    "pair_counts": matrics.transform.pair_counts,
 }
 
 
@@ -71,26 +71,26 @@ def test_invalid_stays_invalid(backend: Any, name: str, bad: float) -> None:
 
 
 def test_one_vs_rest_does_not_wrap() -> None:
-    cm = matrics.one_vs_rest(np.full((3, 3), 2**61))
+    cm = matrics.transform.one_vs_rest(np.full((3, 3), 2**61))
     np.testing.assert_allclose(cm[0], [[4 * 2.0**61, 2 * 2.0**61], [2 * 2.0**61, 2.0**61]])
 
 
 def test_transpose_is_its_own_inverse(backend: Any) -> None:
     cm = backend.asarray(STACK)
-    assert np.array_equal(backend.numpy(matrics.transpose(cm)), np.swapaxes(STACK, -1, -2))
-    assert np.array_equal(backend.numpy(matrics.transpose(matrics.transpose(cm))), STACK)
+    assert np.array_equal(backend.numpy(matrics.transform.transpose(cm)), np.swapaxes(STACK, -1, -2))
+    assert np.array_equal(backend.numpy(matrics.transform.transpose(matrics.transform.transpose(cm))), STACK)
 
 
 def test_normalize(backend: Any) -> None:
     cm = backend.asarray(STACK)
     for over, axes in (("true", -1), ("pred", -2), ("all", (-2, -1))):
-        normalize = functools.partial(matrics.normalize, over=over)
+        normalize = functools.partial(matrics.transform.normalize, over=over)
         sums = backend.numpy(backend.call(normalize, cm)).sum(axes)
         np.testing.assert_allclose(sums, STACK.sum(axes) > 0, rtol=1e-6)
 
 
 def test_repair_only_what_needs_it(backend: Any) -> None:
-    repaired = backend.numpy(backend.call(matrics.repair, backend.asarray(STACK)))
+    repaired = backend.numpy(backend.call(matrics.transform.repair, backend.asarray(STACK)))
     empty = (STACK.sum(-1) == 0).any(-1)
     np.testing.assert_allclose(repaired, STACK + empty[..., None, None] / 4)
     repaired = backend.numpy(backend.call(TRANSFORMS["repair diagonal"], backend.asarray(STACK)))
@@ -103,14 +103,16 @@ def test_rebalance(backend: Any) -> None:
     with np.errstate(all="ignore"):
         wanted = STACK * np.sqrt(sizes[..., None, :] / sizes[..., :, None])
     wanted[(sizes == 0).any(-1)] = np.nan
-    rebalanced = backend.call(matrics.rebalance, backend.asarray(STACK))
+    rebalanced = backend.call(matrics.transform.rebalance, backend.asarray(STACK))
     np.testing.assert_allclose(backend.numpy(rebalanced), wanted, rtol=1e-6)
     repaired = backend.call(TRANSFORMS["rebalance repair"], backend.asarray(STACK))
-    np.testing.assert_allclose(backend.numpy(repaired), matrics.rebalance(matrics.repair(STACK)), rtol=1e-6)
+    np.testing.assert_allclose(
+        backend.numpy(repaired), matrics.transform.rebalance(matrics.transform.repair(STACK)), rtol=1e-6
+    )
 
 
 def test_one_vs_rest(backend: Any) -> None:
-    result = backend.call(matrics.one_vs_rest, backend.asarray(STACK))
+    result = backend.call(matrics.transform.one_vs_rest, backend.asarray(STACK))
     values = backend.numpy(result)
     assert values.shape == (2, 3, 4, 2, 2)
     assert values.dtype == (np.int64 if backend.float64 else np.float32)  # 32-bit sums could wrap
@@ -130,7 +132,7 @@ def test_one_vs_rest(backend: Any) -> None:
 def test_one_vs_rest_keeps_every_count() -> None:
     """Integers stay exact where floats would not be."""
     cm = np.asarray([[2**53 + 1, 1], [0, 3]])
-    assert matrics.one_vs_rest(cm)[0].tolist() == [[3, 0], [1, 2**53 + 1]]
+    assert matrics.transform.one_vs_rest(cm)[0].tolist() == [[3, 0], [1, 2**53 + 1]]
 
 
 def test_pair_counts_by_counting_pairs(backend: Any) -> None:
@@ -140,17 +142,17 @@ def test_pair_counts_by_counting_pairs(backend: Any) -> None:
         for j in range(i):
             wanted[int(y_true[i] == y_true[j]), int(y_pred[i] == y_pred[j])] += 1
     cm = matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(y_pred), num_classes=3)
-    np.testing.assert_array_equal(backend.numpy(backend.call(matrics.pair_counts, cm)), wanted)
+    np.testing.assert_array_equal(backend.numpy(backend.call(matrics.transform.pair_counts, cm)), wanted)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda cm: matrics.normalize(cm, over="rows"), "over: expected"),
-        (lambda cm: matrics.repair(cm, where="nowhere"), "where: expected"),
-        (lambda cm: matrics.rebalance(cm, empty="zero"), "empty: expected 'nan' or 'repair', got 'zero'"),
-        (lambda cm: matrics.rebalance(cm, empty=np.ones(2)), r"empty: expected 'nan' or 'repair', got array"),
-        (lambda cm: matrics.eigenvalues(cm, matrix="C"), "matrix: expected 'B' or 'A', got 'C'"),
+        (lambda cm: matrics.transform.normalize(cm, over="rows"), "over: expected"),
+        (lambda cm: matrics.transform.repair(cm, where="nowhere"), "where: expected"),
+        (lambda cm: matrics.transform.rebalance(cm, empty="zero"), "empty: expected 'nan' or 'repair', got 'zero'"),
+        (lambda cm: matrics.transform.rebalance(cm, empty=np.ones(2)), r"empty: expected 'nan' or 'repair', got array"),
+        (lambda cm: matrics.study.eigenvalues(cm, matrix="C"), "matrix: expected 'B' or 'A', got 'C'"),
     ],
 )
 def test_unknown_options(call: Any, message: str) -> None:
@@ -160,12 +162,17 @@ def test_unknown_options(call: Any, message: str) -> None:
 
 def test_options_are_named() -> None:
     """A second array is no option: sizes of classes, for example, go to weight_cells."""
-    for function in (matrics.rebalance, matrics.repair, matrics.normalize, matrics.eigenvalues):
+    for function in (
+        matrics.transform.rebalance,
+        matrics.transform.repair,
+        matrics.transform.normalize,
+        matrics.study.eigenvalues,
+    ):
         with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
             function([[1, 2], [3, 4]], np.ones(2))
 
 
-@pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.eigenvalues, matrics.gershgorin_bounds])
+@pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.study.eigenvalues, matrics.study.gershgorin_bounds])
 def test_wrong_shape_or_dtype(function: Any) -> None:
     with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape \(2, 3\)"):
         function(np.zeros((2, 3)))
@@ -179,11 +186,11 @@ def test_under_transformations(torch: Any) -> None:
     cm = torch.from_numpy(STACK)
 
     def everything(cm: Any) -> list[Any]:
-        bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
+        bounds = matrics.study.gershgorin_bounds(matrics.transform.repair(cm, where="zero_diagonal"))
         return [
             *(f(cm) for f in TRANSFORMS.values()),
-            matrics.eigenvalues(cm),
-            matrics.eigenvalues(cm, matrix="A"),
+            matrics.study.eigenvalues(cm),
+            matrics.study.eigenvalues(cm, matrix="A"),
             *bounds,
         ]
 
@@ -200,11 +207,11 @@ def test_under_jax(jax_backend: Any) -> None:
     cm = jax_backend.asarray(STACK)
 
     def everything(cm: Any) -> list[Any]:
-        bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
+        bounds = matrics.study.gershgorin_bounds(matrics.transform.repair(cm, where="zero_diagonal"))
         return [
             *(f(cm) for f in TRANSFORMS.values()),
-            matrics.eigenvalues(cm),
-            matrics.eigenvalues(cm, matrix="A"),
+            matrics.study.eigenvalues(cm),
+            matrics.study.eigenvalues(cm, matrix="A"),
             *bounds,
         ]
 
@@ -216,12 +223,14 @@ def test_under_jax(jax_backend: Any) -> None:
 
 def test_spectra_of_arrays_at_hand(backend: Any) -> None:
     """Neither traced nor mapped, of every library."""
-    bounds = matrics.gershgorin_bounds(backend.asarray(STACK, float))
-    for ours, expected in zip(bounds, matrics.gershgorin_bounds(STACK), strict=True):
+    bounds = matrics.study.gershgorin_bounds(backend.asarray(STACK, float))
+    for ours, expected in zip(bounds, matrics.study.gershgorin_bounds(STACK), strict=True):
         np.testing.assert_allclose(backend.numpy(ours), expected, **backend.tolerance)
     for matrix in ("B", "A"):
-        ours = matrics.eigenvalues(backend.asarray(STACK, float), matrix=matrix)
-        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix=matrix), **backend.tolerance)
+        ours = matrics.study.eigenvalues(backend.asarray(STACK, float), matrix=matrix)
+        np.testing.assert_allclose(
+            backend.numpy(ours), matrics.study.eigenvalues(STACK, matrix=matrix), **backend.tolerance
+        )
 
 
 def test_counts_of_other_classes_near_the_largest_integer(backend: Any) -> None:
@@ -231,13 +240,13 @@ def test_counts_of_other_classes_near_the_largest_integer(backend: Any) -> None:
     cm = np.full((8, 8), 2**56)
     cm[0, 0], cm[3, 3], cm[5, 5], cm[7, 7] = 2**53, 2**55, 2**54, 2**52
     rows, columns, total = cm.sum(1), cm.sum(0), int(cm.sum())
-    ours = backend.numpy(matrics.one_vs_rest(backend.asarray(cm)))
+    ours = backend.numpy(matrics.transform.one_vs_rest(backend.asarray(cm)))
     for k in range(8):
         assert int(ours[k, 0, 0]) == total - int(rows[k]) - int(columns[k]) + int(cm[k, k])
 
 
 def test_pairs_keep_the_dtype(backend: Any) -> None:
-    pairs = backend.call(matrics.pair_counts, backend.asarray([[2, 1], [0, 3]], np.float32))
+    pairs = backend.call(matrics.transform.pair_counts, backend.asarray([[2, 1], [0, 3]], np.float32))
     assert backend.numpy(pairs).dtype == np.float32
     np.testing.assert_array_equal(backend.numpy(pairs), [[6, 3], [2, 4]])
 
@@ -249,10 +258,10 @@ def test_weight_cells(backend: Any) -> None:
     stack = np.asarray([[[8, 2, 0], [1, 9, 0], [0, 2, 8]], [[1, 0, 0], [0, 0, 3], [0, 2, 0]]])
     weights = np.asarray([[1, 0.5, 1], [0.25, 1, 1], [1, 3, 1]])
     for given in (backend.asarray(weights), weights.tolist()):
-        weighted = backend.numpy(matrics.weight_cells(backend.asarray(stack), given))
+        weighted = backend.numpy(matrics.transform.weight_cells(backend.asarray(stack), given))
         np.testing.assert_allclose(weighted, stack * weights, **backend.tolerance)
     by_matrix = np.stack([weights, np.ones((3, 3))])
-    weighted = matrics.weight_cells(backend.asarray(stack), backend.asarray(by_matrix))
+    weighted = matrics.transform.weight_cells(backend.asarray(stack), backend.asarray(by_matrix))
     np.testing.assert_allclose(backend.numpy(weighted), stack * by_matrix, **backend.tolerance)
 
 
@@ -261,7 +270,7 @@ def test_weights_make_weighted_kappa() -> None:
     cm = np.asarray([[8, 2, 1], [1, 9, 3], [0, 2, 8]])
     near = 1 - np.abs(np.arange(3)[:, None] - np.arange(3)) / 2
     expected = np.outer(cm.sum(1), cm.sum(0)) / cm.sum()
-    observed, chance = (matrics.weight_cells(x, near).sum() / cm.sum() for x in (cm, expected))
+    observed, chance = (matrics.transform.weight_cells(x, near).sum() / cm.sum() for x in (cm, expected))
     assert matrics.cohen_kappa(cm, weights="linear") == pytest.approx((observed - chance) / (1 - chance), rel=1e-12)
 
 
@@ -277,12 +286,12 @@ def test_weights_make_weighted_kappa() -> None:
 )
 def test_bad_weights(weights: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.weight_cells(np.eye(3), weights)
+        matrics.transform.weight_cells(np.eye(3), weights)
 
 
 def test_negative_weights_make_a_matrix_invalid() -> None:
     """Even the weight of a cell that is 0."""
     for cm in (np.ones((2, 2)), np.eye(2)):
-        weighted = matrics.weight_cells(cm, [[1, -1], [1, 1]])
+        weighted = matrics.transform.weight_cells(cm, [[1, -1], [1, 1]])
         with pytest.warns(RuntimeWarning, match="has the cell -1"):
             assert np.isnan(matrics.accuracy(weighted))

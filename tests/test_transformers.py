@@ -30,7 +30,7 @@ class Passed(NamedTuple):
 
 @pytest.fixture
 def make(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
-    return importlib.import_module("matrics.integrations.transformers").compute_metrics
+    return importlib.import_module("matrics.transformers").compute_metrics
 
 
 def draw(n: int = 3, size: int | tuple[int, ...] = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -289,7 +289,7 @@ def test_many_logits_are_counted_in_pieces(make: Any, monkeypatch: pytest.Monkey
     labels, logits = draw()
     compute = make("mcc, log_loss, roc_auc")
     expected = compute(Passed(logits, labels))
-    module = importlib.import_module("matrics.integrations.transformers_metric")
+    module = importlib.import_module("matrics._integrations.transformers_metric")
     monkeypatch.setattr(module, "SCORES_AT_ONCE", 21)
     assert compute(Passed(logits, labels)) == pytest.approx(expected, rel=1e-12)
 

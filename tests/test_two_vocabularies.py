@@ -11,7 +11,7 @@ import pytest
 from commands import done, refused
 
 import matrics
-from matrics.tables.vocabularies import refuse_disjoint, two_names
+from matrics._tables.vocabularies import refuse_disjoint, two_names
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -70,8 +70,8 @@ def test_commands_refuse_labels_without_a_common_one(command, name):
 FUNCTIONS = {
     "score_labels": lambda: matrics.score_labels(TRUE, PRED, "mcc"),
     "classification_report": lambda: matrics.classification_report(TRUE, PRED),
-    "count_frame": lambda: matrics.count_frame(pd.DataFrame({"y_true": TRUE, "y_pred": PRED})),
-    "arrow": lambda: matrics.count_frame(pa.table({"y_true": TRUE, "y_pred": PRED})),
+    "count_frame": lambda: matrics.frames.count(pd.DataFrame({"y_true": TRUE, "y_pred": PRED})),
+    "arrow": lambda: matrics.frames.count(pa.table({"y_true": TRUE, "y_pred": PRED})),
     "gate": lambda: matrics.gate(TRUE, "mcc >= 0.5", y_pred=PRED),
     "baseline": lambda: matrics.gate(TRUE, "mcc >= 0.5", y_pred=SAME, baseline=PRED),
 }
@@ -87,14 +87,14 @@ def test_counts_of_a_database():
     at = sqlite3.connect(":memory:")
     at.execute("CREATE TABLE predictions (y_true TEXT, y_pred TEXT)")
     at.executemany("INSERT INTO predictions VALUES (?, ?)", zip(TRUE, PRED, strict=True))
-    table = pd.read_sql(matrics.count_sql("predictions"), at)
+    table = pd.read_sql(matrics.frames.count_sql("predictions"), at)
     with pytest.raises(ValueError, match=MESSAGE):
-        matrics.count_frame(table, counts="count")
+        matrics.frames.count(table, counts="count")
 
 
 def test_scorer_of_an_estimator_with_other_labels():
     linear = pytest.importorskip("sklearn.linear_model")
-    from matrics.integrations.sklearn import scorer
+    from matrics.sklearn import scorer
 
     features = np.arange(8.0)[:, None]
     fitted = linear.LogisticRegression().fit(features, ["yes", "no"] * 4)
@@ -105,11 +105,11 @@ def test_scorer_of_an_estimator_with_other_labels():
 
 def test_declared_classes_need_nothing_in_common():
     assert matrics.score_labels(["a", "a"], ["b", "c"], "accuracy", labels=["a", "b", "c"])["accuracy"] == 0
-    assert matrics.count_frame({"y_true": [2], "y_pred": [1]}, num_classes=3).matrix[2, 1] == 1
+    assert matrics.frames.count({"y_true": [2], "y_pred": [1]}, num_classes=3).matrix[2, 1] == 1
     kind = pd.CategoricalDtype(["a", "b"])
     frame = pd.DataFrame({"y_true": ["a"], "y_pred": ["b"]}).astype(kind)
     with pytest.warns(UserWarning, match="only among"):
-        assert matrics.count_frame(frame).matrix.tolist() == [[0, 1], [0, 0]]
+        assert matrics.frames.count(frame).matrix.tolist() == [[0, 1], [0, 0]]
     assert matrics.gate([0, 0], "accuracy >= 0.5", y_pred=[1, 1], num_classes=2).verdict != "pass"
 
 
@@ -180,7 +180,7 @@ def test_one_of_several_models_in_words_of_its_own(command):
         matrics.score_labels(true, models, "accuracy")
     frame = {"y_true": true * 2, "y_pred": models.ravel().tolist(), "model": ["A"] * 10 + ["B"] * 10}
     with pytest.raises(ValueError, match="in the same words, got 'no', 'yes' in 'y_true' and 'neg', 'pos' in 'y_pred'"):
-        matrics.count_frame(frame, by="model")
+        matrics.frames.count(frame, by="model")
 
 
 def test_names_that_no_label_has():

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import matrics
-from matrics.catalogue.averages import AVERAGES
-from matrics.catalogue.record import METRICS
+from matrics._catalogue.averages import AVERAGES
+from matrics._catalogue.record import METRICS
 
 SOURCE = Path(matrics.__file__).parents[1]
 TOOL = SOURCE.parent / "tools/stubs.py"
@@ -64,7 +64,7 @@ LIBRARIES = {
 USER = """\
 from typing import Any, Literal, assert_type
 import matrics as m
-from matrics.engine.table import Table as Whole
+from matrics._engine.table import Table as Whole
 from matrics.typing import Table
 {imports}
 
@@ -79,10 +79,10 @@ m.f1(cm, average="class")
 m.f1(cm, average="geometric")
 m.f1.using(positive="fraud")
 m.f1(cm, average="binary", positive=0, zero_division=0, invalid="raise")
-m.fbeta(cm, beta=2)
-m.fbeta.using(beta=2, average="class")(cm)
-m.nmi(cm, normalizer="joint")
-m.joint_entropy(cm, base="e")
+m.metrics.fbeta(cm, beta=2)
+m.metrics.fbeta.using(beta=2, average="class")(cm)
+m.metrics.nmi(cm, normalizer="joint")
+m.metrics.joint_entropy(cm, base="e")
 m.cohen_kappa(cm, weights=None)
 m.cohen_kappa(cm, costs=[[0, 1], [1, 0]])
 m.cohen_kappa(cm, weights=cm)
@@ -90,32 +90,32 @@ m.recall(cm, average="weighted", class_weights=[0.2, 0.3, 0.5])
 m.recall.using(class_weights={{"cat": 2, "dog": 1}})(cm, class_weights=cm)
 m.recall(cm, class_weights="heavy")  # refused
 m.mcc(cm, class_weights=[1, 2])  # refused
-m.score(cm, m.cost([[0, 1], [50, 0]], class_names=["ok", "fraud"]))
+m.score(cm, m.metrics.cost([[0, 1], [50, 0]], class_names=["ok", "fraud"]))
 m.score(cm, [m.mcc, "f1"], workers=2)
 m.score(cm, "recall:class", class_names=["cat", "dog", "owl"])
 m.score_blocks(cm, [m.mcc, "f1"], device=None, block_bytes=1000)
 m.ConfusionState.zeros(3, like=cm).score(m.mcc, invalid="nan")
 m.MarginState.zeros(3, like=cm).update([0, 1], [0, 1]).score([m.mcc, "f1:class"], zero_division=0)
-m.interpret(m.mcc(cm), "SOA6")
+m.study.interpret(m.mcc(cm), "SOA6")
 m.confusion_matrix(["a", "b"], ["a", "c"], labels=["a", "b"])
 m.confusion_matrix(cm, [0, 1], num_classes=3)
 
 assert_type(m.mcc(cm), {result})
 assert_type(m.score(cm, "f1")["f1"], {result})
-assert_type(m.normalize(m.check(cm), over="pred"), {stack})
-assert_type(m.merge_classes(cm, [0, 0, 1]), {stack})
-assert_type(m.merge_classes(cm, [[0, 1], [2]]), {stack})
+assert_type(m.transform.normalize(m.check(cm), over="pred"), {stack})
+assert_type(m.transform.merge_classes(cm, [0, 0, 1]), {stack})
+assert_type(m.transform.merge_classes(cm, [[0, 1], [2]]), {stack})
 assert_type(m.expected_cost(cm, [[0, 1], [1, 0]]), {result})
 assert_type(m.soft_confusion_matrix(cm, cm), {stack})
 assert_type(m.confusion_matrix(cm, cm, num_classes=3, normalize="all"), {stack})
 assert_type(m.confusion_matrix([0, 1], cm, labels=["a", "b"]), {stack})
-assert_type(m.multilabel_confusion_matrix(cm, cm), {stack})
-assert_type(m.multilabel_score(cm, cm, "f1", average="samples")["f1"], {result})
-assert_type(m.subset_accuracy([[0, 1]], cm), {result})
-assert_type(m.log_loss([0, 1, 2], cm), {result})
-assert_type(m.log_loss([0, 1, 2], logits=cm), {result})
-assert_type(m.top_k_accuracy([0, 1, 2], cm, [1, 2]), {result})
-assert_type(m.expected_calibration_error([0, 1, 2], cm, of="class_wise", norm="max"), {result})
+assert_type(m.multilabel.confusion_matrix(cm, cm), {stack})
+assert_type(m.multilabel.score(cm, cm, "f1", average="samples")["f1"], {result})
+assert_type(m.multilabel.subset_accuracy([[0, 1]], cm), {result})
+assert_type(m.probabilities.log_loss([0, 1, 2], cm), {result})
+assert_type(m.probabilities.log_loss([0, 1, 2], logits=cm), {result})
+assert_type(m.ranking.top_k_accuracy([0, 1, 2], cm, [1, 2]), {result})
+assert_type(m.probabilities.expected_calibration_error([0, 1, 2], cm, of="class_wise", norm="max"), {result})
 assert_type(m.mcc([[3, 1], [0, 2]]), Any)
 kappa: float = m.cohen_kappa(((3, 0.5), (0, 2)))
 rows = [[0.5, 1], [2, 3]]
@@ -128,7 +128,7 @@ def name(metric: m.Metric) -> str:
 
 name(m.mcc)
 name(m.get_metric("f1"))
-metrics: list[m.Metric] = [m.mcc, m.f1, m.fbeta, m.get_metric("mcc")]
+metrics: list[m.Metric] = [m.mcc, m.f1, m.metrics.fbeta, m.get_metric("mcc")]
 values = [metric(cm, average="class") for metric in metrics]
 
 
@@ -167,18 +167,18 @@ m.mcc(None)  # refused
 m.f1(cm, positive="fraud")  # refused
 m.f1(cm, zero_division="warn")  # refused
 m.f1(cm, invalid="ignore")  # refused
-m.fbeta(cm, beta="2")  # refused
-m.fbeta.using(bta=2)  # refused
-m.nmi(cm, normalizer="sum")  # refused
+m.metrics.fbeta(cm, beta="2")  # refused
+m.metrics.fbeta.using(bta=2)  # refused
+m.metrics.nmi(cm, normalizer="sum")  # refused
 m.cohen_kappa(cm, weights="lineer")  # refused
 m.score(cm, "mcc", invalid="ignore")  # refused
 m.score(cm, [1])  # refused
-m.multilabel_score(cm, cm, "f1", average="binary")  # refused
-m.normalize(cm, over="rows")  # refused
+m.multilabel.score(cm, cm, "f1", average="binary")  # refused
+m.transform.normalize(cm, over="rows")  # refused
 m.confusion_matrix(cm, cm, num_classes=3, normalize="rows")  # refused
 m.ConfusionState.zeros(3).score("mcc", invald="nan")  # refused
-m.expected_calibration_error([0, 1, 2], cm, bins="rank")  # refused
-m.top_k_recall([0, 1, 2], cm, average="micro")  # refused
+m.probabilities.expected_calibration_error([0, 1, 2], cm, bins="rank")  # refused
+m.ranking.top_k_recall([0, 1, 2], cm, average="micro")  # refused
 """
 
 

@@ -11,9 +11,9 @@ from scipy import stats
 
 import matrics
 from matrics import IntervalStatus
-from matrics.arrays import NUMPY
-from matrics.uncertainty.clusters import spread_of_clusters, student_quantiles
-from matrics.uncertainty.models import _critical
+from matrics._arrays import NUMPY
+from matrics._uncertainty.clusters import spread_of_clusters, student_quantiles
+from matrics._uncertainty.models import _critical
 
 SPECS = ["accuracy", "recall[1]", "f1[1]", "balanced_accuracy", "mcc"]
 

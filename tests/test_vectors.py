@@ -219,7 +219,7 @@ def test_eigenvalue_that_vanishes() -> None:
     for record in DATA["extra"]["lambda2_zero_curve_000"]:
         p, q = record["p11"], record["p22"]
         if p <= 1:
-            smaller = matrics.eigenvalues([[p, 1 - p], [1 - q, q]])[0]
+            smaller = matrics.study.eigenvalues([[p, 1 - p], [1 - q, q]])[0]
             assert smaller == pytest.approx(0, abs=1e-12)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue import verbal
-from matrics.catalogue.verbal import BENCHMARKS, interpret
+from matrics._catalogue import verbal
+from matrics._catalogue.verbal import BENCHMARKS, interpret
 
 INF = math.inf
 NAMES = list(BENCHMARKS)

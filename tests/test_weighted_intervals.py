@@ -140,7 +140,7 @@ def test_the_same_samples_beside_single_ones() -> None:
     y_true, first, weights = samples(9)
     second = np.where(np.random.default_rng(10).random(1000) < 0.9, first, 1 - first)
     joint, squares = (
-        matrics.joint_confusion_matrix(y_true, first, second, num_classes=2, sample_weight=w)
+        matrics.stats.joint_confusion_matrix(y_true, first, second, num_classes=2, sample_weight=w)
         for w in (weights, weights**2)
     )
     found = matrics.compare_paired(joint, "accuracy", method="delta", squared_weights=squares)["accuracy"]
@@ -172,7 +172,7 @@ def test_jax_under_jit(jax_backend: Any) -> None:
 def test_torch_as_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tensors that NumPy does not see are worked on by PyTorch, and derived by autograd."""
     torch = pytest.importorskip("torch")
-    from matrics.arrays.torch import TORCH
+    from matrics._arrays.torch import TORCH
 
     cm, squares = matrices(*samples(12))
     metrics = ["mcc", "accuracy", "balanced_accuracy", "recall:class"]

@@ -47,7 +47,7 @@ def test_exact_values(backend: Any) -> None:
         ours = backend.numpy(matrics.cohen_kappa(backend.asarray(stack), costs=weights))
         wanted = [[exact_kappa(cm, weights) for cm in row] for row in stack.tolist()]
         np.testing.assert_allclose(ours, wanted, **backend.tolerance)
-    ours = backend.numpy(matrics.krippendorff_alpha(backend.asarray(stack), costs=NEAR))
+    ours = backend.numpy(matrics.metrics.krippendorff_alpha(backend.asarray(stack), costs=NEAR))
     wanted = [[exact_alpha(cm, NEAR) for cm in row] for row in stack.tolist()]
     np.testing.assert_allclose(ours, wanted, **backend.tolerance)
 
@@ -57,7 +57,7 @@ def test_the_named_weights_as_matrices(n: int) -> None:
     index = np.arange(n)
     gaps = np.abs(index[:, None] - index)
     stack = RANDOM.integers(0, 9, (30, n, n))
-    for measure in (matrics.cohen_kappa, matrics.krippendorff_alpha):
+    for measure in (matrics.cohen_kappa, matrics.metrics.krippendorff_alpha):
         for name, weights in {"none": gaps > 0, "linear": gaps, "quadratic": gaps**2}.items():
             wanted = measure(stack, weights=name)
             for scale in (1, 1e-320, 1e300, 3):  # only their proportions matter
@@ -92,7 +92,7 @@ def test_pycm() -> None:
 def test_undefined_and_perfect() -> None:
     weights = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]  # only the first two classes may not be mixed up
     only_last = [[0, 0, 0], [0, 0, 0], [1, 2, 9]]
-    for measure in (matrics.cohen_kappa, matrics.krippendorff_alpha):
+    for measure in (matrics.cohen_kappa, matrics.metrics.krippendorff_alpha):
         assert measure(np.diag([3, 4, 5]), costs=weights) == 1
         assert measure(np.zeros((3, 3)), costs=weights, zero_division=0) == 0
     assert np.isnan(matrics.cohen_kappa(only_last, costs=weights))
@@ -104,12 +104,12 @@ def test_undefined_and_perfect() -> None:
 
 
 def test_none_is_none() -> None:
-    for measure in (matrics.cohen_kappa, matrics.krippendorff_alpha):
+    for measure in (matrics.cohen_kappa, matrics.metrics.krippendorff_alpha):
         assert measure(CM, weights=None) == measure(CM)
         assert measure.using(weights=None) == measure
         assert matrics.get_metric(f"{measure.name}(weights=None)") == measure
     with pytest.raises(ValueError, match=r"expected normalizer to be 'arithmetic' or .*, got None"):
-        matrics.nmi(CM, normalizer=None)  # where there is no "none"
+        matrics.metrics.nmi(CM, normalizer=None)  # where there is no "none"
 
 
 def test_prints_as_what_reads_back() -> None:
@@ -141,14 +141,14 @@ def test_in_lists_of_specs() -> None:
     ]
     assert scores["cohen_kappa(costs=[[0, 1,3],[1,0,3],[6,6,0]])"] == pytest.approx(exact_kappa(CM, GRAVE), rel=1e-12)
     ours = scores["krippendorff_alpha(costs=[[0,1],[1,0]]):one_vs_rest"]
-    np.testing.assert_allclose(ours, matrics.krippendorff_alpha(matrics.one_vs_rest(CM)), rtol=1e-12)
+    np.testing.assert_allclose(ours, matrics.metrics.krippendorff_alpha(matrics.transform.one_vs_rest(CM)), rtol=1e-12)
 
 
 def test_command_line(tmp_path: Any) -> None:
     pytest.importorskip("typer", reason="the extra cli is not installed")
     from typer.testing import CliRunner
 
-    from matrics.cli.app import app
+    from matrics._cli.app import app
 
     np.save(tmp_path / "cm.npy", CM)
     spec = "cohen_kappa(costs=[[0,1,3],[1,0,3],[6,6,0]])"
@@ -206,7 +206,7 @@ def test_beside_a_tensor_and_not_on_the_default_device(torch: Any) -> None:
 
 def test_filled_on_a_device(torch: Any) -> None:
     """What devices get without a copy from the host is the same."""
-    from matrics.arrays.torch import TORCH, filled
+    from matrics._arrays.torch import TORCH, filled
 
     like = torch.ones((), dtype=torch.float64)
     assert torch.equal(filled(GRAVE, like), TORCH.constant(GRAVE, like))
@@ -276,7 +276,7 @@ def test_differences_are_symmetric() -> None:
     with pytest.raises(
         ValueError, match=r"a symmetric \(n, n\) matrix of disagreement, got 3 at \[0, 2\] and 6 at \[2, 0\]"
     ):
-        matrics.krippendorff_alpha(CM, costs=GRAVE)
+        matrics.metrics.krippendorff_alpha(CM, costs=GRAVE)
 
 
 def test_weights_are_known_beforehand(jax_backend: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import matrics
 from matrics import ConfusionState, MarginState, MultilabelState, ScoreState
-from matrics.states.leaves import MOST_DROPPED
+from matrics._states.leaves import MOST_DROPPED
 
 RANDOM = np.random.default_rng(7)
 N = 4

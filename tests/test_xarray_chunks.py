@@ -12,8 +12,8 @@ import matrics
 
 xr = pytest.importorskip("xarray")
 dask = pytest.importorskip("dask")
-named = pytest.importorskip("matrics.integrations.xarray")
-on_dask = pytest.importorskip("matrics.integrations.dask")
+named = pytest.importorskip("matrics.xarray")
+on_dask = pytest.importorskip("matrics.dask")
 
 from xarray.testing import assert_allclose, assert_identical  # noqa: E402 (once it is known to be there)
 
@@ -74,7 +74,7 @@ def test_intervals_of_chunks() -> None:
 
 @pytest.mark.parametrize("cluster_dim", [None, "fold"])
 def test_draws_of_chunks(cluster_dim: str | None) -> None:
-    """Those of matrics.integrations.dask: the same whenever they are computed, and others in every chunk."""
+    """Those of matrics.dask: the same whenever they are computed, and others in every chunk."""
     da = cube().transpose("pred", "epoch", "true", "fold", "model")
     da = xr.ones_like(da) * da.isel(model=0, epoch=0)  # the same matrices for all models and epochs
     chunked = da.chunk(model=1, epoch=2)

@@ -10,7 +10,7 @@ import pytest
 import matrics
 
 xr = pytest.importorskip("xarray")
-named = pytest.importorskip("matrics.integrations.xarray")
+named = pytest.importorskip("matrics.xarray")
 
 from xarray.testing import assert_allclose, assert_equal, assert_identical  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Write src/matrics/catalogue/certificates.json: the certificate of every measure, which takes some minutes.
+"""Write src/matrics/_catalogue/certificates.json: the certificate of every measure, which takes some minutes.
 
 ``python tools/certificates.py`` searches for all of them with the seed and the cases of
 ``matrics.study.certificate``; with names only for those. Run it after a change to a measure, to the list of properties
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import matrics
-from matrics.study.certificates.stored import as_record, certified_specs
+from matrics._study.certificates.stored import as_record, certified_specs
 
 FILE = Path(matrics.__file__).parent / "catalogue" / "certificates.json"
 

@@ -27,7 +27,7 @@ WINDOW = (1440, 1330)
 def first_look() -> Figure:
     """Which models are really apart, beside the errors of one that is not among them."""
     table = pq.read_table(SWEEP).to_pandas()
-    counts = matrics.count_frame(table, by="model")
+    counts = matrics.frames.count(table, by="model")
     matrices = dict(zip(counts.groups["model"], counts.matrix, strict=True))
     first = table[table["repeat"] == 0].sort_values("sample")
     predictions = {name: first.loc[first["model"] == name, "y_pred"].to_numpy() for name in SHOWN}

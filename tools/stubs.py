@@ -1,4 +1,4 @@
-"""Write src/matrics/metrics/__init__.pyi, which tells type checkers and editors what each measure takes.
+"""Write src/matrics/_metrics/__init__.pyi, which tells type checkers and editors what each measure takes.
 
 A measure is a record, whose ``__call__`` type checkers cannot see through: ``python tools/stubs.py`` writes down what
 the records say. ``tests/test_typing.py`` fails when the file is not up to date.
@@ -10,11 +10,11 @@ import math
 from pathlib import Path
 
 import matrics
-from matrics.catalogue.averages import AVERAGES
-from matrics.catalogue.options import Option
-from matrics.catalogue.record import METRICS, Metric
+from matrics._catalogue.averages import AVERAGES
+from matrics._catalogue.options import Option
+from matrics._catalogue.record import METRICS, Metric
 
-STUB = Path(__file__).parents[1] / "src/matrics/metrics/__init__.pyi"
+STUB = Path(__file__).parents[1] / "src/matrics/_metrics/__init__.pyi"
 
 HEADER = '''\
 """The measures, as type checkers and editors see them: each is a Metric that is called with its own options.
@@ -27,8 +27,8 @@ own annotations, the type is Any. Other arrays give arrays of their own kind.
 from collections.abc import Hashable, Mapping
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
-from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import Invalid
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import Invalid
 {others}
 from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 

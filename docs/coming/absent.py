@@ -11,16 +11,16 @@ ABSENT = {
         "sklearn.calibration.CalibrationDisplay": "`matrics.plot.calibration(y_true, y_score)`",
         "dcg_score ndcg_score": "measures of ranked lists are not here: keep scikit-learn's",
         "coverage_error label_ranking_average_precision_score label_ranking_loss": (
-            "rankings of the labels of a sample are not here; {func}`matrics.multilabel_score` with thresholds, or "
-            "{func}`matrics.average_precision` of each label, as above"
+            "rankings of the labels of a sample are not here; {func}`matrics.multilabel.score` with thresholds, or "
+            "{func}`matrics.ranking.average_precision` of each label, as above"
         ),
-        "hinge_loss": "{func}`matrics.log_loss` of logits, or any soft measure ({doc}`losses`)",
-        "adjusted_mutual_info_score": "{func}`matrics.adjusted_rand_index`, which is corrected for chance as well",
+        "hinge_loss": "{func}`matrics.probabilities.log_loss` of logits, or any soft measure ({doc}`losses`)",
+        "adjusted_mutual_info_score": "{func}`matrics.metrics.adjusted_rand_index`, which is corrected for chance as well",
         "consensus_score silhouette_score silhouette_samples calinski_harabasz_score davies_bouldin_score cluster": (
             "clusterings without known classes: keep scikit-learn's"
         ),
         "make_scorer get_scorer get_scorer_names check_scoring": (
-            '`matrics.integrations.sklearn.scorer("mcc")`, with the sign of the measure, and no model chosen for a NaN '
+            '`matrics.sklearn.scorer("mcc")`, with the sign of the measure, and no model chosen for a NaN '
             "({doc}`sklearn`)"
         ),
         "DistanceMetric euclidean_distances nan_euclidean_distances pairwise_distances pairwise_distances_argmin "
@@ -32,18 +32,18 @@ ABSENT = {
     },
     "torchmetrics": {
         "binary_hinge_loss multiclass_hinge_loss hinge_loss": (
-            "{func}`matrics.log_loss` of logits, or any soft measure ({doc}`losses`)"
+            "{func}`matrics.probabilities.log_loss` of logits, or any soft measure ({doc}`losses`)"
         ),
         "binary_logauc multiclass_logauc multilabel_logauc logauc": (
-            "{func}`matrics.partial_roc_auc` (McClish), whose axis is not logarithmic"
+            "{func}`matrics.ranking.partial_roc_auc` (McClish), whose axis is not logarithmic"
         ),
         "multiclass_eer multilabel_eer eer": "as `binary_eer` above, for each class",
         "multilabel_coverage_error multilabel_ranking_average_precision multilabel_ranking_loss": (
-            "rankings of the labels of a sample are not here; {func}`matrics.average_precision` of each label, as above"
+            "rankings of the labels of a sample are not here; {func}`matrics.ranking.average_precision` of each label, as above"
         ),
         "cramers_v_matrix pearsons_contingency_coefficient_matrix theils_u_matrix tschuprows_t_matrix": (
             "a stack of matrices, one for each pair of columns: {func}`matrics.score` takes it in one call"
         ),
-        "fleiss_kappa": "{func}`matrics.cohen_kappa` or {func}`matrics.krippendorff_alpha` of two raters; not of more",
+        "fleiss_kappa": "{func}`matrics.cohen_kappa` or {func}`matrics.metrics.krippendorff_alpha` of two raters; not of more",
     },
 }

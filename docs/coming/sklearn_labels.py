@@ -34,11 +34,11 @@ MATRICES = [
         )
         for over in ("true", "pred", "all")
     ),
-    Row("multilabel_confusion_matrix(y_true, y_pred, labels=[0, 1, 2])", "matrics.one_vs_rest(cm)"),
+    Row("multilabel_confusion_matrix(y_true, y_pred, labels=[0, 1, 2])", "matrics.transform.one_vs_rest(cm)"),
     Row(
         "pair_confusion_matrix(y_true, y_pred)",
-        "matrics.pair_counts(cm)",
-        "2 * matrics.pair_counts(cm)",
+        "matrics.transform.pair_counts(cm)",
+        "2 * matrics.transform.pair_counts(cm)",
         "each pair counts twice there, in both orders",
     ),
 ]
@@ -50,9 +50,9 @@ WHOLE = [
         "accuracy_score(y_true, y_pred, sample_weight=weight)",
         "matrics.accuracy(matrics.confusion_matrix(y_true, y_pred, num_classes=3, sample_weight=weight))",
     ),
-    Row("zero_one_loss(y_true, y_pred)", "matrics.zero_one_loss(cm)"),
-    Row("zero_one_loss(y_true, y_pred, normalize=False)", "matrics.zero_one_loss_count(cm)"),
-    Row("hamming_loss(y_true, y_pred)", "matrics.hamming_loss(cm)"),
+    Row("zero_one_loss(y_true, y_pred)", "matrics.metrics.zero_one_loss(cm)"),
+    Row("zero_one_loss(y_true, y_pred, normalize=False)", "matrics.metrics.zero_one_loss_count(cm)"),
+    Row("hamming_loss(y_true, y_pred)", "matrics.metrics.hamming_loss(cm)"),
     Row("balanced_accuracy_score(y_true, y_pred)", "matrics.balanced_accuracy(cm)"),
     Row(
         "balanced_accuracy_score(y_true, y_pred, adjusted=True)",
@@ -62,7 +62,7 @@ WHOLE = [
     ),
     Row(
         "balanced_accuracy_score(y_true, y_pred, adjusted=True)",
-        'matrics.informedness(cm, average="binary")',
+        'matrics.metrics.informedness(cm, average="binary")',
         "",
         "wrong there: of a single true class it is 0/0",
         kind="two classes",
@@ -185,21 +185,21 @@ OPTIONS = [
 ]
 
 CLUSTERINGS = [
-    Row("adjusted_rand_score(y_true, y_pred)", "matrics.adjusted_rand_index(cm)"),
-    Row("rand_score(y_true, y_pred)", "matrics.accuracy(matrics.pair_counts(cm))"),
+    Row("adjusted_rand_score(y_true, y_pred)", "matrics.metrics.adjusted_rand_index(cm)"),
+    Row("rand_score(y_true, y_pred)", "matrics.accuracy(matrics.transform.pair_counts(cm))"),
     Row(
         "fowlkes_mallows_score(y_true, y_pred)",
-        'matrics.fowlkes_mallows(matrics.pair_counts(cm), average="binary")',
+        'matrics.metrics.fowlkes_mallows(matrics.transform.pair_counts(cm), average="binary")',
     ),
-    Row("mutual_info_score(y_true, y_pred)", "matrics.mutual_information(cm)"),
-    Row("normalized_mutual_info_score(y_true, y_pred)", "matrics.nmi(cm)"),
+    Row("mutual_info_score(y_true, y_pred)", "matrics.metrics.mutual_information(cm)"),
+    Row("normalized_mutual_info_score(y_true, y_pred)", "matrics.metrics.nmi(cm)"),
     Row(
         'normalized_mutual_info_score(y_true, y_pred, average_method="min")',
-        'matrics.nmi(cm, normalizer="min")',
+        'matrics.metrics.nmi(cm, normalizer="min")',
     ),
-    Row("v_measure_score(y_true, y_pred)", "matrics.nmi(cm)"),
-    Row("homogeneity_score(y_true, y_pred)", "matrics.theil_u(cm)"),
-    Row("completeness_score(y_true, y_pred)", 'matrics.theil_u(cm, direction="pred_given_true")'),
+    Row("v_measure_score(y_true, y_pred)", "matrics.metrics.nmi(cm)"),
+    Row("homogeneity_score(y_true, y_pred)", "matrics.metrics.theil_u(cm)"),
+    Row("completeness_score(y_true, y_pred)", 'matrics.metrics.theil_u(cm, direction="pred_given_true")'),
     Row(
         "homogeneity_completeness_v_measure(y_true, y_pred)",
         'matrics.score(cm, ["theil_u", "theil_u(direction=pred_given_true)", "nmi"])',

@@ -11,94 +11,99 @@ CLIPPED = "np.clip({}, np.finfo(float).eps, 1 - np.finfo(float).eps)"
 CURVES = [
     Row(
         "roc_curve(y_true, y_score, drop_intermediate=False)",
-        "matrics.roc_curve(y_true, y_score)",
-        '[*(c := matrics.threshold_curve(y_true, y_score, ["fpr", "recall"], unique=True)).values.values(), '
+        "matrics.ranking.roc_curve(y_true, y_score)",
+        '[*(c := matrics.ranking.threshold_curve(y_true, y_score, ["fpr", "recall"], unique=True)).values.values(), '
         "c.thresholds]",
         POINTS,
     ),
     Row(
         "precision_recall_curve(y_true, y_score)[:2]",
-        "matrics.precision_recall_curve(y_true, y_score)[:2]",
-        '[np.append(v, end) for v, end in zip(matrics.threshold_curve(y_true, y_score, ["precision", "recall"], '
+        "matrics.ranking.precision_recall_curve(y_true, y_score)[:2]",
+        '[np.append(v, end) for v, end in zip(matrics.ranking.threshold_curve(y_true, y_score, ["precision", "recall"], '
         "thresholds=np.unique(y_score), zero_division=1).values.values(), [1, 0])]",
         "the other way round there, with a point more at precision 1; here the first is NaN at the threshold ∞",
     ),
     Row(
         "det_curve(y_true, y_score)[:2]",
-        'matrics.threshold_curve(y_true, y_score, ["fpr", "fnr"]).values',
+        'matrics.ranking.threshold_curve(y_true, y_score, ["fpr", "fnr"]).values',
         "",
         "ascending thresholds there, and the outermost points left out",
     ),
-    Row("auc(*roc_curve(y_true, y_score)[:2])", "matrics.roc_auc(y_true, y_score)"),
+    Row("auc(*roc_curve(y_true, y_score)[:2])", "matrics.ranking.roc_auc(y_true, y_score)"),
     Row(
         "np.stack(confusion_matrix_at_thresholds(y_true, y_score)[:4])",
-        "matrics.threshold_confusion_matrix(y_true, y_score, np.unique(y_score)[::-1]).reshape(-1, 4).T",
+        "matrics.ranking.confusion_matrix(y_true, y_score, np.unique(y_score)[::-1]).reshape(-1, 4).T",
     ),
     Row(
         "metric_at_thresholds(y_true, y_score, accuracy_score)[::-1]",
-        'matrics.threshold_curve(y_true, y_score, "accuracy", unique=True)',
-        'matrics.threshold_curve(y_true, y_score, "accuracy", thresholds=np.unique(y_score)[::-1])',
+        'matrics.ranking.threshold_curve(y_true, y_score, "accuracy", unique=True)',
+        'matrics.ranking.threshold_curve(y_true, y_score, "accuracy", thresholds=np.unique(y_score)[::-1])',
         "here the first threshold is ∞, at which nothing is positive",
     ),
     Row(
         "calibration_curve(y_true, y_score, n_bins=5)",
-        "[(c := matrics.reliability_curve(y_true, y_score, num_bins=5)).share_of_positives, c.mean_probability]",
+        "[(c := matrics.probabilities.reliability_curve(y_true, y_score, num_bins=5)).share_of_positives, c.mean_probability]",
         "",
         "bins are (a, b] there, and [a, b) here; 0.4 and 0.6 are edges",
     ),
 ]
 
 AREAS = [
-    Row("roc_auc_score(y_true, y_score)", "matrics.roc_auc(y_true, y_score)"),
+    Row("roc_auc_score(y_true, y_score)", "matrics.ranking.roc_auc(y_true, y_score)"),
     Row(
         "roc_auc_score(y_true, y_score, sample_weight=weight)",
-        "matrics.roc_auc(y_true, y_score, sample_weight=weight)",
+        "matrics.ranking.roc_auc(y_true, y_score, sample_weight=weight)",
     ),
-    Row("roc_auc_score(y_true, y_score, max_fpr=0.5)", "matrics.partial_roc_auc(y_true, y_score, max_fpr=0.5)"),
+    Row("roc_auc_score(y_true, y_score, max_fpr=0.5)", "matrics.ranking.partial_roc_auc(y_true, y_score, max_fpr=0.5)"),
     Row(
         "average_precision_score(y_true, y_score)",
-        "matrics.average_precision(y_true, y_score)",
-        "matrics.average_precision(y_true, y_score, zero_division=0)",
+        "matrics.ranking.average_precision(y_true, y_score)",
+        "matrics.ranking.average_precision(y_true, y_score, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "average_precision_score(y_true, y_score, sample_weight=weight)",
-        "matrics.average_precision(y_true, y_score, sample_weight=weight)",
-        "matrics.average_precision(y_true, y_score, sample_weight=weight, zero_division=0)",
+        "matrics.ranking.average_precision(y_true, y_score, sample_weight=weight)",
+        "matrics.ranking.average_precision(y_true, y_score, sample_weight=weight, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "average_precision_score(y_true, y_score, pos_label=0)",
-        "matrics.average_precision(y_true, y_score, positive=0)",
-        "matrics.average_precision(y_true, y_score, positive=0, zero_division=0)",
+        "matrics.ranking.average_precision(y_true, y_score, positive=0)",
+        "matrics.ranking.average_precision(y_true, y_score, positive=0, zero_division=0)",
         ONE_CLASS,
     ),
 ]
 
 PROBABILITIES = [
-    Row("brier_score_loss(y_true, y_score)", "matrics.brier_score(y_true, y_score)"),
+    Row("brier_score_loss(y_true, y_score)", "matrics.probabilities.brier_score(y_true, y_score)"),
     Row(
         "brier_score_loss(y_true, y_score, scale_by_half=False)",
-        "2 * matrics.brier_score(y_true, y_score)",
+        "2 * matrics.probabilities.brier_score(y_true, y_score)",
     ),
     Row(
         "brier_score_loss(y_true, y_score, sample_weight=weight)",
-        "matrics.brier_score(y_true, y_score, sample_weight=weight)",
+        "matrics.probabilities.brier_score(y_true, y_score, sample_weight=weight)",
     ),
     Row(
         "d2_brier_score(y_true, y_score)",
-        f"1 - matrics.brier_score(y_true, y_score) / matrics.brier_score(y_true, {MEAN})",
+        f"1 - matrics.probabilities.brier_score(y_true, y_score) / matrics.probabilities.brier_score(y_true, {MEAN})",
     ),
-    Row("log_loss(y_true, y_score)", "matrics.log_loss(y_true, y_score)", "", "an error for a single class there"),
-    Row("log_loss(y_true, y_score, labels=[0, 1])", "matrics.log_loss(y_true, y_score)"),
+    Row(
+        "log_loss(y_true, y_score)",
+        "matrics.probabilities.log_loss(y_true, y_score)",
+        "",
+        "an error for a single class there",
+    ),
+    Row("log_loss(y_true, y_score, labels=[0, 1])", "matrics.probabilities.log_loss(y_true, y_score)"),
     Row(
         "log_loss(y_true, y_score, labels=[0, 1], normalize=False)",
-        "10 * matrics.log_loss(y_true, y_score)",
+        "10 * matrics.probabilities.log_loss(y_true, y_score)",
     ),
     Row(
         "d2_log_loss_score(y_true, y_score, labels=[0, 1])",
-        f"1 - matrics.log_loss(y_true, y_score) / matrics.log_loss(y_true, {MEAN})",
-        f"1 - matrics.log_loss(y_true, y_score) / matrics.log_loss(y_true, {CLIPPED.format(MEAN)})",
+        f"1 - matrics.probabilities.log_loss(y_true, y_score) / matrics.probabilities.log_loss(y_true, {MEAN})",
+        f"1 - matrics.probabilities.log_loss(y_true, y_score) / matrics.probabilities.log_loss(y_true, {CLIPPED.format(MEAN)})",
         "a certain forecast is clipped there",
     ),
     Row(
@@ -113,8 +118,8 @@ CLASSES = [
     *(
         Row(
             f'roc_auc_score(y_true, y_score, multi_class="{there}"{average}, {WITH_LABELS}',
-            f"matrics.roc_auc(y_true, y_score{here}{average})".replace("None", "'class'"),
-            "" if there + average != "ovr" else "matrics.roc_auc(y_true, y_score, average='class').mean()",
+            f"matrics.ranking.roc_auc(y_true, y_score{here}{average})".replace("None", "'class'"),
+            "" if there + average != "ovr" else "matrics.ranking.roc_auc(y_true, y_score, average='class').mean()",
             "" if there + average != "ovr" else "with an absent class NaN and a warning there; here it is left out",
         )
         for there, here in (("ovr", ""), ("ovo", ', multi_class="one_vs_one"'))
@@ -126,34 +131,34 @@ CLASSES = [
     ),
     Row(
         "average_precision_score(y_true, y_score)",
-        "matrics.average_precision(y_true, y_score)",
+        "matrics.ranking.average_precision(y_true, y_score)",
         "",
         "an error with an absent class there",
     ),
     Row(
         'average_precision_score(y_true, y_score, average="micro")',
-        'matrics.average_precision(y_true, y_score, average="micro")',
+        'matrics.ranking.average_precision(y_true, y_score, average="micro")',
         "",
         "an error with an absent class there",
     ),
     Row(
         f"log_loss(y_true, y_score, {WITH_LABELS}",
-        "matrics.log_loss(y_true, y_score)",
-        f"matrics.log_loss(y_true, {CLIPPED.format('y_score')})",
+        "matrics.probabilities.log_loss(y_true, y_score)",
+        f"matrics.probabilities.log_loss(y_true, {CLIPPED.format('y_score')})",
         "a true class of probability 0 costs ∞ here; there probabilities are clipped",
     ),
-    Row(f"brier_score_loss(y_true, y_score, {WITH_LABELS}", "matrics.brier_score(y_true, y_score)"),
+    Row(f"brier_score_loss(y_true, y_score, {WITH_LABELS}", "matrics.probabilities.brier_score(y_true, y_score)"),
     Row(
         f"brier_score_loss(y_true, y_score, scale_by_half=True, {WITH_LABELS}",
-        "matrics.brier_score(y_true, y_score) / 2",
+        "matrics.probabilities.brier_score(y_true, y_score) / 2",
     ),
     Row(
         f"top_k_accuracy_score(y_true, y_score, {WITH_LABELS}",
-        "matrics.top_k_accuracy(y_true, y_score, k=2)",
+        "matrics.ranking.top_k_accuracy(y_true, y_score, k=2)",
     ),
     Row(
         f"top_k_accuracy_score(y_true, y_score, k=1, {WITH_LABELS}",
-        "matrics.top_k_accuracy(y_true, y_score, k=1)",
+        "matrics.ranking.top_k_accuracy(y_true, y_score, k=1)",
         "",
         "of tied classes the one with the higher index wins there; here it is the mean over all orders",
     ),
@@ -168,19 +173,19 @@ UNDEFINED = {
 }
 
 SEVERAL = [
-    Row("multilabel_confusion_matrix(y_true, y_pred)", "matrics.multilabel_confusion_matrix(y_true, y_pred)"),
+    Row("multilabel_confusion_matrix(y_true, y_pred)", "matrics.multilabel.confusion_matrix(y_true, y_pred)"),
     Row(
         "multilabel_confusion_matrix(y_true, y_pred, samplewise=True)",
-        "matrics.multilabel_confusion_matrix(y_true, y_pred, samplewise=True)",
+        "matrics.multilabel.confusion_matrix(y_true, y_pred, samplewise=True)",
     ),
-    Row("accuracy_score(y_true, y_pred)", "matrics.subset_accuracy(y_true, y_pred)"),
-    Row("zero_one_loss(y_true, y_pred)", "1 - matrics.subset_accuracy(y_true, y_pred)"),
-    Row("hamming_loss(y_true, y_pred)", 'matrics.multilabel_score(y_true, y_pred, "hamming_loss", average="micro")'),
+    Row("accuracy_score(y_true, y_pred)", "matrics.multilabel.subset_accuracy(y_true, y_pred)"),
+    Row("zero_one_loss(y_true, y_pred)", "1 - matrics.multilabel.subset_accuracy(y_true, y_pred)"),
+    Row("hamming_loss(y_true, y_pred)", 'matrics.multilabel.score(y_true, y_pred, "hamming_loss", average="micro")'),
     *(
         Row(
             f'{name}(y_true, y_pred, average="{average}")',
-            f'matrics.multilabel_score(y_true, y_pred, "{measure}", average="{average}")',
-            f'matrics.multilabel_score(y_true, y_pred, "{measure}", average="{average}", zero_division=0)'
+            f'matrics.multilabel.score(y_true, y_pred, "{measure}", average="{average}")',
+            f'matrics.multilabel.score(y_true, y_pred, "{measure}", average="{average}", zero_division=0)'
             if average in UNDEFINED[measure]
             else "",
             "what is 0/0 counts as 0 there, and is left out here" if average in UNDEFINED[measure] else "",
@@ -193,11 +198,11 @@ SEVERAL = [
         }.items()
         for average in ("macro", "weighted", "micro", "samples")
     ),
-    Row("roc_auc_score(y_true, y_score)", "matrics.roc_auc(y_true.T, y_score.T).mean()"),
+    Row("roc_auc_score(y_true, y_score)", "matrics.ranking.roc_auc(y_true.T, y_score.T).mean()"),
     Row(
         "average_precision_score(y_true, y_score)",
-        "np.nanmean(matrics.average_precision(y_true.T, y_score.T))",
-        "matrics.average_precision(y_true.T, y_score.T, zero_division=0).mean()",
+        "np.nanmean(matrics.ranking.average_precision(y_true.T, y_score.T))",
+        "matrics.ranking.average_precision(y_true.T, y_score.T, zero_division=0).mean()",
         ONE_CLASS,
     ),
 ]

@@ -50,7 +50,7 @@ BINARY = [
     Row("binary_confusion_matrix(preds, target)", "matrics.confusion_matrix(target, preds, num_classes=2)"),
     Row("binary_stat_scores(preds, target)", _counts("binary")),
     Row("binary_accuracy(preds, target)", "matrics.accuracy(cm)"),
-    Row("binary_hamming_distance(preds, target)", "matrics.hamming_loss(cm)"),
+    Row("binary_hamming_distance(preds, target)", "matrics.metrics.hamming_loss(cm)"),
     *(
         _row(f"binary_{name}(preds, target{option})", _here(measure, option, "binary"), "binary", reasons)
         for name, measure, option, reasons in FAMILY
@@ -61,8 +61,8 @@ BINARY = [
     ),
     Row(
         "critical_success_index(preds, target, 0.5)",
-        'matrics.jaccard(cm, average="binary")',
-        'matrics.jaccard(cm, average="binary", zero_division=0)',
+        'matrics.metrics.jaccard(cm, average="binary")',
+        'matrics.metrics.jaccard(cm, average="binary", zero_division=0)',
         ZERO,
     ),
     Row(
@@ -74,7 +74,7 @@ BINARY = [
     Row("binary_cohen_kappa(preds, target)", "matrics.cohen_kappa(cm)"),
     Row(
         "binary_groups_stat_rates(preds, target, groups, num_groups=2)",
-        f'matrics.normalize({GROUPED}, over="all").reshape(2, 4)[:, [3, 1, 0, 2]]',
+        f'matrics.transform.normalize({GROUPED}, over="all").reshape(2, 4)[:, [3, 1, 0, 2]]',
     ),
     *(
         Row(
@@ -90,9 +90,9 @@ BINARY = [
     ),
     Row(
         "binary_fairness(preds, target, groups)",
-        f"[matrics.demographic_parity({GROUPED}).ratio, matrics.equal_opportunity({GROUPED}).ratio]",
-        f"[matrics.demographic_parity({GROUPED}).ratio.nan_to_num(), "
-        f"matrics.equal_opportunity({GROUPED}).ratio.nan_to_num()]",
+        f"[matrics.fairness.demographic_parity({GROUPED}).ratio, matrics.fairness.equal_opportunity({GROUPED}).ratio]",
+        f"[matrics.fairness.demographic_parity({GROUPED}).ratio.nan_to_num(), "
+        f"matrics.fairness.equal_opportunity({GROUPED}).ratio.nan_to_num()]",
         "0 there if there is nothing to compare, NaN here",
     ),
 ]
@@ -126,8 +126,8 @@ CLASSES = [
     ),
     Row(
         "multiclass_hamming_distance(preds, target, num_classes=3)",
-        "matrics.hamming_loss(cm)",
-        "matrics.fnr(cm_seen, zero_division=1)",
+        "matrics.metrics.hamming_loss(cm)",
+        "matrics.metrics.fnr(cm_seen, zero_division=1)",
         "the mean of the classes' false negative rates there, the share of wrong samples here",
     ),
     *(
@@ -158,7 +158,7 @@ CLASSES = [
 TASK = 'preds, target, task="multiclass", num_classes=3'
 WRAPPERS = [
     Row(f"accuracy({TASK})", "matrics.accuracy(cm)"),
-    Row(f"hamming_distance({TASK})", "matrics.hamming_loss(cm)"),
+    Row(f"hamming_distance({TASK})", "matrics.metrics.hamming_loss(cm)"),
     *(
         Row(
             f"{name}({TASK}{option})",
@@ -180,14 +180,14 @@ WRAPPERS = [
 NOMINAL = [
     Row(
         "cramers_v(preds, target)",
-        "matrics.cramers_v(cm, effective=True)",
+        "matrics.metrics.cramers_v(cm, effective=True)",
         "",
         "corrected for bias there, unless bias_correction=False",
     ),
-    Row("cramers_v(preds, target, bias_correction=False)", "matrics.cramers_v(cm, effective=True)"),
-    Row("tschuprows_t(preds, target, bias_correction=False)", "matrics.tschuprows_t(cm, effective=True)"),
-    Row("pearsons_contingency_coefficient(preds, target)", "matrics.pearson_c(cm)"),
-    Row("theils_u(preds, target)", 'matrics.theil_u(cm, direction="pred_given_true")'),
+    Row("cramers_v(preds, target, bias_correction=False)", "matrics.metrics.cramers_v(cm, effective=True)"),
+    Row("tschuprows_t(preds, target, bias_correction=False)", "matrics.metrics.tschuprows_t(cm, effective=True)"),
+    Row("pearsons_contingency_coefficient(preds, target)", "matrics.metrics.pearson_c(cm)"),
+    Row("theils_u(preds, target)", 'matrics.metrics.theil_u(cm, direction="pred_given_true")'),
 ]
 
 IGNORED = [
@@ -214,8 +214,8 @@ IGNORED = [
     ),
     Row(
         "multiclass_jaccard_index(preds, target, num_classes=3, ignore_index=0)",
-        f"matrics.jaccard({COMPLETE.format(0)})",
-        f"matrics.jaccard({COMPLETE.format(0)}, average='class')[1:].nanmean()",
+        f"matrics.metrics.jaccard({COMPLETE.format(0)})",
+        f"matrics.metrics.jaccard({COMPLETE.format(0)}, average='class')[1:].nanmean()",
         "there the ignored class is left out of the mean; here it counts if it is predicted",
         kind="classes",
     ),

@@ -34,8 +34,8 @@ THRESHOLDS = [
     ),
     Row(
         "binary_auroc(preds, target)",
-        "matrics.roc_auc(target, preds)",
-        "matrics.roc_auc(target, preds.sigmoid())",
+        "matrics.ranking.roc_auc(target, preds)",
+        "matrics.ranking.roc_auc(target, preds.sigmoid())",
         "wrong there: the sigmoid of logits above 17 is 1 in float32, so that they are tied",
         kind="large logits",
     ),
@@ -50,68 +50,68 @@ THRESHOLDS = [
 BINARY = [
     Row(
         "binary_auroc(preds, target)",
-        "matrics.roc_auc(target, preds)",
-        "matrics.roc_auc(target, preds, zero_division=0)",
+        "matrics.ranking.roc_auc(target, preds)",
+        "matrics.ranking.roc_auc(target, preds, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "binary_auroc(preds, target, max_fpr=0.5)",
-        "matrics.partial_roc_auc(target, preds, max_fpr=0.5)",
-        "matrics.partial_roc_auc(target, preds, max_fpr=0.5, zero_division=0)",
+        "matrics.ranking.partial_roc_auc(target, preds, max_fpr=0.5)",
+        "matrics.ranking.partial_roc_auc(target, preds, max_fpr=0.5, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "binary_average_precision(preds, target)",
-        "matrics.average_precision(target, preds)",
-        "matrics.average_precision(target, preds, zero_division=0)",
+        "matrics.ranking.average_precision(target, preds)",
+        "matrics.ranking.average_precision(target, preds, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "binary_roc(preds, target)[:2]",
-        "matrics.roc_curve(target, preds)[:2]",
-        'matrics.threshold_curve(target, preds, ["fpr", "recall"], unique=True, zero_division=0).values',
+        "matrics.ranking.roc_curve(target, preds)[:2]",
+        'matrics.ranking.threshold_curve(target, preds, ["fpr", "recall"], unique=True, zero_division=0).values',
         POINTS,
     ),
     Row(
         "binary_precision_recall_curve(preds, target)[:2]",
-        "matrics.precision_recall_curve(target, preds)[:2]",
-        '[np.append(v, end) for v, end in zip(matrics.threshold_curve(target, preds, ["precision", "recall"], '
+        "matrics.ranking.precision_recall_curve(target, preds)[:2]",
+        '[np.append(v, end) for v, end in zip(matrics.ranking.threshold_curve(target, preds, ["precision", "recall"], '
         "thresholds=preds.unique(), zero_division=1).values.values(), [1, 0])]",
         REVERSED,
     ),
     Row(
         "binary_recall_at_fixed_precision(preds, target, min_precision=0.6)",
-        '[*matrics.best_threshold(target, preds, "recall", subject_to="precision >= 0.6")][::-1]',
+        '[*matrics.ranking.best_threshold(target, preds, "recall", subject_to="precision >= 0.6")][::-1]',
         "",
         "without positives: 0 and a warning there, an error here",
     ),
     Row(
         "binary_recall_at_fixed_precision(preds, target, min_precision=0.6)[0]",
-        "matrics.recall_at_precision(target, preds, 0.6)",
-        "matrics.recall_at_precision(target, preds, 0.6, zero_division=0)",
+        "matrics.ranking.recall_at_precision(target, preds, 0.6)",
+        "matrics.ranking.recall_at_precision(target, preds, 0.6, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "binary_precision_at_fixed_recall(preds, target, min_recall=0.6)[0]",
-        "matrics.precision_at_recall(target, preds, 0.6)",
-        "matrics.precision_at_recall(target, preds, 0.6, zero_division=0)",
+        "matrics.ranking.precision_at_recall(target, preds, 0.6)",
+        "matrics.ranking.precision_at_recall(target, preds, 0.6, zero_division=0)",
         ONE_CLASS,
     ),
     Row(
         "binary_sensitivity_at_specificity(preds, target, min_specificity=0.6)[0]",
-        'matrics.best_threshold(target, preds, "recall", subject_to="specificity >= 0.6").value',
+        'matrics.ranking.best_threshold(target, preds, "recall", subject_to="specificity >= 0.6").value',
         "",
         UNREACHED,
     ),
     Row(
         "binary_specificity_at_sensitivity(preds, target, min_sensitivity=0.6)[0]",
-        'matrics.best_threshold(target, preds, "specificity", subject_to="recall >= 0.6").value',
+        'matrics.ranking.best_threshold(target, preds, "specificity", subject_to="recall >= 0.6").value',
         "",
         UNREACHED,
     ),
     Row(
         "binary_eer(preds, target)",
-        '[(c := matrics.threshold_curve(target, preds, ["fpr", "fnr"]).values), '
+        '[(c := matrics.ranking.threshold_curve(target, preds, ["fpr", "fnr"]).values), '
         '(i := (c["fpr"] - c["fnr"]).abs().argmin()), (c["fpr"][i] + c["fnr"][i]) / 2][-1]',
         "",
         "of two thresholds that are equally near, rounding decides; 1 or 0 and a warning there if a class is absent",
@@ -119,7 +119,7 @@ BINARY = [
     *(
         Row(
             f"binary_calibration_error(preds, target{there})",
-            f"matrics.expected_calibration_error(target, preds{here})",
+            f"matrics.probabilities.expected_calibration_error(target, preds{here})",
             "",
             "" if "5" in there else EDGES,
         )
@@ -140,8 +140,8 @@ CLASSES = [
     *(
         Row(
             f"multiclass_auroc(preds, target, num_classes=3{there})",
-            f"matrics.roc_auc(target, preds{here})",
-            f"matrics.roc_auc(target, preds{here}, zero_division=0)" if "weighted" not in there else "",
+            f"matrics.ranking.roc_auc(target, preds{here})",
+            f"matrics.ranking.roc_auc(target, preds{here}, zero_division=0)" if "weighted" not in there else "",
             ABSENT if "weighted" not in there else "",
         )
         for there, here in (
@@ -153,7 +153,7 @@ CLASSES = [
     *(
         Row(
             f"multiclass_average_precision(preds, target, num_classes=3{there})",
-            f"matrics.average_precision(target, preds{here})",
+            f"matrics.ranking.average_precision(target, preds{here})",
         )
         for there, here in (
             ("", ""),
@@ -163,24 +163,24 @@ CLASSES = [
     ),
     Row(
         'multiclass_accuracy(preds, target, num_classes=3, top_k=2, average="micro")',
-        "matrics.top_k_accuracy(target, preds, k=2)",
+        "matrics.ranking.top_k_accuracy(target, preds, k=2)",
     ),
     Row(
         "multiclass_accuracy(preds, target, num_classes=3, top_k=2)",
-        "matrics.top_k_recall(target, preds, k=2)",
+        "matrics.ranking.top_k_recall(target, preds, k=2)",
     ),
-    Row("multiclass_recall(preds, target, num_classes=3, top_k=2)", "matrics.top_k_recall(target, preds, k=2)"),
+    Row("multiclass_recall(preds, target, num_classes=3, top_k=2)", "matrics.ranking.top_k_recall(target, preds, k=2)"),
     *(
         Row(
             f"multiclass_calibration_error(preds, target, num_classes=3{there})",
-            f"matrics.expected_calibration_error(target, preds{here})",
+            f"matrics.probabilities.expected_calibration_error(target, preds{here})",
         )
         for there, here in (("", ""), (', n_bins=5, norm="l2"', ', num_bins=5, norm="l2"'))
     ),
-    Row("multiclass_roc(preds, target, num_classes=3)", "matrics.roc_curve(target, preds)", "", LISTS),
+    Row("multiclass_roc(preds, target, num_classes=3)", "matrics.ranking.roc_curve(target, preds)", "", LISTS),
     Row(
         "multiclass_precision_recall_curve(preds, target, num_classes=3)",
-        "matrics.precision_recall_curve(target, preds)",
+        "matrics.ranking.precision_recall_curve(target, preds)",
         "",
         LISTS,
     ),
@@ -199,8 +199,8 @@ CLASSES = [
     *(
         Row(
             f"multiclass_{there}(preds, target, num_classes=3, {limit}=0.6)[0]",
-            f'matrics.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value',
-            f'matrics.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value.nan_to_num()',
+            f'matrics.ranking.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value',
+            f'matrics.ranking.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value.nan_to_num()',
             UNREACHED,
         )
         for there, limit, best, other in (
@@ -215,14 +215,19 @@ BINARY_TASK = 'task="binary"'
 WRAPPERS = [
     Row(
         f"auroc(preds, target, {TASK})",
-        "matrics.roc_auc(target, preds)",
-        "matrics.roc_auc(target, preds, zero_division=0)",
+        "matrics.ranking.roc_auc(target, preds)",
+        "matrics.ranking.roc_auc(target, preds, zero_division=0)",
         ABSENT,
     ),
-    Row(f"average_precision(preds, target, {TASK})", "matrics.average_precision(target, preds)"),
-    Row(f"calibration_error(preds, target, {TASK})", "matrics.expected_calibration_error(target, preds)"),
-    Row(f"roc(preds, target, {TASK})", "matrics.roc_curve(target, preds)", "", LISTS),
-    Row(f"precision_recall_curve(preds, target, {TASK})", "matrics.precision_recall_curve(target, preds)", "", LISTS),
+    Row(f"average_precision(preds, target, {TASK})", "matrics.ranking.average_precision(target, preds)"),
+    Row(f"calibration_error(preds, target, {TASK})", "matrics.probabilities.expected_calibration_error(target, preds)"),
+    Row(f"roc(preds, target, {TASK})", "matrics.ranking.roc_curve(target, preds)", "", LISTS),
+    Row(
+        f"precision_recall_curve(preds, target, {TASK})",
+        "matrics.ranking.precision_recall_curve(target, preds)",
+        "",
+        LISTS,
+    ),
     *(
         Row(
             f"{there}(preds, target, {BINARY_TASK}, {limit}=0.6)[0]",
@@ -239,7 +244,7 @@ WRAPPERS = [
     *(
         Row(
             f"{there}(preds, target, {BINARY_TASK}, {limit}=0.6)[0]",
-            f'matrics.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value',
+            f'matrics.ranking.best_threshold(target, preds, "{best}", subject_to="{other} >= 0.6").value',
             "",
             UNREACHED,
             kind="scores",

@@ -22,7 +22,7 @@ def _measure(name, option, measure, average, reasons):
     label = "label" if average == "none" else average
     there = "" if average == "macro" else f', average="{average}"'
     here = "" if average == "macro" else f', average="{label}"'
-    call = f'matrics.multilabel_score(target, preds, "{measure}"{here}'
+    call = f'matrics.multilabel.score(target, preds, "{measure}"{here}'
     why = reasons.get(average, "")
     return Row(
         f"multilabel_{name}(preds, target, num_labels=3{option}{there})",
@@ -47,23 +47,23 @@ def _area(name, function, average):
 SEVERAL = [
     Row(
         "multilabel_confusion_matrix(preds, target, num_labels=3)",
-        "matrics.multilabel_confusion_matrix(target, preds)",
+        "matrics.multilabel.confusion_matrix(target, preds)",
     ),
     Row(
         'multilabel_stat_scores(preds, target, num_labels=3, average="none").T',
-        f'matrics.multilabel_score(target, preds, {COUNTS}, average="label")',
+        f'matrics.multilabel.score(target, preds, {COUNTS}, average="label")',
     ),
-    Row("multilabel_exact_match(preds, target, num_labels=3)", "matrics.subset_accuracy(target, preds)"),
-    Row("multilabel_accuracy(preds, target, num_labels=3)", 'matrics.multilabel_score(target, preds, "accuracy")'),
+    Row("multilabel_exact_match(preds, target, num_labels=3)", "matrics.multilabel.subset_accuracy(target, preds)"),
+    Row("multilabel_accuracy(preds, target, num_labels=3)", 'matrics.multilabel.score(target, preds, "accuracy")'),
     Row(
         "multilabel_accuracy(scores, target, num_labels=3)",
-        'matrics.multilabel_score(target, scores >= 0.5, "accuracy")',
-        'matrics.multilabel_score(target, scores > 0.5, "accuracy")',
+        'matrics.multilabel.score(target, scores >= 0.5, "accuracy")',
+        'matrics.multilabel.score(target, scores > 0.5, "accuracy")',
         "a score of exactly 0.5 is 0 there; here you say",
     ),
     Row(
         "multilabel_hamming_distance(preds, target, num_labels=3)",
-        'matrics.multilabel_score(target, preds, "hamming_loss")',
+        'matrics.multilabel.score(target, preds, "hamming_loss")',
     ),
     *(
         _measure(name, option, measure, average, reasons)
@@ -72,8 +72,8 @@ SEVERAL = [
     ),
     Row(
         "multilabel_matthews_corrcoef(preds, target, num_labels=3)",
-        'matrics.multilabel_score(target, preds, "mcc")',
-        'matrics.multilabel_score(target, preds, "mcc", average="micro")',
+        'matrics.multilabel.score(target, preds, "mcc")',
+        'matrics.multilabel.score(target, preds, "mcc", average="micro")',
         "pooled over the labels there, the mean of the labels here",
     ),
     *(
@@ -83,13 +83,13 @@ SEVERAL = [
     ),
     Row(
         "multilabel_roc(scores, target, num_labels=3)",
-        "matrics.roc_curve(target.T, scores.T)",
+        "matrics.ranking.roc_curve(target.T, scores.T)",
         "",
         "a list of curves of different lengths there, arrays of one shape here",
     ),
     Row(
         "multilabel_precision_recall_curve(scores, target, num_labels=3)",
-        "matrics.precision_recall_curve(target.T, scores.T)",
+        "matrics.ranking.precision_recall_curve(target.T, scores.T)",
         "",
         "a list of curves of different lengths there, arrays of one shape here",
     ),
@@ -108,8 +108,8 @@ SEVERAL = [
     *(
         Row(
             f"multilabel_{there}(scores, target, num_labels=3, {limit}=0.6)[0]",
-            f'matrics.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value',
-            f'matrics.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value.nan_to_num()',
+            f'matrics.ranking.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value',
+            f'matrics.ranking.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value.nan_to_num()',
             "a goal that no threshold reaches: 0 there, NaN here",
         )
         for there, limit, best, other in (

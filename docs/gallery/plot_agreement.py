@@ -12,10 +12,11 @@ families of redundant measures.
 #
 # The sign of measures that are better when lower is changed. The tree at the right shows the distances of the measures.
 
-import matrics
 import matrics.plot
 
-stack = matrics.random_matrices(1000, 3, rng=0)
+import matrics
+
+stack = matrics.simulate.random_matrices(1000, 3, rng=0)
 
 matrics.plot.agreement(stack, "core")
 

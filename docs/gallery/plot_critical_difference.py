@@ -6,9 +6,8 @@ A critical difference diagram shows the mean ranks of models over data sets. A b
 significantly different.
 """
 
-import numpy as np
-
 import matrics.plot
+import numpy as np
 
 # %%
 # Six methods on 24 data sets, which differ more in how hard they are than the methods do in how good they are.

@@ -16,11 +16,11 @@ its sign. Blue is better and orange worse: more on the diagonal is better, more 
 
 from pathlib import Path
 
+import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
-import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet").query("repeat == 0")
@@ -28,7 +28,7 @@ labels = predictions.pivot_table(
     index=["sample", "y_true"], columns="model", values="y_pred", observed=True
 )
 labels = labels.astype(int).reset_index()
-joint = matrics.joint_confusion_matrix(
+joint = matrics.stats.joint_confusion_matrix(
     labels["y_true"], labels["decision_tree"], labels["extra_trees"], num_classes=10
 )
 

@@ -14,14 +14,14 @@ are all drawn; of many the shape and quantiles are.
 
 from pathlib import Path
 
+import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
-import matrics.plot
 
 cm = [[40, 10], [5, 45]]
-replicates = matrics.mcc(matrics.resample(cm, 10_000, rng=0))
+replicates = matrics.mcc(matrics.simulate.resample(cm, 10_000, rng=0))
 
 matrics.plot.distribution(replicates, title="mcc", estimates=matrics.mcc(cm))
 
@@ -55,7 +55,7 @@ matrics.plot.distribution(folds, title="mcc")
 #
 # Few samples have no defined precision in some replicates. Their number is shown next to the name.
 
-small = matrics.resample([[6, 1], [2, 1]], 5000, rng=0)
+small = matrics.simulate.resample([[6, 1], [2, 1]], 5000, rng=0)
 scores = matrics.score(small, ["accuracy", "precision:binary", "recall:binary"])
 
 matrics.plot.distribution(scores, title="value of the measure")

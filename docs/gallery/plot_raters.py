@@ -11,9 +11,8 @@ A measure of each pair of raters, over the items that both have rated. Those who
 #
 # Each has left out some of the items: the diagonal has how many they rated.
 
-import numpy as np
-
 import matrics.plot
+import numpy as np
 
 random = np.random.default_rng(0)
 classes = ["negative", "neutral", "positive"]

@@ -13,12 +13,12 @@ with a circle at their best step.
 # A classifier sees the digits 0 to 4 first, then 5 to 9, and never the first five again. The confusion matrices of each
 # step are all that the picture needs.
 
+import matrics.plot
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
 
 import matrics
-import matrics.plot
 
 images, labels = load_digits(return_X_y=True)
 seen, held_out = slice(0, 1200), slice(1200, None)
@@ -45,13 +45,13 @@ display.forgotten[:4]
 # From the file of a logger
 # -------------------------
 #
-# Names such as ``val/recall/cat`` are values of classes. Files of :func:`~matrics.integrations.loggers.log_to` have
+# Names such as ``val/recall/cat`` are values of classes. Files of :func:`~matrics.loggers.log_to` have
 # them, and those of Lightning's ``CSVLogger``.
 
 import tempfile
 from pathlib import Path
 
-from matrics.integrations.loggers import log_to
+from matrics.loggers import log_to
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "run.csv")

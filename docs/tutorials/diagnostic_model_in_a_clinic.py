@@ -14,6 +14,7 @@ clinic use, from which probability on should it treat, and what may the paper sa
 # holds for 27 % of them. Every probability is from a fit of a ten-fold cross-validation that had not seen the
 # patient.
 
+import matrics.plot
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +22,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import matrics
-import matrics.plot
 
 data, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 data = (data - data.mean()) / data.std()
@@ -42,7 +42,7 @@ models = {
 # The area under the ROC curve is the probability that a patient with fast progression has a higher score than one
 # with slow progression. All models have the same patients, so differences are tested in pairs, by DeLong's test.
 
-areas = matrics.compare_rankings(fast, models, "roc_auc", rng=0)["roc_auc"]
+areas = matrics.ranking.compare(fast, models, "roc_auc", rng=0)["roc_auc"]
 for name, *row in zip(areas.names, *areas.intervals[:3], strict=True):
     print("{:20} AUC {:.3f}, from {:.3f} to {:.3f}".format(name, *row))
 for other in (1, 2):
@@ -66,7 +66,7 @@ matrics.plot.calibration(fast, models, num_bins=8)
 # The slope of calibration is 1 at best. Below 1, probabilities are too close to 0 and to 1:
 
 for name, probability in models.items():
-    slope = matrics.calibration_interval(fast, probability, "slope")["slope"]
+    slope = matrics.probabilities.interval(fast, probability, "slope")["slope"]
     print(f"{name:20} {slope.estimate:.2f}, from {slope.low:.2f} to {slope.high:.2f}")
 
 # %%
@@ -103,8 +103,10 @@ for other in (1, 2):
 # sensitivity and specificity, they are these:
 
 score = models["logistic regression"]
-(matrix,) = matrics.threshold_confusion_matrix(fast, score, [0.2])
-here, there = (matrics.diagnostic_table(matrix, prevalence=p) for p in (None, 0.1))
+(matrix,) = matrics.ranking.confusion_matrix(fast, score, [0.2])
+here, there = (
+    matrics.stats.diagnostic_table(matrix, prevalence=p) for p in (None, 0.1)
+)
 print(there)
 
 # %%

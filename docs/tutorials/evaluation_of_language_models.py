@@ -17,11 +17,11 @@ import json
 import tempfile
 from pathlib import Path
 
+import matrics.plot
 import numpy as np
 
 import matrics
-import matrics.plot
-from matrics.integrations import evals
+from matrics import evals
 
 random = np.random.default_rng(0)
 names = ["small", "large", "fluent"]
@@ -68,10 +68,10 @@ for scorer, one in found.items():
 # How good is the judge?
 # ----------------------
 
-counts = matrics.judged_counts(
+counts = matrics.judged.count(
     people.reshape(3, -1), judge.reshape(3, -1), num_classes=2
 )
-recall = matrics.judge_quality(counts, "recall:class").scores["recall:class"]
+recall = matrics.judged.quality(counts, "recall:class").scores["recall:class"]
 for name, (wrong, right) in zip(names, recall.estimate, strict=True):
     print(f"{name:6} {wrong:.0%} of wrong answers found, {right:.0%} of right passed")
 
@@ -85,7 +85,7 @@ for name, (wrong, right) in zip(names, recall.estimate, strict=True):
 # corrects all 2,400 grades of a model, whatever errors the judge makes. (Answers are taken as independent here.)
 
 by_judge, corrected = (
-    matrics.judged_interval(counts, "accuracy", method=method)["accuracy"]
+    matrics.judged.interval(counts, "accuracy", method=method)["accuracy"]
     for method in ("judge", "auto")
 )
 both = zip(by_judge[:6], corrected[:6], strict=True)
@@ -102,12 +102,12 @@ matrics.plot.models({"accuracy": rates}, names=rows)
 # Answers to one question are alike, within a model and between models. So whole questions are drawn anew, with all
 # that belongs to them: each question has counts of its own along a batch axis, and a draw is a sum along this axis.
 
-by_question = matrics.judged_counts(people, judge, num_classes=2)
+by_question = matrics.judged.count(people, judge, num_classes=2)
 times = random.multinomial(800, np.full(800, 1 / 800), size=2000)
-drawn = matrics.JudgedCounts(
+drawn = matrics.results.JudgedCounts(
     *(np.einsum("rq,mq...->mr...", times, part) for part in by_question[:2])
 )
-draws = matrics.accuracy(matrics.judged_confusion_matrix(drawn))
+draws = matrics.accuracy(matrics.judged.confusion_matrix(drawn))
 gaps = {f"large less {names[k]}": draws[1] - draws[k] for k in (0, 2)}
 for name, gap in gaps.items():
     low, high = np.quantile(gap, [0.025, 0.975])
@@ -125,9 +125,9 @@ matrics.plot.distribution(gaps, title="difference of pass rates")
 # More labels of people do. For limits of each pass rate that are 0.03 away from it, about these are needed, if
 # answers were independent (there are 300):
 
-needed = matrics.labels_needed(counts, "accuracy", half_width=0.03).labels
-matrices = matrics.judged_confusion_matrix(counts)
-alone = matrics.samples_needed(matrices, "accuracy", half_width=0.03)
+needed = matrics.judged.labels_needed(counts, "accuracy", half_width=0.03).labels
+matrices = matrics.judged.confusion_matrix(counts)
+alone = matrics.stats.samples_needed(matrices, "accuracy", half_width=0.03)
 for name, labels, more in zip(names, needed, alone, strict=True):
     print(f"{name:6} {labels:.0f} labels, or {more:.0f} without the judge")
 

@@ -15,10 +15,10 @@ this decision?
 
 from pathlib import Path
 
+import matrics.plot
 import pandas as pd
 
 import matrics
-import matrics.plot
 
 # In a clone of the repository.
 examples = Path(matrics.__file__).parents[2] / "examples"
@@ -31,7 +31,7 @@ predictions.head()
 #
 # One confusion matrix for each model, and from these all measures that you want to see.
 
-counts = matrics.count_frame(predictions, by="model")
+counts = matrics.frames.count(predictions, by="model")
 print(counts.matrix.shape)
 scores = counts.score(["accuracy", "balanced_accuracy", "mcc", "cohen_kappa"])
 matrics.to_frame(scores, axes=counts.groups).sort_values("mcc").round(3)
@@ -93,10 +93,10 @@ print("not significantly different from the best:", tied)
 # the two by another criterion, such as their speed, or collect more images. How many are needed to detect a difference
 # of this size with a probability of 0.8?
 
-joint = matrics.joint_confusion_matrix(
+joint = matrics.stats.joint_confusion_matrix(
     y_true, paired["svm_rbf"], paired["nearest_neighbours"], num_classes=10
 )
-needed = matrics.samples_needed(
+needed = matrics.stats.samples_needed(
     by_model["svm_rbf"], "mcc", difference=0.0038, paired=joint
 )
 print(f"{int(needed):,} images, each predicted once; there are {images.nunique():,}")

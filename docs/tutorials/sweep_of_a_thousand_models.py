@@ -15,11 +15,11 @@ is the best, which others may be, and how good is it really?
 
 from time import perf_counter
 
+import matrics.plot
 import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
 import matrics
-import matrics.plot
 
 random = np.random.default_rng(0)
 skill = random.normal(1.6, 0.1, 1000)
@@ -85,7 +85,9 @@ matrics.plot.models(matrics.interval(stack, "mcc"), names=names, most=20)
 # be worse by chance alone. The level of each is corrected for that (Bonferroni).
 
 best = order[0]
-joint = matrics.joint_confusion_matrix(y_true, y_pred[best], y_pred, num_classes=4)
+joint = matrics.stats.joint_confusion_matrix(
+    y_true, y_pred[best], y_pred, num_classes=4
+)
 for words, level in (("not corrected", 0.95), ("corrected", 1 - 0.05 / 999)):
     found = matrics.compare_paired(joint, "mcc", level=level)["mcc"]
     worse = found.low > 0

@@ -14,11 +14,11 @@ A classifier gives each tumour a score. Which threshold should be used to predic
 
 from pathlib import Path
 
+import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
-import matrics.plot
 
 # In a clone of the repository.
 examples = Path(matrics.__file__).parents[2] / "examples"
@@ -38,7 +38,7 @@ for model, rows in data.groupby("model", observed=True):
     scores[model] = rows["score"].to_numpy()
 
 y_true = labels["logistic_regression"]  # the same for all
-found = matrics.compare_rankings(y_true, scores, "roc_auc", rng=0)["roc_auc"]
+found = matrics.ranking.compare(y_true, scores, "roc_auc", rng=0)["roc_auc"]
 area, low, high = found.intervals[:3]
 pd.DataFrame(
     {
@@ -58,13 +58,15 @@ pd.DataFrame(
 # accuracy, but: with at least 99 % of the malignant tumours found, how few false alarms are possible?
 
 score = scores["logistic_regression"]
-best = matrics.best_threshold(y_true, score, "precision", subject_to="recall >= 0.99")
+best = matrics.ranking.best_threshold(
+    y_true, score, "precision", subject_to="recall >= 0.99"
+)
 print(f"malignant from {best.threshold:.3f} on: precision {best.value:.3f}")
 
 # %%
 # The threshold of 0.5, which most libraries take unasked, is another decision:
 
-cm = matrics.threshold_confusion_matrix(y_true, score, np.array([0.5, best.threshold]))
+cm = matrics.ranking.confusion_matrix(y_true, score, np.array([0.5, best.threshold]))
 names = {"from 0.5 on": cm[0], f"from {best.threshold:.3f} on": cm[1]}
 matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 

@@ -7,7 +7,7 @@ np.float64(0.8)
 
 import signal
 
-from matrics.process import IS_COMMAND
+from matrics._process import IS_COMMAND
 
 if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # Ctrl-C during the imports ends the command line without a traceback. Its main() raises again.
@@ -17,43 +17,43 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 from matrics import metrics
-from matrics.catalogue.own import metric
-from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import get_metric, list_metrics, register
-from matrics.engine.evaluation import InvalidConfusionMatrix, check
-from matrics.engine.results import to_dict
-from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
-from matrics.quoting import quoted
-from matrics.scoring.score import score
+from matrics._catalogue.own import metric
+from matrics._catalogue.record import Metric
+from matrics._catalogue.registry import get_metric, list_metrics, register
+from matrics._engine.evaluation import InvalidConfusionMatrix, check
+from matrics._engine.results import to_dict
+from matrics._metrics import *  # noqa: F403 (each family says what of it is public)
+from matrics._quoting import quoted
+from matrics._scoring.score import score
 
 if TYPE_CHECKING:
     from matrics import plot, raters, study
-    from matrics.catalogue.description import describe
-    from matrics.catalogue.verbal import interpret, list_benchmarks
-    from matrics.counting.build import confusion_matrix, soft_confusion_matrix
-    from matrics.folds.compare_datasets import compare_datasets
-    from matrics.folds.compare_folds import compare_folds
-    from matrics.folds.permutation import permutation_test
-    from matrics.folds.results import DatasetComparison, FoldComparison, PermutationTest
-    from matrics.gates.gate import gate
-    from matrics.gates.results import GateResult, RequirementResult
-    from matrics.judged.compare import judged_compare
-    from matrics.judged.correction import judged_confusion_matrix
-    from matrics.judged.counts import JudgedCounts, judged_counts
-    from matrics.judged.expected import expected_confusion_matrix, expected_interval
-    from matrics.judged.interval import judged_interval
-    from matrics.judged.needed import draw_for_labelling, labels_needed
-    from matrics.judged.quality import judge_quality
-    from matrics.judged.results import JudgedComparison, JudgedInterval, JudgeQuality, LabelsNeeded
-    from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
-    from matrics.multilabel.state import MultilabelState
-    from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
-    from matrics.ranking.best import BestThreshold, best_threshold
-    from matrics.ranking.best_interval import BestThresholdInterval, best_threshold_interval
-    from matrics.ranking.bounds import Bounded
-    from matrics.ranking.brier import BrierDecomposition, brier_decomposition, brier_score
-    from matrics.ranking.calibration import Reliability, expected_calibration_error, reliability_curve
-    from matrics.ranking.curves import (
+    from matrics._catalogue.description import describe
+    from matrics._catalogue.verbal import interpret, list_benchmarks
+    from matrics._counting.build import confusion_matrix, soft_confusion_matrix
+    from matrics._folds.compare_datasets import compare_datasets
+    from matrics._folds.compare_folds import compare_folds
+    from matrics._folds.permutation import permutation_test
+    from matrics._folds.results import DatasetComparison, FoldComparison, PermutationTest
+    from matrics._gates.gate import gate
+    from matrics._gates.results import GateResult, RequirementResult
+    from matrics._judged.compare import judged_compare
+    from matrics._judged.correction import judged_confusion_matrix
+    from matrics._judged.counts import JudgedCounts, judged_counts
+    from matrics._judged.expected import expected_confusion_matrix, expected_interval
+    from matrics._judged.interval import judged_interval
+    from matrics._judged.needed import draw_for_labelling, labels_needed
+    from matrics._judged.quality import judge_quality
+    from matrics._judged.results import JudgedComparison, JudgedInterval, JudgeQuality, LabelsNeeded
+    from matrics._multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
+    from matrics._multilabel.state import MultilabelState
+    from matrics._ranking.areas import average_precision, partial_roc_auc, roc_auc
+    from matrics._ranking.best import BestThreshold, best_threshold
+    from matrics._ranking.best_interval import BestThresholdInterval, best_threshold_interval
+    from matrics._ranking.bounds import Bounded
+    from matrics._ranking.brier import BrierDecomposition, brier_decomposition, brier_score
+    from matrics._ranking.calibration import Reliability, expected_calibration_error, reliability_curve
+    from matrics._ranking.curves import (
         PrecisionRecallCurve,
         RocCurve,
         precision_at_recall,
@@ -62,18 +62,18 @@ if TYPE_CHECKING:
         recall_at_specificity,
         roc_curve,
     )
-    from matrics.ranking.decisions import DecisionCurve, decision_curve
-    from matrics.ranking.inference.compare import RankingComparison, compare_rankings
-    from matrics.ranking.inference.interval import ranking_interval
-    from matrics.ranking.inference.recalibrated import calibration_interval
-    from matrics.ranking.losses import binary_cross_entropy, log_loss
-    from matrics.ranking.state import ScoreState
-    from matrics.ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
-    from matrics.ranking.top_k import top_k_accuracy, top_k_recall
-    from matrics.ranking.variance import roc_auc_variance
-    from matrics.reporting.report import Report, report
-    from matrics.scoring.costs import expected_cost
-    from matrics.scoring.fairness import (
+    from matrics._ranking.decisions import DecisionCurve, decision_curve
+    from matrics._ranking.inference.compare import RankingComparison, compare_rankings
+    from matrics._ranking.inference.interval import ranking_interval
+    from matrics._ranking.inference.recalibrated import calibration_interval
+    from matrics._ranking.losses import binary_cross_entropy, log_loss
+    from matrics._ranking.state import ScoreState
+    from matrics._ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
+    from matrics._ranking.top_k import top_k_accuracy, top_k_recall
+    from matrics._ranking.variance import roc_auc_variance
+    from matrics._reporting.report import Report, report
+    from matrics._scoring.costs import expected_cost
+    from matrics._scoring.fairness import (
         Disparity,
         EqualizedOdds,
         demographic_parity,
@@ -81,58 +81,66 @@ if TYPE_CHECKING:
         equal_opportunity,
         equalized_odds,
     )
-    from matrics.scoring.streaming import score_blocks
-    from matrics.stacks.merging import merge_classes
-    from matrics.stacks.prevalence import PrevalenceEstimate, at_prevalence
-    from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
-    from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
-    from matrics.states.confusion import ConfusionState
-    from matrics.states.margins import MarginState
-    from matrics.tables.classification_report import ClassificationReport, classification_report
-    from matrics.tables.counts import count_frame
-    from matrics.tables.diagnostic import DiagnosticTable, diagnostic_table
-    from matrics.tables.frame_counts import FrameCounts
-    from matrics.tables.label_scores import LabelScores, score_labels
-    from matrics.tables.table import to_frame
-    from matrics.tables.tally import count_sql
-    from matrics.uncertainty.compare import compare, compare_paired
-    from matrics.uncertainty.interval import interval
-    from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
-    from matrics.uncertainty.models import compare_models
-    from matrics.uncertainty.planning import samples_needed
-    from matrics.uncertainty.prevalence import estimate_prevalence
-    from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
-    from matrics.uncertainty.shares import PrevalenceStatus
+    from matrics._scoring.streaming import score_blocks
+    from matrics._stacks.merging import merge_classes
+    from matrics._stacks.prevalence import PrevalenceEstimate, at_prevalence
+    from matrics._stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
+    from matrics._stacks.transform import (
+        normalize,
+        one_vs_rest,
+        pair_counts,
+        rebalance,
+        repair,
+        transpose,
+        weight_cells,
+    )
+    from matrics._states.confusion import ConfusionState
+    from matrics._states.margins import MarginState
+    from matrics._tables.classification_report import ClassificationReport, classification_report
+    from matrics._tables.counts import count_frame
+    from matrics._tables.diagnostic import DiagnosticTable, diagnostic_table
+    from matrics._tables.frame_counts import FrameCounts
+    from matrics._tables.label_scores import LabelScores, score_labels
+    from matrics._tables.table import to_frame
+    from matrics._tables.tally import count_sql
+    from matrics._uncertainty.compare import compare, compare_paired
+    from matrics._uncertainty.interval import interval
+    from matrics._uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
+    from matrics._uncertainty.models import compare_models
+    from matrics._uncertainty.planning import samples_needed
+    from matrics._uncertainty.prevalence import estimate_prevalence
+    from matrics._uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
+    from matrics._uncertainty.shares import PrevalenceStatus
 
 #: The names that are imported when they are first used, by the module that has them: with them, the import would
 #: take twice as long. Type checkers read them above.
 _LATER = {
-    "matrics.catalogue.description": ("describe",),
-    "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
-    "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
-    "matrics.folds.compare_datasets": ("compare_datasets",),
-    "matrics.folds.compare_folds": ("compare_folds",),
-    "matrics.folds.permutation": ("permutation_test",),
-    "matrics.folds.results": ("DatasetComparison", "FoldComparison", "PermutationTest"),
-    "matrics.gates.gate": ("gate",),
-    "matrics.gates.results": ("GateResult", "RequirementResult"),
-    "matrics.judged.compare": ("judged_compare",),
-    "matrics.judged.correction": ("judged_confusion_matrix",),
-    "matrics.judged.counts": ("JudgedCounts", "judged_counts"),
-    "matrics.judged.expected": ("expected_confusion_matrix", "expected_interval"),
-    "matrics.judged.interval": ("judged_interval",),
-    "matrics.judged.needed": ("draw_for_labelling", "labels_needed"),
-    "matrics.judged.quality": ("judge_quality",),
-    "matrics.judged.results": ("JudgedComparison", "JudgedInterval", "JudgeQuality", "LabelsNeeded"),
-    "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
-    "matrics.multilabel.state": ("MultilabelState",),
-    "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
-    "matrics.ranking.best": ("BestThreshold", "best_threshold"),
-    "matrics.ranking.best_interval": ("BestThresholdInterval", "best_threshold_interval"),
-    "matrics.ranking.bounds": ("Bounded",),
-    "matrics.ranking.brier": ("BrierDecomposition", "brier_decomposition", "brier_score"),
-    "matrics.ranking.calibration": ("Reliability", "expected_calibration_error", "reliability_curve"),
-    "matrics.ranking.curves": (
+    "matrics._catalogue.description": ("describe",),
+    "matrics._catalogue.verbal": ("interpret", "list_benchmarks"),
+    "matrics._counting.build": ("confusion_matrix", "soft_confusion_matrix"),
+    "matrics._folds.compare_datasets": ("compare_datasets",),
+    "matrics._folds.compare_folds": ("compare_folds",),
+    "matrics._folds.permutation": ("permutation_test",),
+    "matrics._folds.results": ("DatasetComparison", "FoldComparison", "PermutationTest"),
+    "matrics._gates.gate": ("gate",),
+    "matrics._gates.results": ("GateResult", "RequirementResult"),
+    "matrics._judged.compare": ("judged_compare",),
+    "matrics._judged.correction": ("judged_confusion_matrix",),
+    "matrics._judged.counts": ("JudgedCounts", "judged_counts"),
+    "matrics._judged.expected": ("expected_confusion_matrix", "expected_interval"),
+    "matrics._judged.interval": ("judged_interval",),
+    "matrics._judged.needed": ("draw_for_labelling", "labels_needed"),
+    "matrics._judged.quality": ("judge_quality",),
+    "matrics._judged.results": ("JudgedComparison", "JudgedInterval", "JudgeQuality", "LabelsNeeded"),
+    "matrics._multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
+    "matrics._multilabel.state": ("MultilabelState",),
+    "matrics._ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
+    "matrics._ranking.best": ("BestThreshold", "best_threshold"),
+    "matrics._ranking.best_interval": ("BestThresholdInterval", "best_threshold_interval"),
+    "matrics._ranking.bounds": ("Bounded",),
+    "matrics._ranking.brier": ("BrierDecomposition", "brier_decomposition", "brier_score"),
+    "matrics._ranking.calibration": ("Reliability", "expected_calibration_error", "reliability_curve"),
+    "matrics._ranking.curves": (
         "PrecisionRecallCurve",
         "RocCurve",
         "precision_at_recall",
@@ -141,18 +149,18 @@ _LATER = {
         "recall_at_specificity",
         "roc_curve",
     ),
-    "matrics.ranking.decisions": ("DecisionCurve", "decision_curve"),
-    "matrics.ranking.inference.compare": ("RankingComparison", "compare_rankings"),
-    "matrics.ranking.inference.interval": ("ranking_interval",),
-    "matrics.ranking.inference.recalibrated": ("calibration_interval",),
-    "matrics.ranking.losses": ("binary_cross_entropy", "log_loss"),
-    "matrics.ranking.state": ("ScoreState",),
-    "matrics.ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
-    "matrics.ranking.top_k": ("top_k_accuracy", "top_k_recall"),
-    "matrics.ranking.variance": ("roc_auc_variance",),
-    "matrics.reporting.report": ("Report", "report"),
-    "matrics.scoring.costs": ("expected_cost",),
-    "matrics.scoring.fairness": (
+    "matrics._ranking.decisions": ("DecisionCurve", "decision_curve"),
+    "matrics._ranking.inference.compare": ("RankingComparison", "compare_rankings"),
+    "matrics._ranking.inference.interval": ("ranking_interval",),
+    "matrics._ranking.inference.recalibrated": ("calibration_interval",),
+    "matrics._ranking.losses": ("binary_cross_entropy", "log_loss"),
+    "matrics._ranking.state": ("ScoreState",),
+    "matrics._ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
+    "matrics._ranking.top_k": ("top_k_accuracy", "top_k_recall"),
+    "matrics._ranking.variance": ("roc_auc_variance",),
+    "matrics._reporting.report": ("Report", "report"),
+    "matrics._scoring.costs": ("expected_cost",),
+    "matrics._scoring.fairness": (
         "Disparity",
         "EqualizedOdds",
         "demographic_parity",
@@ -160,11 +168,11 @@ _LATER = {
         "equal_opportunity",
         "equalized_odds",
     ),
-    "matrics.scoring.streaming": ("score_blocks",),
-    "matrics.stacks.merging": ("merge_classes",),
-    "matrics.stacks.prevalence": ("PrevalenceEstimate", "at_prevalence"),
-    "matrics.stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
-    "matrics.stacks.transform": (
+    "matrics._scoring.streaming": ("score_blocks",),
+    "matrics._stacks.merging": ("merge_classes",),
+    "matrics._stacks.prevalence": ("PrevalenceEstimate", "at_prevalence"),
+    "matrics._stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
+    "matrics._stacks.transform": (
         "normalize",
         "one_vs_rest",
         "pair_counts",
@@ -173,23 +181,23 @@ _LATER = {
         "transpose",
         "weight_cells",
     ),
-    "matrics.states.confusion": ("ConfusionState",),
-    "matrics.states.margins": ("MarginState",),
-    "matrics.tables.classification_report": ("ClassificationReport", "classification_report"),
-    "matrics.tables.counts": ("count_frame",),
-    "matrics.tables.diagnostic": ("DiagnosticTable", "diagnostic_table"),
-    "matrics.tables.frame_counts": ("FrameCounts",),
-    "matrics.tables.label_scores": ("LabelScores", "score_labels"),
-    "matrics.tables.table": ("to_frame",),
-    "matrics.tables.tally": ("count_sql",),
-    "matrics.uncertainty.compare": ("compare", "compare_paired"),
-    "matrics.uncertainty.interval": ("interval",),
-    "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
-    "matrics.uncertainty.models": ("compare_models",),
-    "matrics.uncertainty.planning": ("samples_needed",),
-    "matrics.uncertainty.prevalence": ("estimate_prevalence",),
-    "matrics.uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
-    "matrics.uncertainty.shares": ("PrevalenceStatus",),
+    "matrics._states.confusion": ("ConfusionState",),
+    "matrics._states.margins": ("MarginState",),
+    "matrics._tables.classification_report": ("ClassificationReport", "classification_report"),
+    "matrics._tables.counts": ("count_frame",),
+    "matrics._tables.diagnostic": ("DiagnosticTable", "diagnostic_table"),
+    "matrics._tables.frame_counts": ("FrameCounts",),
+    "matrics._tables.label_scores": ("LabelScores", "score_labels"),
+    "matrics._tables.table": ("to_frame",),
+    "matrics._tables.tally": ("count_sql",),
+    "matrics._uncertainty.compare": ("compare", "compare_paired"),
+    "matrics._uncertainty.interval": ("interval",),
+    "matrics._uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
+    "matrics._uncertainty.models": ("compare_models",),
+    "matrics._uncertainty.planning": ("samples_needed",),
+    "matrics._uncertainty.prevalence": ("estimate_prevalence",),
+    "matrics._uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
+    "matrics._uncertainty.shares": ("PrevalenceStatus",),
 }
 _WHERE = {name: module for module, names in _LATER.items() for name in names}
 

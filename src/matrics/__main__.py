@@ -1,5 +1,5 @@
 """``python -m matrics`` is the command ``matrics``."""
 
-from matrics.cli import main
+from matrics._cli import main
 
 main()

@@ -6,10 +6,10 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal
 
-from matrics.catalogue.record import Metric
-from matrics.gates.evidence import read_evidence
-from matrics.gates.judge import check_manner, judged
-from matrics.gates.requirements import bound
+from matrics._catalogue.record import Metric
+from matrics._gates.evidence import read_evidence
+from matrics._gates.judge import check_manner, judged
+from matrics._gates.requirements import bound
 from matrics.typing import ArrayLike
 
 __all__ = ["assert_at_least"]

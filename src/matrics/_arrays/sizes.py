@@ -1,0 +1,89 @@
+"""Checks of sizes: numbers of draws, classes and cells, and the memory that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._quoting import quoted
+
+# The largest integer of 32 bits, which is more than there is of anything; and in bytes what no function makes, 1 TiB,
+# and the largest state without allow_large=True, 8 GiB.
+MOST_COUNT = 2**31 - 1
+MOST_BYTES = 2**40
+LARGE_BYTES = 2**33
+# 8 GiB of counts: with more, the labels are probably not classes but numbers of samples.
+MOST_CELLS = 2**30
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, and not a truth value."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
+    """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
+    if not is_whole(value) or value < 1:
+        raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
+    if most is not None and value > most:
+        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {quoted(value)}")
+    return int(value)
+
+
+def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
+    """Check the number of draws; a ValueError names the arguments that make their memory too large."""
+    number = check_count(num, "num", most=None)
+    check_size(numbers * number, num=number, **sizes)
+    return number
+
+
+def check_size(numbers: int, **sizes: Any) -> None:
+    """Raise if an array of this many 8-byte numbers fits in no memory; the message names the arguments."""
+    if 8 * numbers > MOST_BYTES:
+        most, got = written_size(MOST_BYTES), written_size(8 * numbers)
+        raise ValueError(f"{_written(sizes)}: expected an array of at most {most}, got one of {got}")
+
+
+def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
+    """Raise if a running state of this many bytes fits in no memory, or is large without ``allow_large=True``.
+
+    A library would run out of memory, perhaps only when the state is first written to. The arguments that make it so
+    large are named.
+    """
+    if not isinstance(allow_large, bool):
+        raise TypeError(f"allow_large: expected True or False, got {quoted(allow_large)}")
+    most = MOST_BYTES if allow_large else LARGE_BYTES
+    if size > most:
+        unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
+        got = f"got one of {written_size(size)}{unless}{advice}"
+        raise ValueError(f"{_written(sizes)}: expected a state of at most {written_size(most)}, {got}")
+
+
+def _written(sizes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={quoted(size)}" for name, size in sizes.items() if size is not None)
+
+
+def written_size(size: int) -> str:
+    """A size in words.
+
+    >>> written_size(8 * 50_257**2), written_size(8 * 10**12), written_size(8 * 2**124), written_size(16 * 1000**2)
+    ('20.2 GB', '8,000 GB', '2e+29 GB', '16.0 MB')
+    """
+    if size < 10**8:
+        return f"{size} bytes" if size < 10**5 else f"{size / 10**6:.1f} MB"
+    if size >= 10**300:
+        return "more than 1e+291 GB"
+    if size >= 10**16:
+        return f"{size / 10**9:.0e} GB"
+    return f"{size / 10**9:,.{0 if size >= 10**12 else 1}f} GB"
+
+
+def one_or_more(value: Any) -> tuple[Any, ...]:
+    """The elements of a sequence, or a single value as one element; none for None. A text is a single value."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return tuple(value)
+    return () if value is None else (value,)

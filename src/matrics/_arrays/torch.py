@@ -1,0 +1,369 @@
+"""PyTorch: tensors on any device, and what ``compile``, ``vmap`` and autograd make of them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import array_api_compat.torch as xp
+import numpy as np
+import torch
+
+from matrics._arrays.standard import Array, Compiler, InOneRow, layout
+
+# Dtypes of counts other than floats.
+_INTEGERS = (
+    torch.bool,
+    *(torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
+)
+
+# From so many elements on PyTorch divides any operation among threads.
+_FOR_THREADS = 2**15
+
+# Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
+HAS_TRITON = importlib.util.find_spec("triton") is not None
+
+_PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
+_OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
+
+
+class Torch(InOneRow):
+    """Tensors."""
+
+    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """Nothing: PyTorch does not warn, and errstate would break a compiled graph."""
+        return contextlib.nullcontext()
+
+    def can_look(self, x: Array) -> bool:
+        """Not while something traces or maps, and not at fake tensors."""
+        return not (torch.compiler.is_compiling() or _is_traced(x))
+
+    def compiler(self, x: Array) -> Compiler | None:
+        """Inductor under ``torch.compile``, of tensors on the CPU."""
+        return "inductor" if torch.compiler.is_compiling() and x.device.type == "cpu" else None
+
+    def host_view(self, x: Array) -> Array | None:
+        """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
+        if not x.is_cpu or torch.compiler.is_compiling() or _is_watched() or _stays(x):
+            return None
+        return x.numpy(force=True)
+
+    def viewer(self, x: Array) -> Callable[[Array], Array] | None:
+        """See ``Standard``; of what ``torch.func`` maps or differentiates, what lies under its wrappers."""
+        if torch.compiler.is_compiling() or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing():
+            return None
+        beneath = _transforms() is not None
+        values = _unwrapped(x) if beneath else x
+        if values is None or _is_elsewhere(values) or values.is_neg():  # whose sign is not in the memory
+            return None
+        return _view_beneath if beneath else _view
+
+    def host_bits(self, x: Array) -> Array | None:
+        """See ``Standard``."""
+        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched():  # which may not view it
+            return None
+        return self.host_view(x.view(torch.uint16))
+
+    def host_views(self, *arrays: Array) -> list[Array] | None:
+        """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.
+
+        What goes on around them is asked once, and ``force`` only where needed: for a small batch the questions take as
+        long as the answer.
+        """
+        if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
+            return None
+        return [x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy() for x in arrays]
+
+    def detached(self, x: Array) -> Array:
+        """The same values without a gradient."""
+        return x.detach()
+
+    def from_host(self, x: Array) -> Array:
+        """A tensor of the same memory."""
+        return torch.from_numpy(np.asarray(x))
+
+    def to_numpy(self, x: Array) -> Array:
+        """The values on the host; waits for the device."""
+        x = x.detach().cpu()
+        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy lacks
+
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several tensors, all in the widest float of their device, by one copy from each device."""
+        found: dict[int, Array] = {}
+        for device in {x.device for x in arrays}:
+            places = [place for place, x in enumerate(arrays) if x.device == device]
+            here = [arrays[place].detach() for place in places]
+            flat = torch.cat([x.reshape(-1).to(self.widest_float(x)) for x in here]).cpu().numpy()
+            parts = np.split(flat, np.cumsum([x.numel() for x in here])[:-1])
+            found |= {place: part.reshape(x.shape) for place, part, x in zip(places, parts, here, strict=True)}
+        return [found[place] for place in range(len(arrays))]
+
+    def device_option(self, like: Array) -> dict[str, Any]:
+        """``device=`` for a new tensor that is to meet ``like``."""
+        return {"device": like.device}
+
+    def widest_float(self, like: Array) -> Any:
+        """The widest float of the device; Apple's GPUs have none of 64 bits."""
+        return torch.float32 if like.device.type == "mps" else torch.float64
+
+    def widest_int(self, like: Array) -> Any | None:  # noqa: ARG002
+        """An integer of 64 bits."""
+        return torch.int64
+
+    def is_integer(self, x: Array) -> bool:
+        """By its dtype; the standard's isdtype takes as long as a small sum."""
+        return x.dtype in _INTEGERS
+
+    def is_float(self, x: Array) -> bool:
+        """Likewise."""
+        return bool(x.is_floating_point())
+
+    def wider_float(self, x: Array) -> Any | None:
+        """Float64 for float32, if the device has float64."""
+        return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
+
+    def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
+        """A matrix of Python's numbers with ``like``."""
+        return (
+            filled(rows, like)
+            if like.device.type != "cpu"
+            else torch.tensor(rows, dtype=like.dtype, device=like.device)
+        )
+
+    def clamped(self, x: Array, low: float | None, high: float | None) -> Array:
+        """See ``Standard``, also for ends that torch.compile treats as symbols: ``xp.clip`` asks whether they are NaN.
+
+        Symbols are sizes and, with ``dynamic=True``, all numbers that are not written where they are used.
+        """
+        return torch.clamp(x, low, high)
+
+    def copied(self, x: Array) -> Array:
+        """A copy."""
+        return x.clone()
+
+    def packed(self, x: Array) -> Array:
+        """A copy, unless it has no gaps."""
+        return x.contiguous()
+
+    def exponent(self, x: Array) -> Array:
+        """See ``Standard``, from the bits: a logarithm that a compiler computes twice may be two numbers.
+
+        PyTorch maps no view of another dtype before 2.13.
+        """
+        if _is_transforming():
+            return xp.astype(torch.frexp(x.detach()).exponent, x.dtype)
+        mantissa, bias, mask = layout(torch.finfo(x.dtype).bits)
+        bits = x.detach().view(torch.int32 if mantissa == 23 else torch.int64)
+        return xp.where(x == 0, 0, xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1))
+
+    def power_of_two(self, exponent: Array) -> Array:
+        """See ``Standard``, by its bits."""
+        if _is_transforming():
+            return torch.exp2(exponent)
+        mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
+        bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
+        return bits.view(exponent.dtype)
+
+    def bits(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return x.detach().view(torch.int32)
+
+    def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
+        """See ``Standard``, by an operation that ``vmap`` knows in compiled code as well."""
+        parts: Sequence[Array] = torch.unbind(x, axis)
+        return parts
+
+    def has_operator(self, x: Array) -> bool:
+        """See ``Standard``: in compiled graphs and on devices, where PyTorch's ``eigvalsh`` is slow, or waits.
+
+        Not where plain code is transformed or differentiated forward, which the operator does not know.
+        """
+        if torch.compiler.is_compiling():
+            return True
+        return x.device.type != "cpu" and _transforms() is None and _has_no_tangent(x)
+
+    def has_kernels(self, x: Array) -> bool:
+        """See ``Standard``; in a compiled graph the tensor will be concrete."""
+        return x.device.type == "cuda" and HAS_TRITON and not _is_transforming()
+
+    def normal_cdf(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return torch.special.ndtr(x)
+
+    def normal_quantile(self, share: Array) -> Array:
+        """See ``Standard``."""
+        return torch.special.ndtri(share)
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """See ``Standard``, by autograd."""
+        x = x.detach().requires_grad_()
+        count, size = x.shape[0], x.shape[-2] * x.shape[-1]
+
+        def gradient(value: Array, *, again: bool) -> Array:
+            if not value.requires_grad:  # a constant
+                return torch.zeros_like(x)
+            (found,) = torch.autograd.grad(
+                value.sum(), x, retain_graph=True, create_graph=again, materialize_grads=True
+            )
+            return found
+
+        def curve(slope: Array) -> Array:
+            flat = slope.reshape(count, size)
+            found = [gradient(flat[:, k], again=False).reshape(count, size)[:, k] for k in range(size)]
+            return torch.stack(found, -1)
+
+        first, curves = [], []
+        with torch.enable_grad():
+            values = function(x)
+            for value in values:
+                parts = value[:, None] if value.ndim == 1 else value
+                by_part = [gradient(parts[:, k], again=second) for k in range(parts.shape[1])]
+                shape = (*value.shape, size)
+                first.append(torch.stack([part.reshape(count, size) for part in by_part], 1).reshape(shape).detach())
+                if second:
+                    curves.append(torch.stack([curve(part) for part in by_part], 1).reshape(shape).detach())
+        return [value.detach() for value in values], first, curves if second else None
+
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """See ``Standard``, values and places in one call."""
+        keys, order = torch.sort(keys, dim=-1, descending=True)
+        return [keys, *(torch.gather(x, -1, order) for x in others)]
+
+    def take_along(self, x: Array, index: Array) -> Array:
+        """See ``Standard``."""
+        return torch.gather(x, -1, index)
+
+    def running_sum(self, x: Array, axis: int = -1) -> Array:
+        """See ``Standard``."""
+        return torch.cumsum(x, dim=axis)
+
+    def running_maximum(self, x: Array) -> Array:
+        """See ``Standard``, in one pass."""
+        return torch.cummax(x, dim=-1).values
+
+    def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
+        """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
+        batch, samples, width = values.shape
+        wide = self.wider_float(values)
+        if wide is not None:  # float32, whose sums one by one lose digits
+            return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
+        if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds one matrix after the other
+            zeros = torch.zeros((batch * length, width), dtype=values.dtype, device=values.device)
+            if batch > 1:
+                rows = rows + length * torch.arange(batch, device=rows.device)[:, None]
+            return zeros.index_add(0, rows.reshape(-1), values.reshape(-1, width)).view(batch, length, width)
+        zeros = torch.zeros((batch, length, width), dtype=values.dtype, device=values.device)
+        return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)  # not in place: vmap again
+
+    def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
+        if weights is None:
+            weights = torch.ones((1,), dtype=dtype, device=bins.device).expand(bins.shape)
+        return torch.zeros((length,), dtype=dtype, device=bins.device).scatter_add(0, bins, weights)
+
+    def add_at(self, x: Array, index: Array, values: Array) -> Array:
+        """See ``Standard``."""
+        return torch.index_add(x, 0, index, values) if _transforms() is None else x.scatter_add(0, index, values)
+
+    def add_into(self, x: Array, index: Array, values: Array) -> None:
+        """See ``Standard``. Not by ``scatter_add_``, for which inductor copies all of ``x``."""
+        x.index_add_(0, index, values)
+
+    def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
+        """See ``Standard``, in the fewest passes."""
+        width, columns = n + 2, y_pred if is_pred_within else torch.clamp(y_pred, -1, n)
+        return torch.add(columns, torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
+
+    def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
+        """See ``Standard``, both in one pass.
+
+        Not in small arrays on the CPU: there ``max`` calls all threads together for any size, and on a busy machine
+        waits for them for milliseconds. Nor by the ``argmax`` of half precision, which takes three times as long as
+        that of float32, of the same order.
+        """
+        scores = scores.detach()
+        if torch.compiler.is_compiling() or not scores.is_cpu or scores.numel() >= _FOR_THREADS:
+            return tuple(torch.max(scores, -1))
+        is_half = scores.dtype in (torch.float16, torch.bfloat16)
+        index = torch.argmax(scores.float() if is_half else scores, -1, keepdim=True)  # the first NaN if there is one
+        return torch.gather(scores, -1, index)[..., 0], index[..., 0]
+
+
+def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
+    """A matrix made on the device: a copy from the host would wait, and cannot be part of a CUDA graph."""
+    numbers = [torch.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
+    return torch.reshape(torch.stack(numbers), (len(rows), -1))
+
+
+# PyTorch has no public names for these; tests/test_private.py fails when one of them changes. -------------------------
+
+
+def _is_traced(x: Array) -> bool:
+    fake = torch._subclasses.FakeTensor
+    return isinstance(x, fake) or x.is_meta or _is_wrapped(x)
+
+
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_transforms = torch._C._functorch.peek_interpreter_stack
+_modes = torch._C._len_torch_dispatch_stack
+_modes_before = torch._ops._len_torch_dispatch_stack_pre_dispatch
+_is_jit_tracing = torch._C._is_tracing
+_forward = torch.autograd.forward_ad
+_without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
+
+
+def _view(x: Array) -> Array:
+    return x.detach().numpy()
+
+
+def _view_beneath(x: Array) -> Array:
+    values = _unwrapped(x)
+    with _without_transforms():
+        return _view(values)
+
+
+def _unwrapped(x: Array) -> Array | None:
+    """The tensor under the wrappers of vmap and grad; None if changes of it may still be written down elsewhere."""
+    while _is_wrapped(x):
+        if torch._is_functional_tensor(x):
+            return None
+        x = torch._C._functorch.get_unwrapped(x)
+    return x
+
+
+def _is_transforming() -> bool:
+    """Whether plain code runs inside a transformation of ``torch.func``; compiled code cannot tell."""
+    return not torch.compiler.is_compiling() and _transforms() is not None
+
+
+def _is_watched() -> bool:
+    """Whether something may listen to operations on any tensor: vmap and grad of torch.func, tracing, a mode."""
+    return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
+
+
+def _has_no_tangent(x: Array) -> bool:
+    """Whether no derivative is taken forward."""
+    return _forward._current_level < 0 or _forward.unpack_dual(x).tangent is None
+
+
+def _stays(x: Array) -> bool:
+    """Whether NumPy cannot score the tensor: it is elsewhere, or has a gradient."""
+    return _is_elsewhere(x) or (x.requires_grad and torch.is_grad_enabled())
+
+
+def _is_elsewhere(x: Array) -> bool:
+    """Whether NumPy cannot read the tensor: a subclass, a device, a derivative alongside, an unknown dtype."""
+    return (
+        type(x) not in _PLAIN  # nor are fake tensors
+        or not x.is_cpu
+        or x.layout is not _STRIDED
+        or x.dtype not in _OF_NUMPY
+        or not _has_no_tangent(x)
+    )
+
+
+TORCH = Torch(xp)

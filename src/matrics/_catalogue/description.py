@@ -1,0 +1,188 @@
+"""Descriptions of metrics as text, from their records."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+from matrics._catalogue import weights
+from matrics._catalogue.averages import TWO_CLASS_WORDS
+from matrics._catalogue.elsewhere import ELSEWHERE
+from matrics._catalogue.options import Option
+from matrics._catalogue.pycm import PYCM
+from matrics._catalogue.record import Metric, spell
+from matrics._catalogue.registry import get_metric
+from matrics._quoting import fold
+
+
+def describe(name: str | Metric) -> str:
+    r"""Description of a metric as text: formula, range, undefined cases, source, options, aliases.
+
+    Parameters
+    ----------
+    name : str or Metric
+        A name, an alias or a spec.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import matrics
+    >>> print(matrics.describe("mcc"))
+    mcc: Matthews correlation coefficient for any number of classes.
+    <BLANKLINE>
+    kind        overall: one value per matrix
+    family      association
+    range       [-1, 1]
+    direction   higher is better
+    chance      0 for random guessing with any class frequencies
+    transposed  the same value
+    class sizes affect the value
+    formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
+    undefined   all samples in one true class or in one predicted class
+    source      Dembélé, equation 10; Gorodkin 2004
+    lacks       class sizes, true negatives, triangle, continuity; of more than two classes correction, correct
+    sample, error, wrong, only wrong, range of equal classes (witnesses: matrics certificate mcc)
+    aliases     matthews_corrcoef, r_k, phi_coefficient
+    in PyCM     Overall MCC, MCC :one_vs_rest
+    """
+    record = get_metric(name)
+    lines = facts(record)
+    if record.spec != record.name:  # fixed options are shown, also those that an alias fixes
+        lines = {"asked for": record.spec, **lines}
+    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
+
+
+def facts(record: Metric) -> dict[str, str]:
+    """The record as labelled lines, which ``describe``, the command line and the docs page show."""
+    lines = {
+        "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
+        **({"no average": _without_average(record)} if record._averaged else {}),
+        "family": record.family,
+        "range": range_of(record),
+        "direction": direction_of(record),
+        # Users' own measures need not declare this; their certificates show it.
+        **({} if record.is_own else _behaviour(record)),
+        **({"formula": record.formula} if record.formula else {}),
+        "undefined": record.undefined,
+        "source": record.source,
+    }
+    if record.lowest is not None:
+        lines["lowest"] = ", ".join(f"{record.lowest(n):.5g} for {n} classes" for n in (2, 3, 10))
+    if not record.scale_free:
+        lines["scale"] = "depends on the number of samples, not only on their proportions"
+    if record.on_host:
+        lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
+    spec = replace(record, called="").spec
+    if spec in certified() and not record.is_own:
+        lines["lacks"] = _lacks(spec)
+    if record.options:
+        lines["options"] = "; ".join(_option(option) for option in record.options)
+    if record.aliases:
+        lines["aliases"] = ", ".join(record.aliases)
+    if record.name in ELSEWHERE:
+        lines["elsewhere"] = "; ".join(map(str, ELSEWHERE[record.name]))
+    pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}
+    if pycm:
+        suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
+        lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
+    return lines
+
+
+def _behaviour(record: Metric) -> dict[str, str]:
+    return {
+        "chance": _chance(record),
+        "transposed": "the same value" if record.symmetric else "a different value",
+        "class sizes": _class_sizes(record),
+    }
+
+
+def _without_average(record: Metric) -> str:
+    """The meaning of a per-class measure without an average, by this name or by another."""
+    of_two = [name for name in (record.name, *record.aliases) if fold(name) in TWO_CLASS_WORDS]
+    others = [name for name in (record.name, *record.aliases) if name not in of_two]
+    if record.is_of_two:
+        but = f"; {', '.join(others)}: the mean over the classes of two as well" if others else ""
+        return f"class 1 of two classes, or the class positive=; the mean over more than two{but}"
+    but = f"; {', '.join(of_two)}: class 1 of two classes" if of_two else ""
+    return f"the mean over the classes; with positive= that class{but}"
+
+
+def range_of(record: Metric) -> str:
+    """The interval of its values."""
+    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
+    return f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞")
+
+
+def direction_of(record: Metric) -> str:
+    """Whether higher values are better, in words."""
+    words = {True: "higher is better", False: "lower is better", None: "neither higher nor lower is better"}
+    return words[record.higher_is_better]
+
+
+def _chance(record: Metric) -> str:
+    if record.chance is None:
+        return "no fixed value for random guessing"
+    guess = {
+        "any sizes": "random guessing with any class frequencies",
+        "true sizes": "random guessing with the true class frequencies",
+        "equal sizes": "random guessing with equal class frequencies",
+        "equal sizes of equal classes": "random guessing with equal class frequencies, for equal true class sizes",
+    }[record.chance]
+    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many samples")
+
+
+def _class_sizes(record: Metric) -> str:
+    changes = {
+        None: "affect the value",
+        "two classes": "do not affect the value if there are two classes",
+        "always": "do not affect the value",
+    }[record.ignores_class_sizes]
+    return (
+        changes
+        + ("; needs samples of the class" if record._averaged and record.needs_every_class else "")
+        + ("; needs samples of every class" if not record._averaged and record.needs_every_class else "")
+    )
+
+
+# How the graph of a measure bends is left to the certificate itself.
+_SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
+
+
+def _lacks(spec: str) -> str:
+    """The properties that a measure lacks, and separately those that it has for two classes only."""
+    verdicts = certified()[spec]["verdicts"]
+    lacks = {
+        key: 2 in verdict["classes"]
+        for key, verdict in verdicts.items()
+        if verdict["holds"] is False and key not in _SHAPE
+    }
+    # A measure that may fall with a correction does not always rise with one: that need not be repeated.
+    told = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
+    of_more = [key for key in told if lacks[key]]
+    words = ", ".join(key.replace("_", " ") for key in told if key not in of_more)
+    words += "; of more than two classes " if words and of_more else "of more than two classes " if of_more else ""
+    words += ", ".join(key.replace("_", " ") for key in of_more)
+    return f"{words or 'none of the properties'} (witnesses: matrics certificate {spec})"
+
+
+def _option(option: Option) -> str:
+    if option.required:
+        return f"{option.name}= (required: {weights.in_words(option.matrix) if option.matrix else option.bounds})"
+    others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
+    others += f", or {weights.in_words(option.matrix)}" if option.matrix else ""
+    return f"{option.name}={spell(option.default)} ({others})"
+
+
+@functools.cache
+def certified() -> dict[str, Any]:
+    """By spec: the verdicts and ranges that ``matrics.study.certificate`` has found."""
+    text = files("matrics._catalogue").joinpath("certificates.json").read_text("utf-8")
+    known: dict[str, Any] = json.loads(text)
+    return known

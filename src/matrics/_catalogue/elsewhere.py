@@ -1,0 +1,124 @@
+"""Names that scikit-learn, SciPy or torchmetrics have for something else, and what gives it here.
+
+``describe``, the pages of the measures and the page of conventions read this table. ``tests/test_elsewhere.py`` calls
+every function of these libraries whose name is a name here: it agrees, or this table has the specs that agree with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from matrics._catalogue.averages import TWO_CLASS_WORDS
+
+
+class Elsewhere(NamedTuple):
+    """A function of another library that shares a name with a measure here, but differs."""
+
+    there: str
+    what: str
+    two: str | None = None
+    """The spec with the same number, for two classes; None if there is none, or if it takes no labels."""
+    more: str | None = None
+    """The spec that gives it, of more classes."""
+
+    def __str__(self) -> str:
+        specs = dict.fromkeys(spec for spec in (self.two, self.more) if spec is not None)
+        return f"{self.there} is {self.what}" + (f": {', '.join(specs)}" if specs else "")
+
+
+_SKLEARN = "class 1 of two by default, and has no default for more"
+_TORCH = "class 1 of two, and pooled over more, by default"
+_MEAN = "class 1 of two, and the mean of more, by default"
+
+
+def _averaged(name: str, there: str, *, sklearn: bool = False, pooled: bool = True) -> tuple[Elsewhere, ...]:
+    """The notes of a class measure, the mean over the classes by default, or of class 1 of two."""
+    of_two = name in TWO_CLASS_WORDS
+    binary = name if of_two else f"{name}:binary"
+    classification = "torchmetrics.functional.classification"
+    of_sklearn = Elsewhere(f"sklearn.metrics.{name}_score", _SKLEARN, binary, name)
+    return (
+        *((of_sklearn,) if sklearn else ()),
+        Elsewhere(
+            f"torchmetrics.functional.{there}",
+            *((_TORCH, binary, f"{name}:micro") if pooled else (_MEAN, binary, name)),
+        ),
+        Elsewhere(f"{classification}.multiclass_{there}", "the mean of two classes as well", f"{name}:macro", name)
+        if of_two
+        else Elsewhere(f"{classification}.binary_{there}", "class 1 of two", binary),
+    )
+
+
+_BIAS = "corrected for bias by default; without that it is {}(effective=true) here"
+_VECTORS = "a distance of two vectors, 1 - {}:binary if they are of 0 and 1"
+_CLUSTERINGS = "for clusterings, of pairs of samples: fowlkes_mallows:binary of pair_counts here"
+
+#: By the name of the measure.
+ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
+    "accuracy": (
+        Elsewhere(
+            "torchmetrics.functional.classification.multiclass_accuracy",
+            "the mean over the true classes by default",
+            "balanced_accuracy",
+            "balanced_accuracy",
+        ),
+    ),
+    "recall": _averaged("recall", "recall", sklearn=True),
+    "specificity": _averaged("specificity", "specificity"),
+    "precision": _averaged("precision", "precision", sklearn=True),
+    "npv": _averaged("npv", "negative_predictive_value"),
+    "f1": (
+        *_averaged("f1", "f1_score", sklearn=True),
+        Elsewhere("scipy.spatial.distance.dice", _VECTORS.format("f1")),
+    ),
+    "fbeta": _averaged("fbeta", "fbeta_score", sklearn=True),
+    "jaccard": (
+        *_averaged("jaccard", "jaccard_index", sklearn=True, pooled=False),
+        Elsewhere("torchmetrics.functional.critical_success_index", "of values above a threshold", "jaccard:binary"),
+        Elsewhere("scipy.spatial.distance.jaccard", _VECTORS.format("jaccard")),
+    ),
+    "fowlkes_mallows": (
+        Elsewhere("sklearn.metrics.fowlkes_mallows_score", _CLUSTERINGS),
+        Elsewhere("torchmetrics.functional.clustering.fowlkes_mallows_index", _CLUSTERINGS),
+        Elsewhere("torchmetrics.functional.cosine_similarity", "of the rows of two arrays of numbers"),
+    ),
+    "auc": (
+        Elsewhere(
+            "sklearn.metrics.auc", "the area under any curve, by its points; here it is the area under one ROC point"
+        ),
+    ),
+    "diagnostic_odds_ratio": (
+        Elsewhere(
+            "scipy.stats.contingency.odds_ratio",
+            "of one 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio here",
+        ),
+    ),
+    "g_mean": (
+        Elsewhere("scipy.stats.gmean", "the geometric mean of an array; here it is the geometric mean of the recalls"),
+    ),
+    "hamming_loss": (
+        Elsewhere(
+            "torchmetrics.functional.classification.multiclass_hamming_distance",
+            "the mean over the true classes by default",
+            "fnr",
+            "fnr",
+        ),
+    ),
+    "chi_squared": (Elsewhere("scipy.stats.chi2", "the distribution"),),
+    "cramers_v": (Elsewhere("torchmetrics.functional.cramers_v", _BIAS.format("cramers_v")),),
+    "tschuprows_t": (Elsewhere("torchmetrics.functional.tschuprows_t", _BIAS.format("tschuprows_t")),),
+    "theil_u": (
+        Elsewhere(
+            "torchmetrics.functional.theils_u",
+            "of the prediction given the truth, if predictions are passed first",
+            "theil_u(direction=pred_given_true)",
+            "theil_u(direction=pred_given_true)",
+        ),
+    ),
+    "kl_divergence": (
+        Elsewhere("torchmetrics.functional.kl_divergence", "of any distributions; here they are the classes' sizes"),
+    ),
+    "canberra": (
+        Elsewhere("scipy.spatial.distance.canberra", "of two vectors of numbers; here it is PyCM's, of one class"),
+    ),
+}

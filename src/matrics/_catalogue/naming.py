@@ -1,0 +1,167 @@
+"""Names for the values of scores: of a logger's scalars, of the columns of a table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from matrics._arrays import Array, is_compiling
+from matrics._catalogue.classes import in_words
+from matrics._catalogue.record import Metric
+from matrics._catalogue.registry import get_metric
+from matrics._engine.evaluation import frames_to_the_user
+from matrics._quoting import quoted, quoted_list
+
+
+class MeasureName(str):
+    """A key of results, as requested, with the title of the resolved measure.
+
+    Dictionaries treat it as the text. Screens, data frames and pictures show the title, so that the mean
+    of the classes' recalls and the recall of one class never stand under one name. The metric is there for measures of
+    one's own, whose name nobody need know; it stays in this process, as a pickle of results must not need its function.
+
+    >>> name = MeasureName("recall", "recall of fraud")
+    >>> name == "recall", name.title_
+    (True, 'recall of fraud')
+    """
+
+    __slots__ = ("metric_", "title_")
+
+    title_: str  # texts have a method title()
+    metric_: Metric | None
+
+    def __new__(cls, name: str, title: str, metric: Metric | None = None) -> Self:
+        """Make a text that has a title."""
+        made = super().__new__(cls, name)
+        made.title_, made.metric_ = title, metric
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MeasureName, (str(self), self.title_)
+
+
+def named(name: str, title: str, metric: Metric | None = None) -> str:
+    """A name with a title; in code that PyTorch compiles a plain text, because it supports no subclasses."""
+    return name if is_compiling() else MeasureName(name, title, metric)
+
+
+def metric_of(key: str) -> Metric:
+    """The measure of a key of results: its own measure, or the measure of that name."""
+    known = key.metric_ if isinstance(key, MeasureName) else None
+    return get_metric(key) if known is None else known
+
+
+def title_of(key: str) -> str:
+    """The title of a key of results; a key that has none is its own."""
+    return key.title_ if isinstance(key, MeasureName) else key
+
+
+def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
+    """The names of the values that a metric has under a key of ``score``: one, or one for each class.
+
+    A value for each class is named by measure and class, however the average was written: ``recall:class`` and
+    ``recall(average=class)`` are ``recall/cat``, ``recall/dog``.
+
+    >>> import matrics
+    >>> columns("fbeta(beta=2,average=class)", matrics.metrics.fbeta.using(beta=2, average="class"), ["cat", "dog"])
+    ['fbeta(beta=2)/cat', 'fbeta(beta=2)/dog']
+    """
+    if not metric.is_classwise:
+        return [key]
+    measure, colon, _ = key.rpartition(":")
+    if not colon or ")" in key[len(measure) :]:  # the colon, if any, is one of an option
+        measure = replace(metric, average=None).spec
+    title = replace(metric, average=None).title() if metric.kind == "overall" else measure
+    rest = " against the rest" if metric.kind == "overall" else ""
+    return [named(f"{measure}/{name}", f"{title} of {in_words(name)}{rest}", metric) for name in class_names]
+
+
+def scalars(
+    scores: Mapping[str, Array],
+    metrics: Mapping[str, Metric],
+    prefix: str = "",
+    class_names: Sequence[str] | None = None,
+) -> dict[str, Array]:
+    """Scores with a separate name for the value of each class, or its number if it has no name.
+
+    Shapes are (*B,); values of one matrix are scalars.
+
+    >>> import matrics
+    >>> metrics = {"accuracy": matrics.accuracy, "recall:class": matrics.recall.using(average="class")}
+    >>> scores = matrics.score([[3, 1], [0, 4]], list(metrics))
+    >>> list(scalars(scores, metrics, "val/", ["cat", "dog"]))
+    ['val/accuracy', 'val/recall/cat', 'val/recall/dog']
+    """
+    named: dict[str, Array] = {}
+    for key, values in scores.items():
+        names = class_names or [str(k) for k in range(values.shape[-1] if values.ndim else 0)]
+        found = columns(key, metrics[key], names)
+        parts = [values] if not metrics[key].is_classwise else by_class(values)
+        named.update(zip((_prefixed(prefix, name, metrics[key]) for name in found), parts, strict=True))
+    return named
+
+
+def _prefixed(prefix: str, name: str, metric: Metric) -> str:
+    return named(prefix + name, prefix + title_of(name), metric) if prefix else name
+
+
+def by_names(
+    scores: dict[str, Array], metrics: Mapping[str, Metric], class_names: Sequence[str] | None
+) -> dict[str, Array]:
+    """Scores with a separate key for the value of each class, if classes have names; the names are checked."""
+    if class_names is None:
+        return scores
+    numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].is_classwise]
+    return scalars(scores, metrics, "", check_names(class_names, numbers[0] if numbers else len(class_names)))
+
+
+def by_class(values: Array) -> list[Array]:
+    """The values (*B, n) of every class as n arrays (*B,)."""
+    return [values[k] if values.ndim == 1 else values[..., k] for k in range(values.shape[-1])]
+
+
+def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, samples: int, warn: bool) -> dict[str, Array]:
+    """The values, and the number of dropped samples under a separate name if it is not 0."""
+    if not samples:
+        return named
+    if warn:
+        warnings.warn(
+            f"{samples:,} samples are not counted: their labels are not in [0, num_classes), or a score is NaN; "
+            "ignore_index= leaves samples out without this warning",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )
+    return {**named, f"{prefix}dropped": dropped}
+
+
+def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
+    """Return one name per class, or None; anything else raises an error."""
+    if class_names is None:
+        return None
+    names = class_names if isinstance(class_names, tuple) else tuple(class_names)
+    if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"class_names: expected strings, one for each class, got {quoted(class_names)}")
+    if len(names) != num_classes or len(set(names)) != num_classes:
+        raise ValueError(
+            f"class_names: expected {num_classes} different names, one for each class, got {quoted_list(names)}"
+        )
+    return names
+
+
+def names_or_labels(
+    class_names: Sequence[str] | None, num_classes: int, labels: tuple[Hashable, ...] | None
+) -> tuple[Hashable, ...] | None:
+    """The names of classes, or the labels of a data frame; raises if both are given and differ."""
+    names = check_names(class_names, num_classes)
+    if names is None or labels is None:
+        return labels if names is None else names
+    texts = tuple(map(str, labels))
+    if names != texts and set(names) == set(texts):
+        raise ValueError(
+            f"class_names: expected the labels of the data frame in the order of its rows, "
+            f"{quoted_list(texts)}, got {quoted_list(names)}; leave "
+            "them out, or put the rows in order: cm.loc[class_names, class_names]"
+        )
+    return names

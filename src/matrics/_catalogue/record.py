@@ -1,0 +1,539 @@
+"""Metric: one measure, and the record of its facts."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from matrics._arrays import Array, is_compiling
+from matrics._catalogue import averages, weights
+from matrics._catalogue.classes import Classes, in_words, labels_of_frame, spell_class
+from matrics._catalogue.docstring import compose
+from matrics._catalogue.functions import (
+    IN_METRIC,
+    called_with,
+    checked_name,
+    checked_range,
+    checked_values,
+    one_of,
+    place_of,
+    several,
+)
+from matrics._catalogue.options import Option, read_options
+from matrics._engine.evaluation import Invalid, TableFunction, evaluate
+from matrics._engine.table import Table
+from matrics._quoting import cut, fold, quoted
+from matrics.typing import ArrayLike
+
+Kind = Literal["overall", "per_class"]
+#: The random guesses with a fixed value: with any class sizes, the true ones, one size for all classes, or
+#: that if the true classes are of one size as well.
+Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
+
+#: The family of measures that are not of this library.
+OWN = "own"
+
+_OF_AVERAGES = ("average", "positive", "class_weights")  # what every class measure takes
+
+#: The margin of the samples that a measure is a proportion of.
+Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A measure of confusion matrices: one formula, and the record of its facts.
+
+    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`. Users'
+    own measures are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
+    pickle and print as the spec that :func:`matrics.get_metric` reads.
+    """
+
+    name: str
+    kind: Kind
+    family: str
+    summary: str
+    function: Callable[..., Array] = field(repr=False)
+    range: tuple[float, float]
+    higher_is_better: bool | None
+    formula: str
+    source: str
+    undefined: str
+    aliases: tuple[str, ...] = ()
+    chance: Chance | None = None
+    chance_value: float = 0
+    symmetric: bool = False
+    needs_every_class: bool = False
+    ignores_class_sizes: Literal["always", "two classes"] | None = None
+    scale_free: bool = True
+    lowest: Callable[[int], float] | None = field(default=None, repr=False)
+    on_host: bool = False
+    proportion_of: Trials | None = None
+    range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it
+    ordinal: bool | tuple[str, ...] = False
+    options: tuple[Option, ...] = ()
+    fixed: tuple[tuple[str, Any], ...] = ()
+    average: str | None = None
+    classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
+    class_weights: tuple[Any, ...] = ()  # of the weighted average, in place of the classes' true sizes
+    called: str = ""  # the requested name, if it has more meaning than the canonical one: sensitivity
+    resolved: bool = False  # whether its average and its classes (as indices) are resolved for certain matrices
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        kind: Kind,
+        range: tuple[float, float],  # noqa: A002 (the field's word)
+        higher_is_better: bool | None,
+        name: str | None = None,
+        formula: str | None = None,
+        source: str | None = None,
+        undefined: str | None = None,
+        aliases: Iterable[str] = (),
+        proportion_of: Trials | None = None,
+        on_host: bool = False,
+    ) -> Metric:
+        r"""Turn a function of a table into a measure, which works like the measures of this library.
+
+        :func:`matrics.metric` is the same as a decorator.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a :class:`matrics.typing.Table`. It takes counts by class (``t.tp``, ``t.true``) and
+            totals (``t.total``). Its further arguments are options of the measure, each with a type and a default:
+            ``bool``, ``float`` for a positive number, ``Annotated[float, 0, 1]`` for one between bounds, or
+            ``Literal["a", "b"]``. It is traced and compiled, so it may branch only on options and on ``t.n``.
+        kind : {"overall", "per_class"}
+            Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape
+            of ``t.tp``, and averages are taken over classes.
+        range : tuple of float
+            The smallest and the largest value; ``math.inf`` if unbounded.
+        higher_is_better : bool or None
+            Whether higher values are better; None if neither higher nor lower values are.
+        name : str, optional
+            Its name in specs and as a key of results; the function's name if left out.
+        formula : str, optional
+            The formula in LaTeX, for its docstring.
+        source : str, optional
+            The publication that defines it; the function, if left out.
+        undefined : str, optional
+            When it is 0/0, in words.
+        aliases : iterable of str, optional
+            Other names, once it is registered.
+        proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
+            The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
+            interval is then one of a binomial proportion.
+        on_host : bool, default False
+            Whether its function leaves the array library, for example to call SciPy: no gradients, no compilation.
+
+        Returns
+        -------
+        Metric
+
+        Raises
+        ------
+        TypeError
+            It is no function of a table, or an option has no type or no default.
+        ValueError
+            A fact is none of these, or the name has signs that specs need for themselves.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> def hit_rate(t):
+        ...     return t.divide(t.sum(t.tp, axis=0), t.total)
+        >>> hits = matrics.Metric.of(hit_rate, kind="overall", range=(0, 1), higher_is_better=True)
+        >>> matrics.score([[45, 5], [5, 45]], [hits, "accuracy"])
+        {'hit_rate': np.float64(0.9), 'accuracy': np.float64(0.9)}
+        """
+        if isinstance(function, Metric) or not callable(function):
+            raise TypeError(f"expected a function of a matrics.typing.Table, got {quoted(function)}")
+        options = read_options(function)
+        where = ".".join(place_of(function))
+        called = checked_name(getattr(function, "__name__", "") if name is None else name, function)
+        text = inspect.getdoc(function) or ""
+        made = cls(
+            name=called,
+            kind=one_of(kind, Kind, called, "kind"),
+            family=OWN,
+            summary=text.partition("\n\n")[0].replace("\n", " ") or f"A user's measure, {where}.",
+            function=function,
+            range=checked_range(range, called),
+            higher_is_better=one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
+            formula=formula or "",
+            source=source or where,
+            undefined=undefined or "as defined by its function",
+            aliases=tuple([checked_name(alias, function) for alias in several(aliases)]),
+            on_host=on_host,
+            proportion_of=one_of(proportion_of, Trials | None, called, "proportion_of"),
+            options=options,
+        )
+        made.dress()
+        return made
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is not one of this library's catalogue."""
+        return self.family == OWN
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no option of it is fixed, and no class chosen."""
+        return not (self.fixed or self.average or self.classes or self.called or self.resolved)
+
+    def dress(self) -> None:
+        """Make help(), doctest and Sphinx treat the record as the function that the user calls.
+
+        Once, for the metric of the catalogue: those made of it with ``using`` may be made inside a compiled graph.
+        """
+        dressing = {
+            "__wrapped__": self.function,
+            "__module__": self.function.__module__,
+            "__qualname__": self.name,
+            "__doc__": compose(self),
+            "__signature__": self._signature(),
+        }
+        for name, value in dressing.items():
+            object.__setattr__(self, name, value)
+
+    def _signature(self) -> inspect.Signature:
+        def keyword(name: str, default: Any) -> inspect.Parameter:
+            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+
+        return inspect.Signature(
+            [
+                inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                *([keyword(name, None) for name in _OF_AVERAGES] if self._averaged else []),
+                *(keyword(option.name, option.default) for option in self.options),
+                keyword("zero_division", math.nan),
+                keyword("invalid", "warn"),
+            ]
+        )
+
+    @property
+    def __name__(self) -> str:
+        return self.spec
+
+    @property
+    def _averaged(self) -> bool:
+        return self.kind == "per_class"
+
+    def __call__(
+        self,
+        cm: ArrayLike | None = None,
+        *others: Any,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        **options: Any,
+    ) -> Array:
+        """The measure of every matrix of a stack; see the docstring of the metric."""
+        if others and (others[0] is None or isinstance(others[0], str)):
+            raise TypeError(
+                f"{self.name}: expected options by their names, got {quoted(others[0])}: average={quoted(others[0])}?"
+            )
+        if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
+            got = f"{1 + len(others)} arguments" if others else " and ".join(options)
+            call = self.name if self.is_own else f"matrics.{self.name}"
+            raise TypeError(
+                f"{self.name}: expected one confusion matrix or a stack of them, got {got}; for labels, call "
+                f"{call}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+            )
+        labels = None if is_compiling() else labels_of_frame(cm)
+        if labels is None:
+            function = self.bind(**options) if options else self.bind()
+        else:
+            function = self.using(**options).resolved_for(Classes.of(len(labels), labels)).bind()
+        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
+
+    def bind(self, **options: Any) -> TableFunction:
+        """The function of a Table that this metric with these options is."""
+        metric = self.using(**options) if options else self
+        metric._check_complete()
+        by_class = metric.classes or metric.class_weights or tuple in [type(value) for _, value in metric.fixed]
+        if by_class or (metric._averaged and metric.average in (None, "binary")):
+            # The average, and whether there are these classes, depends on their number, which the table has.
+            return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
+        return metric._function()
+
+    def _function(self) -> TableFunction:
+        function, keywords = self.function, {option: weights.plain(value) for option, value in self.fixed}
+        name, is_own, is_classwise = self.name, self.is_own, self._averaged
+
+        def measure(table: Table) -> Array:
+            if not is_own:
+                return function(table, **keywords)
+            values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
+            return checked_values(values, table, name, is_classwise=is_classwise)
+
+        if self.kind == "overall":
+            return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
+        unbounded = math.inf in (self.range[1], -self.range[0])
+        how = self.average or "macro"
+        own = weights.plain(self.class_weights)
+        return averages.average(measure, how, self.classes, own, unbounded=unbounded)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The options that are lacking, as they have no default."""
+        given = [name for name, _ in self.fixed]
+        return tuple([option.name for option in self.options if option.required and option.name not in given])
+
+    @property
+    def awaits(self) -> str | None:
+        """The option that is the odds of a threshold, if it is lacking: functions that know thresholds fill it in."""
+        return next((option.name for option in self.options if option.is_odds and option.name in self.needs), None)
+
+    def _check_complete(self) -> None:
+        if self.awaits is not None:
+            raise ValueError(
+                f"{self.name}: expected {self.awaits}, the odds of the threshold, got none: at a threshold of 0.2 it "
+                f"is {self.name}({self.awaits}=0.25); matrics.ranking.decision_curve has it at every threshold, and "
+                "matrics.ranking.threshold_curve fills it in for probabilities"
+            )
+        if self.needs:
+            name = self.needs[0]
+            raise ValueError(
+                f"{self.name}: expected {name}, an (n, n) matrix, got none: matrics.metrics.cost([[0, 1], [50, 0]]) in Python, "
+                f"{self.name}({name}=[[0,1],[50,0]]) in a text"
+            )
+
+    def using(self, **options: Any) -> Metric:
+        """Fix options of this metric.
+
+        ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
+        which is selected; ``class_weights`` are the weights of the weighted mean over the classes.
+
+        >>> import matrics
+        >>> print(matrics.metrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
+        fbeta(beta=2):class recall[0]
+        >>> print(matrics.recall.using(class_weights={"cat": 2, "dog": 1}))
+        recall(class_weights=[cat=2,dog=1]):weighted
+        """
+        average, classes, class_weights = self.average, self.classes, self.class_weights
+        if "average" in options:
+            average = averages.check_average(options.pop("average"), self.kind, self.name)
+            classes = classes if {self.average, average} <= set(averages.OF_SEVERAL) else ()
+            class_weights = class_weights if average == "weighted" else ()
+        if (given := options.pop("class_weights", None)) is not None:
+            average, class_weights = self._weighted_by(given, average)
+        if (positive := options.pop("positive", None)) is not None:
+            average, classes = self._of_one(positive, average)
+        known = {option.name: option for option in self.options}
+        fixed = dict(self.fixed)
+        for name, value in options.items():
+            if name not in known:
+                takes = ", ".join([*known, *(_OF_AVERAGES if self._averaged else [])])
+                raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
+            fixed[name] = known[name].read(value, self.name)
+        # In the order of the signature and without defaults, so that equal metrics are equal.
+        kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
+        numbers = {name: weights.plain(value) for name, value in kept}
+        bounds = self.range_of(**numbers) if self.range_of is not None and kept else self.range
+        return replace(self, fixed=kept, range=bounds, average=average, classes=classes, class_weights=class_weights)
+
+    def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the weights of a measure with a weight for each class."""
+        if not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no class_weights: it is no mean over classes")
+        if average not in (None, "weighted"):
+            raise ValueError(
+                f"{self.name}: class_weights= is for average='weighted', the default with it; got the average "
+                f"{quoted(average)}"
+            )
+        return "weighted", weights.read_class_weights(given, self.name)
+
+    def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the class of a measure with a given positive class."""
+        if not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
+        if average not in (None, "binary"):
+            raise ValueError(
+                f"{self.name}: positive={quoted(positive)} is for average='binary', the default with it; got the "
+                f"average {quoted(average)}, which is not of one class"
+            )
+        return "binary", (positive,)
+
+    def of_classes(self, classes: tuple[Any, ...]) -> Metric:
+        """Name classes, as square brackets in a spec do: the metric of one, or its average over some."""
+        if self.average in averages.OF_SEVERAL:
+            return replace(self, classes=classes)
+        of_one = "binary" if self._averaged else "one_vs_rest"
+        if len(classes) != 1 or self.average not in (None, of_one):
+            raise ValueError(
+                f"{self.name}: expected one class in square brackets (recall[fraud]), or an average of some "
+                f"(f1:macro[cat,dog]: {', '.join(averages.OF_SEVERAL)}), got {len(classes)} classes and the average "
+                f"{self.average!r}"
+            )
+        return replace(self, average=of_one, classes=classes)
+
+    def resolved_for(self, classes: Classes) -> Metric:
+        """Settle what depends on the classes of the matrices: the average, and classes by their indices.
+
+        Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
+        which one that is.
+        """
+        if self.awaits is None:  # a threshold, which functions of scores know
+            self._check_complete()
+        known = Classes(classes.number) if self.resolved else classes
+        if self.uses_order and not known.ordered and known.number > 2:
+            raise ValueError(
+                f"{cut(self.spec)} uses the order of the classes, and that of {known.listed} is only alphabetical: "
+                "pass them in their order, as labels=, class_names= or --labels, or as an ordered categorical"
+            )
+        chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
+        if len(set(chosen)) != len(chosen):
+            raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
+        average = self.average
+        if self._averaged and average is None:
+            words = classes.number == 2 and self.is_of_two
+            average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
+        if average == "binary" and not chosen:
+            chosen = (classes.positive_of(self.spec),)
+        if average in averages.OF_SEVERAL and not chosen and 0 < len(classes.left_out) < classes.number:
+            chosen = tuple(k for k in range(classes.number) if k not in classes.left_out)
+        found = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
+        return replace(found, average=average, classes=chosen, resolved=True)
+
+    def _in_order(self, classes: Classes) -> Metric:
+        """The numbers for each class in the order of the classes."""
+        given = [*self.fixed, ("class_weights", self.class_weights)]
+        *fixed, (_, own) = [
+            (name, weights.in_order(value, classes, name) if value and isinstance(value, tuple) else value)
+            for name, value in given
+        ]
+        return replace(self, fixed=tuple(fixed), class_weights=own)
+
+    @property
+    def uses_order(self) -> bool:
+        """Whether its value depends on the order of the classes."""
+        words = self.ordinal if isinstance(self.ordinal, tuple) else ()
+        return self.ordinal is True or any(isinstance(value, str) and value in words for _, value in self.fixed)
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether its name, such as sensitivity, refers to the positive class of two classes."""
+        return fold(self.called or self.name) in averages.TWO_CLASS_WORDS
+
+    @property
+    def is_classwise(self) -> bool:
+        """Whether it gives a value for each class."""
+        return self.average in averages.CLASSWISE and not self.classes
+
+    def title(self, classes: Classes | None = None) -> str:
+        """What screens, pages and pictures call it: the measure and its average or class, in words.
+
+        >>> import matrics
+        >>> from matrics._catalogue.classes import Classes
+        >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")
+        recall, macro; recall of fraud
+        """
+        found = self if classes is None else self.resolved_for(classes)
+        measure = replace(found, average=None, classes=(), class_weights=()).spec
+        known = classes or Classes(0)
+        names = [known.name(k) if isinstance(k, int) else in_words(k) for k in found.classes]
+        if not names and found.average in averages.CLASSWISE:
+            return f"{measure} of each class" + (" against the rest" if found.kind == "overall" else "")
+        if found.average == "one_vs_rest":
+            return f"{measure} of {names[0]} against the rest"
+        if found.average == "binary":
+            return f"{measure} of {names[0] if names else 'the positive class'}"
+        if not found._averaged or (found.average is None and found.is_of_two):
+            return measure
+        some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
+        by = f" by class_weights={spell(found.class_weights)}" if found.class_weights else ""
+        return f"{measure}, {found.average or 'macro'}{by}{some}"
+
+    @property
+    def spec(self) -> str:
+        """The text that :func:`matrics.get_metric` reads as this metric."""
+        given = [*self.fixed, *([("class_weights", self.class_weights)] if self.class_weights else [])]
+        values = ",".join(f"{name}={spell(value)}" for name, value in given)
+        some = "[" + ",".join(spell_class(label) for label in self.classes) + "]" if self.classes else ""
+        of_one = bool(self.classes) and self.average not in averages.OF_SEVERAL
+        average = f":{self.average}" if self.average and not of_one else ""
+        return (self.called or self.name) + (f"({values})" if values else "") + average + some
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<matrics metric {self.spec}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        # By function and name: a notebook cell that is run again makes another measure of the same name.
+        # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
+        default = "positive of two" if self._averaged and self.is_of_two else None
+        labels = tuple([str(label) for label in self.classes])
+        facts = (self.function, self.name, self.kind, self.range)  # all that a result depends on
+        return (*facts, self.fixed, self.average or default, labels, self.class_weights)
+
+    def __copy__(self) -> Metric:
+        return self  # nothing in it changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        changes = {name: getattr(self, name) for name in _CHANGES}
+        if not self.is_own:
+            return _made_of, (self.name, changes)
+        module, name = place_of(self.function)
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if isinstance(found, Metric) and found.function is self.function:
+            # Where the decorator has put a metric in the place of its function, pickle finds the function in there.
+            self.function.__qualname__ = f"{name}{IN_METRIC}"
+        return _own_of, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, changes)
+
+
+#: All metrics of the catalogue by their canonical names, in order of registration.
+METRICS: dict[str, Metric] = {}
+
+#: What options change, and what a pickle holds of a measure of the catalogue.
+_CHANGES = ("range", "fixed", "average", "classes", "class_weights", "called", "resolved")
+
+#: The fields of a user's measure in a pickle, with the function, which pickles by its module and name.
+_FACTS = (
+    *("name", "kind", "range", "higher_is_better", "formula", "source", "undefined", "aliases", "proportion_of"),
+    "on_host",
+)
+
+
+def _made_of(name: str, changes: dict[str, Any]) -> Metric:
+    """The metric of the catalogue with these options fixed: what a pickle holds."""
+    return _with(METRICS[name], changes)
+
+
+def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[str, Any]) -> Metric:
+    """The same for a user's own measure."""
+    return _with(Metric.of(function, **facts), changes)
+
+
+def _with(record: Metric, changes: dict[str, Any]) -> Metric:
+    changed = {name: value for name, value in changes.items() if value != getattr(record, name)}
+    return replace(record, **changed) if changed else record
+
+
+def spell(value: Any) -> str:
+    """The text of an option's value in a spec."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return weights.spell(value)
+    if value == math.e:
+        return "e"
+    return weights.spell_number(value) if isinstance(value, float) else str(value)

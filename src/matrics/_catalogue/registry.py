@@ -1,0 +1,553 @@
+"""The catalogue: the decorator that makes metrics, and the look-up by name, alias or spec."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from matrics._arrays import Array, is_compiling
+from matrics._catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics._catalogue.functions import place_of
+from matrics._catalogue.options import read_options
+from matrics._catalogue.own import of_packages
+from matrics._catalogue.pycm import PYCM
+from matrics._catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials
+from matrics._quoting import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
+
+#: What ``score`` gives without being asked for more.
+CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
+
+#: Groups that are one file of a family's folder.
+FILE_GROUPS = {
+    "correlation": ".association.correlation",
+    "ground_truth": ".chance_corrected.ground_truth",
+    "logarithmic_similarity": ".similarity.logarithmic",
+    "chance_similarity": ".similarity.beyond_chance",
+    "hits_beyond_chance": ".similarity.counts_beyond_chance",
+}
+
+_NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
+_OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
+_OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
+_ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
+_SPECS: dict[str, Metric] = {}  # specs read so far, not all of a program's life
+MAX_SPECS, MAX_KEPT = 1024, 1000  # how many are kept, and the longest of them
+_GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
+#: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
+CACHES: list[dict[Any, Any]] = [_SPECS, _GROUPS]
+_PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
+
+
+def metric(
+    *,
+    kind: Kind,
+    range: tuple[float, float],  # noqa: A002 (the field's word)
+    higher_is_better: bool | None,
+    formula: str,
+    source: str,
+    undefined: str,
+    aliases: Iterable[str] = (),
+    chance: Chance | None = None,
+    chance_value: float = 0,
+    symmetric: bool = False,
+    needs_every_class: bool = False,
+    ignores_class_sizes: Literal["always", "two classes"] | None = None,
+    scale_free: bool = True,
+    lowest: Callable[[int], float] | None = None,
+    on_host: bool = False,
+    proportion_of: Trials | None = None,
+    range_of: Callable[..., tuple[float, float]] | None = None,
+    ordinal: bool | tuple[str, ...] = False,
+) -> Callable[[Callable[..., Array]], Metric]:
+    """Make a function of a Table a metric of the catalogue.
+
+    The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
+    ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
+    above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
+    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first
+    paragraph of its docstring is the one-line summary. CONTRIBUTING shows the whole of it.
+
+    Parameters
+    ----------
+    chance, chance_value
+        The guesses that all have one value, whatever the number of classes, and that value: predictions that do not
+        depend on the truth, with ``"any sizes"`` of the predicted classes, with the ``"true sizes"``, with ``"equal
+        sizes"``, or with ``"equal sizes of equal classes"``. None: the value of a guess depends on the guess.
+    symmetric
+        Whether a transposed matrix has the same value.
+    needs_every_class
+        Whether it is undefined without samples of a true class: of the class itself, or of any for an overall measure.
+    ignores_class_sizes
+        Whether the value stays when a true class gets more or fewer samples at the same rates.
+    scale_free
+        Whether it is one of shares: the same when all cells are multiplied alike.
+    lowest
+        The least value for n classes, where that depends on n.
+    on_host
+        Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
+    proportion_of
+        The margin that counts the samples that it is a proportion of, such as ``"true"`` for the recall of a class:
+        its interval is then that of a binomial proportion.
+    range_of
+        The range with these options, where they decide it.
+    ordinal
+        Whether the order of the classes matters; or the values of options with which it does.
+    """
+
+    def enter(function: Callable[..., Array]) -> Metric:
+        record = Metric(
+            name=function.__name__,
+            kind=kind,
+            family=_family(function.__module__),
+            summary=inspect.getdoc(function).partition("\n\n")[0].replace("\n", " "),  # type: ignore[union-attr]
+            function=function,
+            range=range,
+            higher_is_better=higher_is_better,
+            formula=formula,
+            source=source,
+            undefined=undefined,
+            aliases=tuple(aliases),
+            chance=chance,
+            chance_value=chance_value,
+            symmetric=symmetric,
+            needs_every_class=needs_every_class,
+            ignores_class_sizes=ignores_class_sizes,
+            scale_free=scale_free,
+            lowest=lowest,
+            on_host=on_host,
+            proportion_of=proportion_of,
+            range_of=range_of,
+            ordinal=ordinal,
+            options=read_options(function),
+        )
+        record.dress()
+        names = (record.name, *record.aliases)
+        for name in names:
+            if _NAMES.get(fold(name), record.name) != record.name:
+                raise ValueError(f"the name {quoted(name)} of {record.name} belongs to {_NAMES[fold(name)]}")
+        _NAMES.update((fold(name), record.name) for name in names)
+        METRICS[record.name] = record
+        _forget()
+        return record
+
+    return enter
+
+
+def _forget() -> None:
+    for cache in CACHES:
+        cache.clear()
+
+
+def _family(module: str) -> str:
+    """The file or the folder in ``matrics.metrics`` in which a measure stands; elsewhere the last of its names."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["matrics", "metrics"] and len(parts) > 2 else parts[-1]
+
+
+_PYCM.update((fold(name), name) for name in PYCM)
+
+# Users' own measures ------------------------------------------------------------------------------------------------
+
+
+def register(metric: Metric) -> Metric:
+    """Register a user's measure by its name, for specs, data frames, metrics of scores and the command line.
+
+    As long as the program runs, in this process. Where a measure is given as a metric, nothing needs to know its name.
+    A package names its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are then
+    registered when a name is asked for that is not of this library.
+
+    Parameters
+    ----------
+    metric : Metric
+        As :func:`matrics.metric` or :meth:`matrics.Metric.of` has made it.
+
+    Returns
+    -------
+    Metric
+        The same.
+
+    Raises
+    ------
+    TypeError
+        It is no metric.
+    ValueError
+        Options of it are fixed; or its name or an alias is one of this library, or that of a registered measure from
+        another place. A function of the same module and qualified name replaces the registered one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> @matrics.register
+    ... @matrics.metric(kind="overall", range=(0, 1), higher_is_better=False)
+    ... def worst_miss(t):
+    ...     '''The highest share of missed samples of a class.'''
+    ...     return t.xp.max(t.divide(t.fn, t.true), axis=0)
+    >>> matrics.score([[40, 10], [5, 45]], "accuracy, worst_miss")
+    {'accuracy': np.float64(0.85), 'worst_miss': np.float64(0.2)}
+    """
+    if not isinstance(metric, Metric):
+        raise TypeError(
+            "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
+            f"got {quoted(metric)}"
+        )
+    if not metric.is_own:
+        raise ValueError(
+            f"expected a user's own measure, got {quoted(metric.spec)} of this library, which is registered"
+        )
+    if not metric.is_plain:
+        raise ValueError(
+            f"expected a measure without fixed options, got {quoted(metric.spec)}: register {metric.name!r}, and "
+            "specs say the options"
+        )
+    place, before = place_of(metric.function), _OWN.get(metric.name)
+    if before is not None and place_of(before.function) != place:
+        raise ValueError(
+            f"the name {metric.name!r} of {'.'.join(place)} belongs to {'.'.join(place_of(before.function))}: give it "
+            "another one by name="
+        )
+    for name in (metric.name, *metric.aliases):
+        if (owner := _owner(name, metric.name)) is not None:
+            raise ValueError(
+                f"the name {quoted(name)} of {'.'.join(place)} belongs to {owner}: give it another one by name="
+            )
+    for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
+        del _OWN_NAMES[name]
+    _OWN[metric.name] = metric
+    _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
+    _forget()
+    groups()  # found now, or what torch.compile makes next would be compiled again once they are found
+    return metric
+
+
+def _owner(name: str, of: str) -> str | None:
+    """To whom a name belongs, in words; None if it is free, or of the measure itself."""
+    folded = fold(name)
+    if folded in groups():
+        return f"the group {quoted(folded)} of measures"
+    if folded in (*_OF_SCORES, *MISSING):
+        return "a measure of scores"
+    if folded in _PYCM and folded not in _NAMES:
+        return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
+    library = _NAMES.get(folded)
+    other = library or _OWN_NAMES.get(folded) or _with_average(name)[0]
+    if other is None or (other == of and library is None):
+        return None
+    return f"{other} of this library" if other in METRICS else other
+
+
+def _canonical(name: str) -> str | None:
+    """The canonical name of a name or an alias."""
+    return _NAMES.get(fold(name)) or _OWN_NAMES.get(fold(name))
+
+
+def _record(canonical: str) -> Metric:
+    return METRICS[canonical] if canonical in METRICS else _OWN[canonical]
+
+
+def _ask_packages() -> bool:
+    """Register what installed packages have, once; whether that was now."""
+    if _ASKED or is_compiling():  # no compiler follows the import of a package
+        return False
+    _ASKED["packages"] = True
+    of_packages(register)
+    return True
+
+
+# Looking up ---------------------------------------------------------------------------------------------------------
+
+
+def get_metric(name: str | Metric) -> Metric:
+    """The metric of a name, an alias or a spec.
+
+    Parameters
+    ----------
+    name : str or Metric
+        ``"mcc"``, ``"tpr"`` (an alias), or a spec: ``name(option=value,...):average[class,...]``. The average of a
+        class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or of
+        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes weights
+        of one's own as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure
+        is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in
+        quotes where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A
+        Metric is given back.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ValueError
+        There is no such metric (the message has the nearest names), option value or average.
+    TypeError
+        The metric has no such option.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # recall, and that of the positive class of two
+    (<matrics metric recall>, <matrics metric sensitivity>)
+    >>> matrics.get_metric("nmi(normalizer=joint):one_vs_rest")([[3, 1], [0, 4]])
+    array([0.3904238, 0.3904238])
+    """
+    if isinstance(name, Metric):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {quoted(name)}")
+    found = METRICS.get(name) or _OWN.get(name)
+    if found is not None:
+        return found
+    if is_compiling():  # a program that has seen this cache is compiled again when it fills
+        return _read_spec(name)
+    read = _SPECS.get(name)
+    if read is None:
+        read = _read_spec(name)
+        if len(_SPECS) >= MAX_SPECS:
+            _SPECS.clear()
+        if len(name) <= MAX_KEPT:
+            _SPECS[name] = read
+    return read
+
+
+def _read_spec(spec: str) -> Metric:
+    """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
+    if len(spec) > LONGEST:
+        raise ValueError(
+            f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of "
+            "weights can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
+        )
+    # Nothing but string methods, which torch.compile can follow.
+    head, *ends = split_outside(spec, ":")
+    if len(ends) > 1:
+        raise ValueError(
+            f"{quoted(spec)}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}"
+        )
+    head, classes = _in_square_brackets(head, spec)
+    average = ends[0] if ends else ""
+    if ends:
+        average, others = _in_square_brackets(average, spec)
+        if classes and others:
+            raise ValueError(f"{quoted(spec)}: expected classes in square brackets once, got them twice")
+        classes = classes or others
+    found = _without_classes(head, average, spec, has_average=bool(ends))
+    return found.of_classes(classes) if classes else found
+
+
+def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
+    """What stands before the square brackets at the end of a text, and the classes that they name."""
+    before, bracket, inside = text.partition("[")
+    if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
+        options, *after = split_outside(text, ")")  # class names may have brackets in quotes
+        before, bracket, inside = ")".join(after).partition("[")
+        before = f"{options}){before}" if after else options
+    if not bracket:
+        return text, ()
+    if not inside.rstrip().endswith("]"):
+        raise ValueError(f"{quoted(spec)}: expected classes in square brackets at the end, such as recall[fraud]")
+    parts = split_outside(inside.rstrip()[:-1], quoted=True)
+    for part in parts:
+        if not part.strip() or not is_whole(part):
+            raise ValueError(
+                f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
+                f"quotes (recall['a]b']), got {cut(part.strip()) or 'an empty one'}"
+            )
+    return before, tuple([unquote(part) for part in parts])
+
+
+def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -> Metric:
+    base, bracket, rest = head.partition("(")
+    canonical = _canonical(base)
+    called = fold(base)
+    if canonical is None and not has_average and fold(head) not in _PYCM:
+        canonical, average = _with_average(base)
+        has_average = canonical is not None
+        called = called.removesuffix("_" + average) if canonical else called
+    # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
+    if head == "ACC" or (canonical is None and fold(head) in _PYCM):
+        return _of_pycm(head, average.strip())
+    if canonical is None:
+        if _ask_packages():
+            return _without_classes(head, average, spec, has_average=has_average)
+        raise ValueError(_unknown(base.strip(), spec))
+    options = options_of(bracket, rest, spec)
+    if has_average and "average" in options:
+        raise ValueError(
+            f"{quoted(spec)}: expected one average, got {quoted(options['average'])} and {quoted(average.strip())}"
+        )
+    if has_average:
+        options["average"] = average.strip()
+    found = _called(_record(canonical), called)
+    return found.using(**options) if options else found
+
+
+def _called(record: Metric, name: str) -> Metric:
+    """The metric by a name of it, which matters if one of the two is a word of tests with two results."""
+    if (name in TWO_CLASS_WORDS) == (record.name in TWO_CLASS_WORDS):
+        return record
+    return replace(record, called=name)
+
+
+def options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
+    """The options in the round brackets of a spec, as texts."""
+    options: dict[str, Any] = {}
+    if not bracket:
+        return options
+    inside, *after = split_outside(bracket + rest, ")")
+    if not after or ")".join(after).strip():
+        raise ValueError(f"{quoted(spec)}: expected name(option=value,...)[:average]")
+    for part in split_outside(inside[1:]):
+        option, equals, value = part.partition("=")
+        if part.strip():
+            if not equals:
+                raise ValueError(f"{quoted(spec)}: expected option=value in the brackets, got {quoted(part.strip())}")
+            if option.strip() in options:
+                raise ValueError(f"{quoted(spec)}: expected every option once, got {quoted(option.strip())} twice")
+            options[option.strip()] = unquote(value)
+    return options
+
+
+def _with_average(name: str) -> tuple[str | None, str]:
+    """The measure and the average of a name like ``f1_weighted``, as scikit-learn's scorers have them."""
+    whole = fold(name)
+    for kind, averages in AVERAGES.items():
+        for average in averages:
+            if whole.endswith("_" + average):
+                canonical = _canonical(whole.removesuffix("_" + average))
+                if canonical is not None and _record(canonical).kind == kind:
+                    return canonical, average
+    return None, ""
+
+
+def _of_pycm(name: str, average: str) -> Metric:
+    specs = PYCM[_PYCM[fold(name)]]
+    if len(specs) > 1:
+        raise ValueError(f"{quoted(name)} of PyCM is several values, each a measure here: {', '.join(specs)}")
+    found = get_metric(specs[0])
+    if average == "class" and found.average == "one_vs_rest":  # which gives one value a class already
+        return found
+    return found.using(average=average) if average else found
+
+
+#: Functions of class scores, which no confusion matrix holds, and the names that other libraries have for them.
+OF_SCORES = {
+    "roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
+    "roc_curve(y_true, y_score)": ("roc_curve",),
+    "partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
+    "average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
+    "precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
+    "precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
+    "recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
+    "recall_at_specificity(y_true, y_score, specificity)": ("recall_at_specificity", "sensitivity_at_specificity"),
+    "log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
+    "binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
+    "brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
+    "expected_calibration_error(y_true, y_prob)": ("ece", "expected_calibration_error", "calibration_error"),
+    "expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
+    "reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
+    "top_k_accuracy(y_true, y_score, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
+    "top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
+    "threshold_confusion_matrix(y_true, y_score, thresholds)": (
+        *("threshold_confusion_matrix", "confusion_matrix_at_thresholds"),
+    ),
+    "threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
+}
+_OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
+
+#: Measures of class scores that are nowhere in this library.
+MISSING = (
+    *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
+    "label_ranking_average_precision",
+)
+
+
+def _unknown(name: str, spec: str) -> str:
+    if fold(name) in _OF_SCORES:
+        return (
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            f"predicted: it is matrics.{_OF_SCORES[fold(name)]}"
+        )
+    if fold(name) in MISSING:
+        return (
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            "predicted; a measure at one threshold is one of confusion_matrix(..., threshold=)"
+        )
+    if fold(name) in _PYCM:
+        specs = " and ".join(PYCM[_PYCM[fold(name)]])
+        return f"{quoted(spec)}: PyCM's name {name} takes no options; it is {specs} here"
+    import difflib
+
+    from matrics._catalogue import verbal
+
+    with contextlib.suppress(ValueError):
+        scale = verbal.get_benchmark(name)
+        return f"{quoted(name)} is words, not numbers: matrics.study.interpret(values of {scale.of}, {scale.name!r})"
+    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
+    # Names far longer than all that are known are near none of them.
+    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5) if len(name) <= QUOTED else []
+    alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
+    names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
+    hint = f"did you mean {', '.join(names)}? " if names else ""
+    return (
+        f"unknown metric {quoted(name)}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
+    )
+
+
+def groups() -> Mapping[str, tuple[str, ...]]:
+    """Every group and its canonical names."""
+    if not _GROUPS:
+        _GROUPS.update(_find_groups())
+    return _GROUPS
+
+
+def _find_groups() -> dict[str, tuple[str, ...]]:
+    complete = {name: record for name, record in METRICS.items() if not record.needs}
+    everywhere = {name: record for name, record in complete.items() if not record.on_host}
+    found: dict[str, tuple[str, ...]] = {
+        "core": CORE,
+        "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
+        "all": tuple(everywhere),
+        "on_host": tuple(name for name, record in complete.items() if record.on_host),
+        OWN: tuple(_OWN),
+    }
+    for name, record in everywhere.items():
+        found[record.family] = (*found.get(record.family, ()), name)
+    for group, file in FILE_GROUPS.items():
+        found[group] = tuple(name for name, record in everywhere.items() if record.function.__module__.endswith(file))
+    return found
+
+
+def list_metrics(family: str | None = None) -> list[str]:
+    """The canonical names of a family of metrics, or of another group of them.
+
+    Parameters
+    ----------
+    family : str, optional
+        ``core``, ``overall``, ``all`` (those of this library), ``on_host`` (those that need SciPy, and are in no other
+        group), ``own`` (those that :func:`matrics.register` or installed packages have made known), or a family, which
+        is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, … If left out, those
+        of ``all`` and ``own``.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        There is no such family or group.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.list_metrics("core")  # doctest: +NORMALIZE_WHITESPACE
+    ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
+    """
+    _ask_packages()
+    known = groups()
+    if family is None:
+        return [*known["all"], *known[OWN]]
+    if family not in known:
+        raise ValueError(f"unknown family {quoted(family)}: expected one of {', '.join(known)}")
+    return list(known[family])

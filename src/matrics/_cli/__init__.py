@@ -1,0 +1,115 @@
+"""The command line: ``matrics score``, ``interval``, ``compare``, ``curve``, ``threshold``, ``metrics`` and others."""
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from importlib.util import find_spec
+from typing import Any
+
+PACKAGES = ("typer", "rich", "pyarrow", "filelock")
+
+
+def main() -> None:
+    """Run the command ``matrics``; every error is reported in one line on stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the parent process has closed it, as ``>&-`` does
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 (open to the end)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
+            stream.reconfigure(errors="replace")
+    _buffer_output()
+    if not all(map(find_spec, PACKAGES)):
+        print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+    from matrics._cli import app
+
+    sys.exit(_end(app))
+
+
+def _buffer_output() -> None:
+    """Give standard output a buffer, which PYTHONUNBUFFERED takes away.
+
+    Without a buffer, Python drops the rest of a text of which the system has written a part, as it does on a full disk.
+    """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        buffered = io.BufferedWriter(stream.buffer)
+        options: dict[str, Any] = {"encoding": stream.encoding, "errors": stream.errors}
+        sys.stdout = io.TextIOWrapper(buffered, line_buffering=stream.isatty(), **options)
+
+
+def _end(app: Any) -> int:
+    """The exit code of a command, however it ends."""
+    import typer
+
+    from matrics._files import notices
+
+    code = 0
+    try:
+        with notices.signals_stop():
+            code = _run(app)
+            sys.stdout.flush()  # here, where its errors are caught
+    except (typer.Abort, KeyboardInterrupt):  # of a command, or before it has begun
+        code = notices.INTERRUPTED
+    except notices.Stopped as stop:
+        code = stop.code
+        if str(stop):
+            notices.say(str(stop))
+    except BrokenPipeError:  # the reader of the output has closed it, as in ``matrics metrics | head``
+        code = notices.BROKEN_PIPE
+        _close_output()
+    except OSError as error:
+        if not code:  # or the command itself has met the error, and reported it
+            notices.say(_message(error))
+        code = 2
+        _close_output()
+    return code
+
+
+def _run(app: Any) -> int:
+    """The exit code of a command."""
+    from matrics._files.notices import say
+
+    try:
+        # Not standalone, or typer would draw a box around errors in the arguments.
+        # The name is the same by ``python -m``, as shells complete the arguments of a program by its name.
+        arguments = ["--help"] if len(sys.argv) < 2 else None
+        return int(app.app(arguments, prog_name="matrics", standalone_mode=False) or 0)
+    except app.UsageError as error:
+        say(error.format_message())
+    except BrokenPipeError:
+        raise
+    except _expected_errors() as error:
+        say(_message(error))
+    except Exception as error:  # noqa: BLE001 (every error ends with 2)
+        # Python itself would end with 1, which means "fail" for a gate.
+        if os.environ.get("MATRICS_TRACEBACK"):
+            traceback.print_exc()
+        say(f"internal error: {type(error).__name__}: {_message(error)}; MATRICS_TRACEBACK=1 shows where it was raised")
+    return 2
+
+
+def _expected_errors() -> tuple[type[Exception], ...]:
+    """Those that are reported in one line; called when there is one, as pyarrow is imported for files alone."""
+    import pyarrow as pa
+
+    return (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException)
+
+
+def _close_output() -> None:
+    """Send the rest of standard output to the null device, so that closing it raises no further error."""
+    with contextlib.suppress(OSError, ValueError):  # standard output is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror is not None:
+        # Output files name themselves, and so do files that are read.
+        return f"{error.filename or 'standard output'}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    return " ".join(
+        [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
+    )  # notes of a user's own measure

@@ -1,0 +1,65 @@
+"""A certificate on the screen: the properties that hold, those that fail with their witnesses, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from matrics._catalogue.naming import title_of
+from matrics._cli.printing import plain, show
+from matrics._study.certificates.results import number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics._study import Certificate, Verdict
+
+
+def show_certificate(console: Console, found: Certificate, summary: str) -> None:
+    """Print all verdicts, those that fail with their witnesses."""
+    verdicts = list(found.verdicts.values())
+    fails = [verdict for verdict in verdicts if verdict.holds is False]
+    holds = [verdict for verdict in verdicts if verdict.holds]
+    numbers = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is not None]
+    unjudged = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is None]
+    show(console, Text(f"{title_of(found.metric)}: {summary}", "bold"))
+    for title, some in (
+        ("Fails, on these matrices", fails),
+        ("Holds on all cases", holds),
+        ("Numbers", numbers),
+        ("Does not apply", unjudged),
+    ):
+        if some:
+            show(console, Text(), Text(f"{title}", "bold"), _table(some))
+    ranges = "; ".join(
+        f"{number(low)} to {number(high)} for {n} classes" for n, (low, high) in sorted(found.ranges.items())
+    )
+    show(console, Text(), Text(f"values found: {ranges}" if ranges else "no value was found"))
+    show(
+        console,
+        Text(f"seed {found.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
+    )
+
+
+def _table(verdicts: Iterable[Verdict]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for verdict in verdicts:
+        table.add_row(Text(verdict.name, "bold"), Text(verdict.statement + _aside(verdict)))
+        if verdict.witness is not None:
+            table.add_row(Text(), Text(plain(str(verdict.witness)), "dim"))
+    return table
+
+
+def _aside(verdict: Verdict) -> str:
+    if verdict.holds is None:
+        return "" if verdict.value is None else f": {number(verdict.value)}"
+    worth = "" if verdict.value is None else f", which is {number(verdict.value)}"
+    if verdict.holds:
+        return f"{worth} ({verdict.cases:,} cases)"
+    classes = " and ".join(map(str, verdict.classes))
+    return f" (it holds for {classes} classes)" if classes else ""

@@ -1,0 +1,140 @@
+"""Two runs of an evaluation: whether their difference is real, in one line, a table, and what would make it surer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from matrics._cli.printing import fold, number, plain, show, text_table
+from matrics._files.notices import say
+from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from matrics._integrations.evals import Estimate, Noise, RunComparison
+
+MOST_NAMED = 10  # samples that only one run has
+
+
+def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: float) -> list[RunComparison]:
+    """Compare the runs of two logs, or the two models of one."""
+    from matrics._integrations.evals import compare
+
+    try:
+        return compare(a, b, metrics, level=level)
+    except ValueError as error:
+        raise ValueError(f"--{error}" if str(error).startswith(("metrics:", "level:")) else str(error)) from error
+
+
+def show_logs(console: Console, found: list[RunComparison]) -> None:
+    """Print the answer of each comparison, its table, and what further runs would buy."""
+    for position, one in enumerate(found):
+        show(console, *([Text()] if position else []), *_lines(one))
+
+
+def say_left_out(found: list[RunComparison]) -> None:
+    """Print on stderr what is left out."""
+    for line in left_out(found):
+        say(line)
+
+
+def left_out(found: list[RunComparison]) -> list[str]:
+    """What is left out of all comparisons, in sentences."""
+    lines = []
+    for one in found[:1]:
+        if one.unscored:
+            lines.append(f"left out {len(one.unscored):,} without a score, the first: {one.unscored[0]}")
+        for name, samples in zip(one.names, (one.only_a, one.only_b), strict=True):
+            if samples:
+                more = f" and {len(samples) - MOST_NAMED:,} more" if len(samples) > MOST_NAMED else ""
+                lines.append(f"left out {len(samples):,} that only {name} has: {', '.join(samples[:MOST_NAMED])}{more}")
+    return lines
+
+
+def _lines(found: RunComparison) -> list[Table | Text]:
+    """The answer, the table, and the plan."""
+    repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(found.epochs))
+    about = f"{found.samples:,} samples that both have, epochs: {repeats}; {100 * found.level:.10g} % limits; "
+    about += f"scorer {found.scorer}"
+    table = text_table("", fold(found.measure, 20), "standard error", "of data", "of prediction")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    a, b = found.names
+    rows = (
+        (a, found.a, found.noise_a),
+        (b, found.b, found.noise_b),
+        ("the first less the second", found.difference, found.noise),
+    )
+    for name, value, noise in rows:
+        table.add_row(Text(plain(name)), Text(_limits(value)), *_errors(value, noise, found.samples))
+    above = (Text(plain(answer(found)), "bold"), Text(plain(about)), Text())
+    return [*above, table, Text(), *(Text(plain(line), "dim") for line in plan(found))]
+
+
+def answer(found: RunComparison) -> str:
+    """Whether the difference is real."""
+    a, b = found.names
+    gap = found.difference
+    if math.isnan(gap.value):
+        return f"Undefined: {found.measure} of {a} or of {b}"
+    if math.isnan(gap.low):
+        return f"No limits: {a} less {b} in {found.measure} is {_plain(gap.value)} for every sample"
+    of_a_is_more = gap.value > 0
+    best, other = (a, b) if of_a_is_more == found.higher_is_better else (b, a)
+    ends = sorted((abs(gap.low), abs(gap.high)))
+    if found.is_real:
+        return (
+            f"Real: {best} is better than {other} in {found.measure}, by {_plain(abs(gap.value))}, "
+            f"between {_plain(ends[0])} and {_plain(ends[1])}"
+        )
+    return (
+        f"Not shown: {a} less {b} in {found.measure} is {_plain(gap.value)}, "
+        f"between {_plain(gap.low)} and {_plain(gap.high)}"
+    )
+
+
+def plan(found: RunComparison) -> list[str]:
+    """What more samples or more epochs would buy."""
+    if not found.difference.standard_error > 0:
+        return ["the difference is the same for every sample: only more samples can say how sure it is"]
+    twice = _plain(found.half_width(samples=2))
+    half = _plain(found.half_width())
+    lines = [f"the difference is known to ±{half}; twice the samples would make that ±{twice}"]
+    if not math.isnan(found.noise.prediction):
+        lines[0] += (
+            f", twice the epochs ±{_plain(found.half_width(epochs=2))}, and any number of epochs at best "
+            f"±{_plain(found.half_width(epochs=math.inf))}"
+        )
+        share = found.noise.prediction / (found.noise.data + found.noise.prediction)
+        lines.append(
+            f"of the variance of the difference {100 * share:.0f} % is between epochs (noise of prediction), "
+            f"{100 * (1 - share):.0f} % between samples (noise of data)"
+        )
+    elif found.measure in ("accuracy", "mean score") and max(found.epochs) == 1:
+        lines.append("one epoch of each sample: noise of prediction cannot be told from noise of data")
+    if found.samples < SAMPLES_OF_A_CLASS:
+        lines.append(f"few samples, below {SAMPLES_OF_A_CLASS}: limits may miss the truth")
+    needed = found.samples_to_show()
+    if not found.is_real and needed is not None:
+        lines.append(f"about {needed:,} samples like these would show a difference of this size in four cases of five")
+    return lines
+
+
+def _limits(value: Estimate) -> str:
+    return f"{_plain(value.value)} [{_plain(value.low)}, {_plain(value.high)}]"
+
+
+def _errors(value: Estimate, noise: Noise, samples: int) -> list[Text]:
+    """The standard error, and the parts whose squares add up to its square."""
+    parts = (value.standard_error, math.sqrt(noise.data / samples), math.sqrt(noise.prediction / samples))
+    return [Text(_plain(part)) for part in parts]
+
+
+def _plain(value: float) -> str:
+    return number(value).plain.strip()

@@ -1,0 +1,178 @@
+"""``matrics count`` and ``matrics merge``: labels counted on many machines, and scored on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from matrics._cli.options import (
+    By,
+    ClassOrder,
+    Counts,
+    Encoding,
+    Format,
+    Missing,
+    MissingTexts,
+    PredColumn,
+    Reading,
+    Resume,
+    ShowProgress,
+    TextLabels,
+    TrueColumn,
+    Weight,
+    column_names,
+)
+from matrics._files.names import Names
+from matrics._quoting import quoted
+
+if TYPE_CHECKING:
+    from matrics._cli.delivery import Delivery
+    from matrics._files.counts import SortedCounts
+    from matrics._files.inputs import LabelRows
+    from matrics._files.outputs.destination import Destination
+    from matrics._files.outputs.unfinished import Unfinished
+
+CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
+AnyOutput = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|-", help="The file of counts, .parquet; or .csv, .json, .md, .txt for people.", show_default="-"
+    ),
+]
+
+
+def count(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
+            show_default=False,
+            metavar="PATH",
+        ),
+    ],
+    *,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    counts: Counts = None,
+    weight: Weight = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
+    format_: Format = None,
+    output: AnyOutput = None,
+    resume: Resume = False,
+    progress: ShowProgress = False,
+) -> None:
+    """Count labels, and write the confusion matrices instead of scores."""
+    from matrics._cli.delivery import read_delivery
+    from matrics._cli.work import open_destination
+    from matrics._files.inputs import open_input, open_labels
+
+    delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
+    destination = _check_output(Path(str(output)), paths) if delivery is None else None
+    if destination is None and resume:
+        raise ValueError("--resume: expected --output FILE.parquet with it, got none")
+    names = Names(
+        true,
+        pred,
+        column_names(by or []),
+        counts=counts,
+        weight=weight,
+        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
+    )
+    names.check()
+    given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
+    if destination is not None:
+        with open_destination(context, paths, destination, resume=resume) as work:
+            _write(given, work, progress=progress)
+    elif delivery is not None:
+        _show(given, delivery, progress=progress)
+
+
+def merge(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
+    ],
+    *,
+    by: By = None,
+    output: CountsOutput = None,
+    resume: Resume = False,
+    progress: ShowProgress = False,
+) -> None:
+    """Add up files of counts: their classes and groups are united."""
+    from matrics._cli.work import open_destination
+    from matrics._files.inputs import open_counts
+
+    destination = _check_output(output, paths)
+    given = open_counts(paths, Names(by=column_names(by or [])))
+    with open_destination(context, paths, destination, resume=resume) as work:
+        _write(given, work, progress=progress)
+
+
+def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
+    from rich.text import Text
+
+    from matrics._cli import printing
+    from matrics._cli.delivery import open_console
+    from matrics._cli.progress import watching
+    from matrics._files.count import During
+    from matrics._files.count import count as count_rows
+    from matrics._files.counts_file import write_counts
+    from matrics._files.outputs.unfinished import whole_file
+
+    counted = count_rows(given, During(work, watching(lines=progress)))
+    output, number = work.destination.path, len(counted.starts)
+    with whole_file(work) as file:
+        write_counts(file, counted, given.names)
+    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {printing.counted(number, 'matrix', 'matrices')}"]
+    printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
+
+
+def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
+    from matrics._cli.count_results import count_result, show_counts
+    from matrics._cli.progress import watching
+    from matrics._files.count import During
+    from matrics._files.count import count as count_rows
+    from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+
+    counted = count_rows(given, During(None, watching(lines=progress)), warns=False)
+    if given.names.order is None:
+        refuse_disjoint(given.file, *counted.sides, given.names.labels)
+        refuse_disjoint(given.file, counted.sides[0], counted.foreign, given.names.labels)
+        if not given.is_log:
+            warn_of_odd_labels(given.file, *counted.sides)
+    found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
+    if delivery.is_table:
+        delivery.show(lambda console: show_counts(console, found))
+    else:
+        delivery.write(found)
+
+
+def _in_words(counted: SortedCounts) -> str:
+    from matrics._cli.printing import counted as in_words
+
+    classes = in_words(len(counted.classes), "class", "classes")
+    return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
+
+
+def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
+    """Raise an error before the work begins if the output cannot be written."""
+    from matrics._files.outputs.destination import Destination, followed, refuse_input
+
+    if output is None or output.suffix.lower() != ".parquet":
+        got = "none" if output is None else repr(str(output))
+        raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")
+    if not output.parent.is_dir():
+        raise ValueError(f"--output: expected an existing directory, got {quoted(str(output.parent))}")
+    if output.is_dir():
+        raise ValueError(f"--output: expected a file, got the directory {quoted(str(output))}")
+    refuse_input(output, inputs)
+    return Destination(followed(output), output.suffix.lower().removeprefix("."))

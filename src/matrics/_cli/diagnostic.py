@@ -1,0 +1,142 @@
+"""``matrics diagnostic``: one table of a diagnostic test, of one matrix in a file or of its labels."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from matrics._cli.options import (
+    Cells,
+    ClassOrder,
+    Counts,
+    Encoding,
+    FileOutput,
+    FilePath,
+    Format,
+    Level,
+    Missing,
+    MissingTexts,
+    PositiveClass,
+    PredColumn,
+    Reading,
+    Rows,
+    TextLabels,
+    TrueColumn,
+    number,
+)
+from matrics._files.names import Names
+
+if TYPE_CHECKING:
+    from matrics._cli.result import Result
+    from matrics.results import DiagnosticTable
+
+PrevalenceOfClass = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="The share of the positive class where the test will be used, such as 0.02.",
+        show_default="that of the samples",
+    ),
+]
+
+
+def diagnostic(
+    path: FilePath,
+    *,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    positive: PositiveClass = None,
+    prevalence: PrevalenceOfClass = None,
+    rows: Rows = None,
+    counts: Counts = None,
+    cells: Cells = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
+    na: MissingTexts = None,
+    text_labels: TextLabels = False,
+    labels: ClassOrder = None,
+    level: Level = "0.95",
+    method: Annotated[
+        str,
+        typer.Option(metavar="wilson|agresti_coull|clopper_pearson|jeffreys", help="The limits of proportions."),
+    ] = "wilson",
+    format_: Format = None,
+    output: FileOutput = None,
+) -> None:
+    """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
+    import matrics
+    from matrics._cli import logs
+    from matrics._cli.delivery import read_delivery
+    from matrics._cli.measures import in_options
+    from matrics._cli.open_run import ScoreRequest, open_matrices
+    from matrics._files.count import COUNT_ALONE
+    from matrics._uncertainty.arguments import second_class
+
+    delivery = read_delivery(format_, output, [path])
+    share, confidence = None if prevalence is None else number("prevalence", prevalence), number("level", level)
+    asked = ScoreRequest(
+        true=true,
+        pred=pred,
+        by=(),
+        rows=rows,
+        counts=counts,
+        cells=cells,
+        positive=positive,
+        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
+    )
+    source = open_matrices(logs.opened(path), asked, COUNT_ALONE)
+    number_of_matrices = math.prod(source.batch)
+    if number_of_matrices != 1:
+        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
+    try:
+        known = source.known(positive)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from error
+    place = second_class(known) if source.n == 2 else known.positive
+    if place is None:
+        raise ValueError(f"--positive: expected the class that the test is for, one of {known.listed}, got none")
+    try:
+        found = matrics.stats.diagnostic_table(
+            source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
+            positive=source.titles[place],
+            prevalence=share,
+            level=confidence,
+            method=cast("Any", method),  # which is checked there
+            class_names=source.titles,
+        )
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(f"--{text}" if text.startswith(("level", "method", "prevalence")) else text) from error
+    if not delivery.is_table:
+        delivery.write(_result(found, source.file, share))
+        return
+    from rich.text import Text
+
+    delivery.show(lambda console: console.print(Text(f"{source.file}: {found}"), soft_wrap=True))
+
+
+def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
+    """A row for each measure."""
+    from matrics._cli.result import Result, column
+
+    given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
+    rows = {
+        "measure": column(found.names),
+        "estimate": column(found.estimate, undefined="0/0: there are no such samples"),
+        "low": column(found.low, status="status", reasons=given),
+        "high": column(found.high, status="status", reasons=given),
+        "method": column(found.method),
+        "status": column(found.status, is_status=True),
+    }
+    tp, fn, fp, tn = (int(x) if float(x).is_integer() else x for x in found.counts.ravel().tolist())
+    facts = {
+        "file": file,
+        "positive": found.positive,
+        "rest": {name: int(number) if number.is_integer() else number for name, number in found.rest.items()},
+        "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
+        "level": found.level,
+        **({} if prevalence is None else {"prevalence": prevalence}),
+    }
+    return Result("diagnostic", [f"{file}: {found.title()}"], facts, rows, remarks=found.remarks())

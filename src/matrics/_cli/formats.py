@@ -1,0 +1,149 @@
+"""A result as JSON, CSV or Markdown."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._cli.markdown import escape, table
+from matrics._cli.printing import number, plain
+from matrics._cli.result import STATUSES, versions
+from matrics._files.outputs.texts import csv_text, json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matrics import IntervalStatus
+    from matrics._cli.result import Column, Result, Rows
+
+SCHEMA = 1  # raised when a name of the JSON changes its meaning or is no longer there
+
+
+def as_json(found: Result) -> str:
+    """All of it. JSON has no NaN and no infinite numbers: these are null, and ``nulls`` has the reason of each."""
+    document = {
+        "schema": SCHEMA,
+        "command": found.command,
+        **found.facts,
+        "measures": found.measures,
+        "columns": list(found.rows),
+        "rows": _records(found.rows),
+        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)],
+        **{name: _records(rows) for name, rows in found.tables.items()},
+        "statuses": {_word(status): status.sentence for status in found.statuses},
+        "remarks": found.remarks,
+        "versions": versions(*found.libraries),
+    }
+    return json_text(_finite(document)) + "\n"
+
+
+def as_csv(found: Result) -> str:
+    """The rows, in full precision; an undefined value is an empty cell, and a status its code."""
+    return csv_text([found.rows, *(map(_exact, row) for row in _across(found.rows))])
+
+
+def as_markdown(found: Result) -> str:
+    """The tables for people: numbers are rounded, and statuses explained."""
+    parts = [_cell(title) for title in found.titles]
+    parts += [f"{_cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
+    parts.append(_table(found.rows))
+    parts += [_cell(remark) for remark in found.remarks]
+    lines = [f"- {_cell(_word(status))}: {_cell(status.sentence)}" for status in found.statuses if status]
+    return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
+
+
+WRITERS = {"json": as_json, "csv": as_csv, "markdown": as_markdown}
+
+
+def _across(rows: Rows) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.values for column in rows.values()), strict=True)
+
+
+def _records(rows: Rows) -> list[dict[str, Any]]:
+    worded = [
+        [None if code is None else _word(STATUSES[code]) for code in one.values] if one.is_status else one.values
+        for one in rows.values()
+    ]
+    return [dict(zip(rows, values, strict=True)) for values in zip(*worded, strict=True)]
+
+
+def _nulls(table_name: str, rows: Rows) -> Iterator[dict[str, Any]]:
+    """Which values are null, and why."""
+    for row, values in enumerate(_across(rows)):
+        for (name, column), value in zip(rows.items(), values, strict=True):
+            if value is None or (isinstance(value, float) and not math.isfinite(value)):
+                yield {
+                    "table": table_name,
+                    "row": row,
+                    "column": name,
+                    "value": _text(value),
+                    "status": _why(rows, column, row),
+                }
+
+
+def _text(value: float | None) -> str:
+    return "none" if value is None else str(float(value))
+
+
+def _why(rows: Rows, column: Column, row: int) -> str:
+    value = column.values[row]
+    if value is not None and math.isinf(value):
+        return "the value is infinite"
+    code = rows[column.status].values[row] if column.status else None
+    return STATUSES[code].sentence if code else column.reasons.get(row, column.undefined)
+
+
+def _word(status: IntervalStatus) -> str:
+    return status.name.lower()
+
+
+def _table(rows: Rows) -> str:
+    body = [
+        [_written(column, value) for column, value in zip(rows.values(), values, strict=True)]
+        for values in _across(rows)
+    ]
+    return table([_cell(name) for name in rows], body)
+
+
+def _written(column: Column, value: Any) -> str:
+    return _cell(for_people(column, value))
+
+
+def for_people(column: Column, value: Any) -> str:
+    """A value in words, or rounded."""
+    if value is None:
+        return "–"
+    if column.is_status:
+        return _word(STATUSES[value])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    if column.is_short and not math.isnan(value):
+        return f"{value:.4g}"
+    return number(value).plain.strip()
+
+
+def _cell(text: str) -> str:
+    """Text of a file that is no markup: two backticks would begin code, and a line break would end the cell."""
+    return escape(plain(text).replace("`", "'"))
+
+
+def _exact(value: Any) -> Any:
+    """A cell for programs."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if isinstance(value, float) and math.isnan(value) else value
+
+
+def _finite(value: Any) -> Any:
+    """Plain values without NaN and infinite numbers."""
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    if isinstance(value, np.generic):
+        return _finite(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

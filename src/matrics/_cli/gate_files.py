@@ -1,0 +1,309 @@
+"""The files of a gate: the counts of a model, and those of a baseline on the same samples or on others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import matrics
+from matrics._catalogue.classes import Classes
+from matrics._cli.logs import clusters_of, is_log, opened
+from matrics._cli.open_run import ScoreRequest, open_matrices
+from matrics._cli.paired import TwoFiles, join, named, united
+from matrics._cli.printing import counted
+from matrics._files.count import COUNT_ALONE
+from matrics._files.crosstab import has_order
+from matrics._files.inputs import read_rows
+from matrics._files.labels import MISSING_CLASS, coded
+from matrics._files.names import Names
+from matrics._files.notices import refuse_disjoint, two_names, warn_of_odd_labels
+from matrics._files.rows import name_of
+from matrics._files.text import STDIN
+from matrics._gates.limits import Evidence
+from matrics._quoting import quoted
+from matrics._tables.vocabularies import apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matrics._files.inputs import Input
+    from matrics._files.source import MatrixSource
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class GateFiles:
+    """The counts, the classes, and where they come from, in sentences and as plain values."""
+
+    evidence: Evidence
+    classes: Classes
+    titles: list[str]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgedNames(Names):
+    """The columns of labels, and that of the labels of a judge."""
+
+    judge: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The three columns of labels."""
+        return self.true, self.pred, self.judge
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a gate reads beside the labels: another file, or further columns."""
+
+    baseline: Path | None
+    paired_on: str | None
+    clusters: str | None
+    judge: str | None
+
+
+def read_files(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+    """Read one matrix, or count labels, of each file."""
+    baseline, paired_on = beside.baseline, beside.paired_on
+    if beside.judge is not None:
+        asked.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
+        for option, given in (("baseline", baseline), ("clusters", beside.clusters)):
+            if given is not None:
+                raise ValueError(f"--{option}: expected no such option with --judge, got {quoted(str(given))}")
+        if is_log(path):
+            return _graded(path, asked, beside.judge)
+        return _judged(path, asked, beside.judge, positive)
+    if baseline is None and paired_on is not None:
+        raise ValueError(f"--paired-on: expected --baseline OLD with it, got {quoted(paired_on)} alone")
+    if path == STDIN == baseline:
+        raise ValueError("--baseline: expected another file than FILE, got standard input for both")
+    if paired_on is not None and paired_on in {asked.true, asked.pred, asked.weight}:
+        raise ValueError(
+            f"--paired-on: expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
+        )
+    if baseline is not None and paired_on is not None:
+        return _pairs(path, asked, beside, positive)
+    return _matrices(path, asked, beside, positive)
+
+
+def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
+    """Count the answers of a log by the grades of people, where there are some, and of a judge: two scorers."""
+    from matrics._integrations.evals.judged import judged_counts
+    from matrics._integrations.evals.labels import FAIL, PASS
+
+    if asked.true == Names.true:
+        raise ValueError(f"--judge: expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
+    counts = judged_counts(path, people=asked.true, judge=judge)
+    labelled, number = int(counts.labelled.sum()), int(counts.labelled.sum() + counts.unlabelled.sum())
+    title = (
+        f"{name_of(path)}: {counted(number, 'answer')} graded by {judge}, {labelled:,} of them by {asked.true} as "
+        "well; accuracy is the pass rate"
+    )
+    facts = {"file": name_of(path), "judge": judge, "people": asked.true, "labelled": labelled, "judged": number}
+    cm = matrics.judged.confusion_matrix(counts)
+    return GateFiles(Evidence(cm, labels=counts), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
+
+
+def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
+    """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
+    names = JudgedNames(asked.true, asked.pred, **asked.reading._replace(missing="class").names, judge=judge)
+    names.check()
+    if judge in {asked.true, asked.pred}:
+        raise ValueError(f"--judge: expected a column other than the true and predicted labels, got {quoted(judge)}")
+    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=False)
+    classes = tuple(label for label in listed if label != MISSING_CLASS)
+    n = len(classes)
+    true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
+    for column, name in ((pred, asked.pred), (by_judge, judge)):
+        if (column < 0).any():
+            raise ValueError(
+                f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
+            )
+    sides = [[classes[k] for k in np.unique(side[side >= 0])] for side in (np.append(true, by_judge), pred)]
+    words = two_names(sides[0], sides[1], positive)
+    if words is not None:
+        of_true, of_pred = (
+            np.asarray([places.get(label, -1) for label in classes] + [-1]) for places in (words.of_true, words.of_pred)
+        )
+        true, pred, by_judge, is_ordered = of_true[true], of_pred[pred], of_true[by_judge], False
+        classes, n = words.classes, 2
+    elif names.order is None:
+        refuse_disjoint(name_of(path), sides[0], sides[1], (asked.true, asked.pred))
+        warn_of_odd_labels(name_of(path), sides[0], sides[1])
+    counts = matrics.judged.count(true, by_judge, pred, num_classes=n)
+    labelled = int(counts.labelled.sum())
+    if not labelled:
+        raise ValueError(f"{name_of(path)}: expected true labels in some rows of {asked.true}, got none")
+    cm = matrics.judged.confusion_matrix(counts)
+    title = (
+        f"{name_of(path)}: {counted(n, 'class', 'classes')}, {counted(len(true), 'sample')} labelled by {judge}, "
+        f"{labelled:,} of them by {asked.true} as well"
+    )
+    facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
+    sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
+    known = Classes.of(n, classes, positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
+    return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
+
+
+def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
+    if not table.num_rows:
+        raise ValueError("expected at least one row of labels, got none")
+    columns, (classes, *_), _ = zip(*(coded(table, name) for name in names.labels), strict=True)
+    listed = tuple(map(str, classes.to_pylist()))
+    known = [label for label in listed if label != MISSING_CLASS]
+    return list(columns), listed, names.order is not None or has_order(known)
+
+
+def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+    baseline = beside.baseline
+    given = opened(path)
+    clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
+    old_given = None
+    if baseline is not None:
+        _refuse_epochs(given, path)
+        old_given = opened(baseline)
+        _refuse_epochs(old_given, baseline)
+    if None not in (clusters, baseline):
+        raise ValueError(f"--clusters: expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
+    source = _one(given, asked, clusters)
+    cm, squares = _matrix(source)
+    titles = [_described(source.file, source.n, cm, asked.weight)]
+    facts: dict[str, Any] = {"file": source.file}
+    if old_given is None:
+        parts = None
+        if clusters is not None:
+            parts = source.clusters_of(0) if source.rows == "true" else np.swapaxes(source.clusters_of(0), -1, -2)
+            _refuse_single(len(parts), clusters)
+            titles[0] += f" in {counted(len(parts), 'cluster')} ({clusters})"
+            facts |= {"clusters": clusters, "number_of_clusters": len(parts)}
+        return GateFiles(Evidence(cm, squares, clusters=parts), source.known(positive), titles, facts)
+    other = _one(old_given, asked)
+    old, of_old = _matrix(other)
+    known = source.known(positive)
+    if not (source.named or other.named) and source.n != other.n:
+        raise ValueError(f"{other.file}: expected a matrix of {source.n} classes, as {source.file} has, got {other.n}")
+    if source.named or other.named:
+        if not (source.named and other.named):
+            bare = other if source.named else source
+            raise ValueError(f"{bare.file}: expected classes with names, as the other file has them, got a bare matrix")
+        labels, is_ordered = united(source, other)
+        cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
+        old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
+        no_rest = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
+        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items())))
+    titles.append(
+        f"baseline {_described(other.file, other.n, old, asked.weight)}; other samples (for the same ones: "
+        "--paired-on COLUMN)"
+    )
+    return GateFiles(Evidence(cm, squares, old, of_old), known, titles, {**facts, "baseline": other.file})
+
+
+def _refuse_epochs(given: Path | Input, path: Path) -> None:
+    """Raise for a log whose answers would count as samples of their own."""
+    of_log = clusters_of(given, None)
+    if of_log is not None:
+        raise ValueError(
+            f"--baseline: expected --paired-on {of_log} with it, as {path} has several answers to a sample"
+        )
+
+
+def _refuse_single(number: int, clusters: str) -> None:
+    if number < 2:
+        raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}, got {number}")
+
+
+def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+    """Read the rows of both files, and join them by the column of the samples."""
+    baseline, paired_on = beside.baseline, beside.paired_on
+    if baseline is None or paired_on is None:
+        raise ValueError("--paired-on: expected --baseline OLD with it")
+    if beside.clusters is not None:
+        raise ValueError(
+            f"--clusters: expected no such option with --paired-on, got {quoted(beside.clusters)}; matrics.gate(..., "
+            "clusters=) of Python compares by clusters"
+        )
+    asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
+    names = Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=positive, **asked.reading.names)
+    found = TwoFiles.read([path, baseline], names)
+    found.refuse_disjoint(names.labels)
+    files, n = found.files, len(found.classes)
+    both = join(found, paired_on)
+    found.warn()
+    of_all, weight = found.rows[0].weights, both.weights
+
+    def joint(weights: Array | None, **by: Any) -> Array:
+        return matrics.stats.joint_confusion_matrix(
+            both.true, *both.predictions, num_classes=n, sample_weight=weights, **by
+        )
+
+    def alone(weights: Array | None, **by: Any) -> Array:
+        return matrics.confusion_matrix(*found.labels(0), num_classes=n, sample_weight=weights, **by)
+
+    evidence = Evidence(alone(of_all), joint=joint(weight))
+    number, samples = both.number, found.rows[0].samples
+    repeated: dict[str, Any] = {}
+    if len(np.unique(samples)) < len(samples):  # whole samples are random
+        parts = alone(of_all, **_by(samples))
+        if number < 2:
+            raise ValueError(f"--paired-on: expected at least two samples with several rows each, got {number}")
+        evidence = evidence._replace(clusters=parts, joint_clusters=joint(weight, **_by(both.samples)))
+        repeated = {"clusters": paired_on, "number_of_clusters": len(parts)}
+    elif weight is not None:
+        evidence = evidence._replace(squares=alone(of_all**2), joint_squares=joint(weight**2))
+    titles = [
+        _described(files[0], n, evidence.cm, asked.weight),
+        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){both.repeats}",
+    ]
+    titles += [
+        f"left out of the comparison, as only {file} has them: {named(only)}"
+        for file, only in zip(files, both.only, strict=True)
+        if only
+    ]
+    left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
+    facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
+    classes = Classes.of(n, found.classes, positive, ordered=found.ordered, apart=found.apart)
+    return GateFiles(evidence, classes, titles, facts)
+
+
+def _by(samples: Array) -> dict[str, Any]:
+    """The options that count each sample alone."""
+    found, groups = np.unique(samples, return_inverse=True)
+    return {"groups": groups, "num_groups": len(found)}
+
+
+def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:
+    source = open_matrices(path, asked, COUNT_ALONE, clusters)
+    if source.count != 1:
+        raise ValueError(
+            f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"
+        )
+    return source
+
+
+def _matrix(source: MatrixSource) -> tuple[Array, Array | None]:
+    """The only matrix of a file and, of weights, that of their squares; rows are true classes."""
+    cm = source.block(0, 1)[0]
+    squares = None if source.squares is None else source.squares_of(np.zeros(1, int))[0]
+    return (cm, squares) if source.rows == "true" else (cm.T, squares)
+
+
+def _widened(table: Array, classes: tuple[str, ...], labels: tuple[str, ...]) -> Array:
+    """A table of some of the classes as one of all."""
+    if table is None or classes == labels:
+        return table
+    wide = np.zeros((len(labels), len(labels)), table.dtype)
+    places = [labels.index(label) for label in classes]
+    wide[np.ix_(places, places)] = table
+    return wide
+
+
+def _described(file: str, n: int, cm: Array, weight: str | None) -> str:
+    """What a file holds, in words."""
+    classes = counted(n, "class", "classes")
+    total = cm.sum(dtype=np.float64)
+    size = counted(total, "sample") if weight is None else f"weights of {total:,.7g} in all ({weight})"
+    return f"{file}: {classes}, {size}"

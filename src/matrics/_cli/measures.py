@@ -1,0 +1,74 @@
+"""The measures that a command computes, and the class of each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from matrics._catalogue.naming import MeasureName, title_of
+from matrics._quoting import split_outside
+from matrics._scoring.score import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from matrics._catalogue.classes import Classes
+    from matrics._catalogue.record import Metric
+
+CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
+
+
+def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
+    """The measures by their keys. Titles name the class; measures with the same title are one.
+
+    ``known`` makes the classes: errors in the positive class name the options of the command line.
+    """
+    try:
+        classes = known()
+        found = resolve(asked, classes)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from error
+    titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
+    every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
+    keys: dict[str, str] = {}
+    for name in every:
+        keys.setdefault(title_of(name), name)
+    return {name: every[name] for name in keys.values()}
+
+
+def _apart(key: str, metric: Metric, classes: Classes, titles: set[str]) -> dict[str, Metric]:
+    """Split a measure of every class into one measure per class, if a single class was requested as well."""
+    if not metric.is_classwise:
+        return {key: metric}
+    ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
+    named: dict[str, Metric] = {MeasureName(one.spec, one.title(classes)): one for one in ones}
+    return named if titles & set(map(title_of, named)) else {key: metric}
+
+
+def in_options(message: str) -> str:
+    """The message of an error of the library, with options in place of its arguments."""
+    message = message.removesuffix("; with labels= or class_names= a class has a name")
+    return re.sub(r"^positive: ", "--positive: ", message).replace("positive=", "--positive")
+
+
+def constraints(texts: Iterable[str], known: Callable[[], Classes]) -> tuple[list[str], dict[str, str]]:
+    """Constraints with classes by their indices, for the library, and the titles of their measures."""
+    specs, titles = [], {}
+    for text in (part.strip() for given in texts for part in split_outside(given)):
+        found = CONSTRAINT.fullmatch(text)
+        if found is None:  # the library raises the error
+            specs.append(text)
+            continue
+        name, sign, limit = (part.strip() for part in found.groups())
+        for key, metric in measures(name, known).items():
+            specs.append(f"{metric} {sign} {limit}")
+            titles[str(metric)] = title_of(key)
+    return specs, titles
+
+
+def with_titles(text: str, titles: dict[str, str]) -> str:
+    """A text with the titles of measures in place of their specs."""
+    for spec, title in titles.items():
+        text = text.replace(spec, title)
+    return text

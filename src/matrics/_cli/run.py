@@ -1,0 +1,321 @@
+"""Score a source piece by piece on a backend, so that memory stays bounded for a file of any size."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+import matrics
+from matrics._arrays import NUMPY
+from matrics._catalogue.description import direction_of, range_of
+from matrics._catalogue.naming import columns as named_columns
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._cli.block_results import BlockResult, Piece, Totals, joined
+from matrics._cli.in_order import in_order
+from matrics._cli.printing import Column, counted
+from matrics._cli.progress import Progress, shown
+from matrics._engine.execution import table_in_order
+from matrics._quoting import first_twice, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from matrics._cli.options import RunOptions
+    from matrics._cli.prevalence import Target
+    from matrics._files.keys import Keyed
+    from matrics._files.source import MatrixSource
+
+Array = Any
+
+# A piece is read and scored at a time, and a block is written at a time. Their sizes do not depend on the number of
+# workers, and so no digit of the results does, nor a byte of an output file.
+PIECE_BYTES = 8 * 1024 * 1024  # of matrices, as float64
+BLOCK_CELLS = 2**20  # of the table that is written
+BLOCK_BYTES = 256 * 1024 * 1024  # of matrices, as float64
+LEAST_ROWS = 8192
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One pass over a source; subclasses compute scores or intervals."""
+
+    unit: ClassVar[str]  # the noun for one result, such as "score"
+    piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
+    block_cells: ClassVar[int | None] = None
+    least_rows: ClassVar[int | None] = None
+
+    source: Keyed
+    metrics: dict[str, Metric]
+    zero_division: float
+    manner: RunOptions
+    totals: Totals = field(default_factory=Totals)
+
+    @property
+    def counts(self) -> str:
+        """What there is, in words."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> list[Column]:
+        """One column per measure, or one per class for measures of every class."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of an output file."""
+        return [column.label for column in self.columns]
+
+    def outputs(self, values: Array) -> dict[str, Array]:
+        """The columns of an output file."""
+        return dict(zip(self.labels, values.T, strict=True))
+
+    @functools.cached_property
+    def rows(self) -> int:
+        """The number of matrices of a block: a power of two."""
+        columns = len(self.source.keys) + len(self.labels)
+        rows = max(self.least_rows or LEAST_ROWS, (self.block_cells or BLOCK_CELLS) // columns)
+        # What is read for a block is what a run that is stopped may have to do again.
+        most = max(1, BLOCK_BYTES // self.matrix_bytes) if self.matrix_bytes else rows
+        return int(2 ** math.floor(math.log2(min(rows, most))))
+
+    @property
+    def matrix_bytes(self) -> int:
+        """The bytes of a matrix as float64; 0 where samples are scored."""
+        return 0
+
+    def missing(self, rows: int) -> Array:
+        """The placeholder values of invalid matrices: (rows, columns, ...)."""
+        return np.full((len(self.columns), rows), np.nan, self.dtype).T
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the results."""
+        return np.dtype(np.float64)
+
+    def pieces(self, block: int) -> Iterator[tuple[int, int]]:
+        """Yield the start and stop of each piece, from a block on; no piece extends beyond its block."""
+        count = self.source.count
+        for start in range(block * self.rows, count, self.rows):
+            stop = min(start + self.rows, count)
+            number = min(stop - start, -(-(stop - start) * self.matrix_bytes // (self.piece_bytes or PIECE_BYTES)) or 1)
+            cuts = [start + (stop - start) * k // number for k in range(number + 1)]
+            yield from itertools.pairwise(cuts)
+
+    def read(self, block: int) -> Iterator[Piece]:
+        """The pieces from a block on, with the matrices that must be read in order."""
+        yield from itertools.starmap(Piece, self.pieces(block))
+
+    def find(self, piece: Piece) -> BlockResult:
+        """Compute the results of a piece."""
+        raise NotImplementedError
+
+    @property
+    def threads(self) -> int:
+        """The number of pieces computed at the same time; if it is 1, the library itself may use all workers."""
+        return 1
+
+    def found(self, block: int = 0) -> Generator[BlockResult]:
+        """Yield the results of every piece, from a block on, in order."""
+        return in_order(self.find, self.read(block), self.threads)
+
+    def blocks(self, block: int = 0) -> Generator[BlockResult]:
+        """The same for every block."""
+        waiting: list[BlockResult] = []
+        for piece in self.found(block):
+            waiting.append(piece)
+            if piece.stop % self.rows == 0 or piece.stop == self.source.count:
+                yield joined(waiting)
+                waiting = []
+
+    def restore(self, totals: Totals) -> None:
+        """Continue after the blocks of an earlier run."""
+        self.totals = totals
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Show how far the run is."""
+        totals = self.totals
+        return shown(Progress(self.source.count, self.input_bytes, totals, totals.matrices), lines=self.manner.progress)
+
+    @property
+    def input_bytes(self) -> float:
+        """The bytes of a matrix in the input; 0 where samples were counted."""
+        return 0.0
+
+
+@dataclass(kw_only=True)
+class MatrixRun(Run):
+    """One pass over matrices."""
+
+    source: MatrixSource
+
+    @property
+    def counts(self) -> str:
+        """What there is, in words."""
+        matrices = counted(self.source.count, "matrix", "matrices")
+        return f"{matrices} of {counted(self.source.n, 'class', 'classes')}"
+
+    @property
+    def matrix_bytes(self) -> int:
+        """The bytes of a matrix as float64."""
+        return 8 * self.source.n**2
+
+    @functools.cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the results; float32 stays float32."""
+        dtype: np.dtype[Any] = self.source.block(0, 1).dtype
+        return dtype
+
+    @property
+    def input_bytes(self) -> float:
+        """The bytes of a matrix in the source."""
+        return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
+
+    def read(self, block: int) -> Iterator[Piece]:
+        """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
+        if self.source.is_read_in_any_order:
+            yield from super().read(block)
+            return
+        for start, stop in self.pieces(block):
+            yield Piece(start, stop, self.source.block(start, stop), self.source.columns(start, stop))
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
+        """Compute the results (rows, columns, ...) of a block with true classes in rows, at these positions."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def columns(self) -> list[Column]:
+        """One column per measure, or one per class for measures of every class."""
+        return score_columns(self.metrics, self.source.titles)
+
+    def find(self, piece: Piece) -> BlockResult:
+        """Compute the results of a piece; an invalid matrix is an error, unless ``on_invalid`` is another option."""
+        start, stop = piece.start, piece.stop
+        block = self.source.block(start, stop) if piece.block is None else piece.block
+        oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
+        positions = np.arange(start, stop)
+        try:
+            values, valid = self.evaluate(positions, oriented), None
+        except matrics.InvalidConfusionMatrix as error:
+            if self.manner.on_invalid == "raise":
+                raise ValueError(_name_invalid(self.source, positions, block)) from error
+            valid = _valid(oriented)
+            values = self.missing(len(block))
+            if valid.any():
+                values[valid] = self.evaluate(positions[valid], oriented[valid])
+        scores = self.scores_of(values)
+        counted_ones = block if valid is None else block[valid]
+        return BlockResult(
+            start,
+            stop,
+            values.astype(self.dtype, copy=False),
+            samples=float(counted_ones.sum(dtype=np.float64)),
+            undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
+            invalid=() if valid is None else tuple(positions[~valid].tolist()),
+            statuses=self.statuses_of(values if valid is None or self.manner.on_invalid == "nan" else values[valid]),
+            state=self.state,
+            keys=piece.keys,
+        )
+
+    def scores_of(self, values: Array) -> Array:
+        """The scores: (rows, columns)."""
+        return values
+
+    def statuses_of(self, values: Array) -> Counter[int]:
+        """How many intervals have each status."""
+        del values
+        return Counter()
+
+    @property
+    def state(self) -> Any:
+        """The state of the random generator, if there is one."""
+        return None
+
+
+@dataclass(kw_only=True)
+class ScoreRun(MatrixRun):
+    """The scores (rows, columns) of one source."""
+
+    unit: ClassVar[str] = "score"
+
+    to_backend: Callable[[Array], Array]
+    target: Target | None = None
+
+    @property
+    def threads(self) -> int:
+        """The number of workers; 1 for PyTorch and JAX, which use their own threads."""
+        return self.manner.workers if self.to_backend is np.asarray else 1
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
+        """The scores of a block."""
+        del positions
+        stack: Any = self.to_backend(block)
+        invalid: Any = "raise"
+        if self.target is not None:
+            matrics.check(block)
+            # A matrix without samples of a class becomes NaN: its measures are undefined, and it is not invalid.
+            stack, invalid = matrics.transform.at_prevalence(stack, self.target.shares), "nan"
+        scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, invalid=invalid)
+        # Each column is contiguous, as it will be written column by column.
+        return np.concatenate([np.atleast_2d(np.asarray(values).T) for values in scores.values()]).T
+
+
+def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Column]:
+    """One column per measure, or one per class for measures of every class."""
+    columns = []
+    for name, metric in metrics.items():
+        labels = map(title_of, named_columns(name, metric, classes))
+        reach = f"{range_of(metric)}, {direction_of(metric)}"
+        # What weighs errors by the odds of the threshold is comparable at one threshold only.
+        better = None if metric.awaits else metric.higher_is_better
+        columns += [Column(label, reach, better) for label in labels]
+    names = [column.label for column in columns]
+    twice = first_twice(names)
+    if twice is not None:
+        raise ValueError(f"--metrics: expected each measure once, got two of the name {quoted(twice)}")
+    return columns
+
+
+def _valid(block: Array) -> Array:
+    """Which matrices are valid, by ``matrics.check``."""
+    with NUMPY.quiet():
+        return NUMPY.to_numpy(table_in_order(NUMPY.to_float(block), NUMPY).valid)
+
+
+def _name_invalid(source: MatrixSource, positions: Array, block: Array) -> str:
+    wrong = ~(np.isfinite(block) & (block >= 0))
+    if not wrong.any():
+        return f"{source.file}: expected counts with a finite sum, got a matrix whose sum is infinite"
+    return f"{source.file}: expected counts of at least 0, got {name_cell(source, positions, block, wrong)}"
+
+
+def name_cell(source: MatrixSource, positions: Array, block: Array, wrong: Array) -> str:
+    """Name the first wrong cell by its position in the file; the library would count from the start of the block."""
+    row, i, j = (int(index) for index in np.argwhere(wrong)[0])
+    matrix = f" of matrix {source.name(int(positions[row]))}" if source.keys else ""
+    return f"{block[row, i, j]:.10g} in the cell [{i}, {j}] (from 0){matrix}"
+
+
+def open_backend(backend: str) -> Callable[[Array], Array]:
+    """Import a backend, and return a function that converts a NumPy array to its array."""
+    if backend not in ("numpy", "torch", "jax"):
+        raise ValueError(f"--backend: expected numpy, torch or jax, got {quoted(backend)}")
+    if backend == "numpy":
+        return np.asarray
+    try:
+        library = importlib.import_module(backend)
+        if backend == "jax":
+            # Set here and not in the library, where users choose for themselves.
+            library.config.update("jax_enable_x64", True)
+            return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
+    except ImportError as error:
+        raise ValueError(f"--backend: {backend} is not installed: python -m pip install {backend}") from error
+    return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

@@ -1,0 +1,359 @@
+"""Labels, class scores and probabilities to stacks of confusion matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, overload
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._arrays.sizes import check_count
+from matrics._counting.count import count_labels
+from matrics._counting.labels import (
+    NUMBERED,
+    broadcast,
+    check_group_numbers,
+    check_groups,
+    check_ignore_index,
+    check_labels,
+    check_weights,
+    class_axis_last,
+    given_or_last,
+    is_kept,
+    labels_to_ignore,
+    listed,
+    refuse_outside,
+    refuse_weights,
+    widen,
+)
+from matrics._counting.soft import count_soft_targets
+from matrics._stacks.transform import Over, check_over
+from matrics._stacks.transform import normalize as _normalize
+from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
+
+
+@overload
+def confusion_matrix(
+    y_true: HostArray,
+    y_pred: HostArray,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int | None = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
+    normalize: Over | None = ...,
+) -> NumPyArray: ...
+@overload
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayT,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int | None = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
+    normalize: Over | None = ...,
+) -> ArrayT: ...
+@overload
+def confusion_matrix(
+    y_true: ArrayT,
+    y_pred: HostArray,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int | None = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
+    normalize: Over | None = ...,
+) -> ArrayT: ...
+def confusion_matrix(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    class_axis: int | None = None,
+    sample_ndim: int = 1,
+    threshold: float | None = None,
+    sample_weight: Any = None,
+    ignore_index: Any = None,
+    groups: Any = None,
+    num_groups: int | None = None,
+    normalize: Over | None = None,
+) -> Array:
+    """Count labels into confusion matrices; rows are true classes, columns predicted ones.
+
+    Samples are on the last axis, unless ``sample_ndim`` is larger: labels (B, T) of B sequences are a stack of B
+    matrices. The running states and the metrics for training loops pool all samples into one.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (*B, *S)
+        True labels in [0, num_classes), or any of ``labels``.
+    y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
+        Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
+        ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
+        One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
+        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast:
+        one ``y_true`` (N,) against (M, N) predictions of M models.
+    num_classes : int
+        Number of classes, n; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        Instead of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
+        the host, in lists, Series, and concrete arrays; one coding for both.
+    class_axis : int, optional
+        The axis of the class scores of ``y_pred``: the last one if left out, 1 for the layout of PyTorch's losses,
+        (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last one.
+    sample_ndim : int, default 1
+        How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
+        are the batch. 2 for one matrix per image.
+    threshold : float, optional
+        ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
+    sample_weight : array_like, optional
+        A weight for each sample; broadcasts against the labels.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, with any prediction, weight and group. With
+        ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
+    groups : array_like of int, optional
+        The group of each sample, in [0, num_groups); broadcasts against the labels. There is one matrix for each
+        group, all counted in one pass.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
+    normalize : {"true", "pred", "all"}, optional
+        Scale rows, columns or the whole to sum 1, as :func:`matrics.transform.normalize` does.
+
+    Returns
+    -------
+    array, shape (*B, n, n), or (*B, G, n, n) with groups
+        64-bit integers (32-bit in default JAX); floats if weighted or normalised.
+
+    Raises
+    ------
+    TypeError
+        ``y_true`` or ``groups`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
+        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups``.
+    ValueError
+        The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
+        NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
+        other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
+        ``ConfusionState.zeros(...).update(...).dropped`` is their number.
+
+    Notes
+    -----
+    Counts have no gradient with respect to scores: PyTorch raises an error in ``backward``, and ``jax.grad`` gives 0
+    without a warning. To train with a measure, use :func:`matrics.soft_confusion_matrix`.
+
+    Examples
+    --------
+    >>> import matrics, numpy
+    >>> matrics.confusion_matrix([0, 1, 1, 2], [0, 1, 2, 2], num_classes=3)
+    array([[1, 0, 0],
+           [0, 1, 1],
+           [0, 0, 1]])
+
+    Labels of any kind, with the order of the classes:
+
+    >>> matrics.confusion_matrix(["cat", "dog", "dog"], ["cat", "cat", "dog"], labels=["cat", "dog"])
+    array([[1, 0],
+           [1, 1]])
+
+    Three models at once, from their scores of class 1:
+
+    >>> scores = [[0.9, 0.2, 0.6], [0.1, 0.2, 0.7], [0.8, 0.9, 0.9]]
+    >>> matrics.confusion_matrix([1, 0, 1], scores, num_classes=2, threshold=0.5).shape
+    (3, 2, 2)
+
+    One matrix for each group of samples:
+
+    >>> names, groups = numpy.unique(["north", "south", "south"], return_inverse=True)
+    >>> cm = matrics.confusion_matrix([0, 1, 1], [0, 1, 0], num_classes=2, groups=groups, num_groups=len(names))
+    >>> dict(zip(names.tolist(), matrics.accuracy(cm)))
+    {'north': np.float64(1.0), 'south': np.float64(0.5)}
+    """
+    check_over(normalize, "normalize")
+    counted = count_labels(
+        y_true,
+        y_pred,
+        num_classes=num_classes,
+        labels=labels,
+        class_axis=class_axis,
+        sample_ndim=check_count(sample_ndim, "sample_ndim"),
+        threshold=threshold,
+        sample_weight=sample_weight,
+        ignore_index=ignore_index,
+        groups=groups,
+        num_groups=num_groups,
+    )
+    cm = counted.backend.packed(counted.matrix)
+    return cm if normalize is None else _normalize(cm, over=normalize)
+
+
+@overload
+def soft_confusion_matrix(
+    y_true: HostArray,
+    y_prob: HostArray,
+    *,
+    class_axis: int | None = ...,
+    sample_ndim: int = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: int | Sequence[int] | None = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
+) -> NumPyArray: ...
+@overload
+def soft_confusion_matrix(
+    y_true: ArrayLike,
+    y_prob: ArrayT,
+    *,
+    class_axis: int | None = ...,
+    sample_ndim: int = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: int | Sequence[int] | None = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
+) -> ArrayT: ...
+def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
+    y_true: Any,
+    y_prob: Any,
+    *,
+    class_axis: int | None = None,
+    sample_ndim: int = 1,
+    sample_weight: Any = None,
+    ignore_index: int | Sequence[int] | None = None,
+    groups: Any = None,
+    num_groups: int | None = None,
+) -> Array:
+    """Add up predicted probabilities into soft confusion matrices: a differentiable count.
+
+    Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of it
+    can be a loss. With soft targets, such as those of mixup or label smoothing, it is the sum of the products of target
+    i and probability j.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (*B, *S), or of floating numbers, shape (*B, *S) with a class axis
+        True labels in [0, n), or soft targets; the dtype alone decides.
+    y_prob : array_like of floating numbers, shape (*B, *S) with a class axis of length n
+        Probabilities or memberships.
+    class_axis : int, optional
+        The axis of the classes of ``y_prob`` and of soft targets: the last one if left out. There is a warning if it is
+        left out and axis 1 is as long as the last one.
+    sample_ndim : int, default 1
+        How many of the last axes (without the class axis) are samples, pooled into one matrix.
+    sample_weight : array_like, optional
+        A weight for each sample; broadcasts against the labels.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, with any prediction, weight and group.
+    groups : array_like of int, optional
+        The group of each sample, in [0, num_groups); broadcasts against the labels.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
+
+    Returns
+    -------
+    array, shape (*B, n, n), or (*B, G, n, n) with groups
+        In the dtype of ``y_prob`` (half is widened to float32), and differentiable with respect to it, and to soft
+        targets.
+
+    Raises
+    ------
+    TypeError
+        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; only one
+        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given with soft targets.
+    ValueError
+        The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
+        looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
+        inspected, and samples with such labels or groups are left out.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.soft_confusion_matrix([0, 1, 1], [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
+    array([[0.75, 0.25],
+           [0.75, 1.25]])
+
+    Soft targets, of a sample that is a mixture of two:
+
+    >>> matrics.soft_confusion_matrix([[0.5, 0.5]], [[0.75, 0.25]])
+    array([[0.375, 0.125],
+           [0.375, 0.125]])
+    """
+    given = y_true
+    values = {"y_true": y_true, "y_prob": y_prob}
+    values |= {
+        name: value for name, value in (("groups", groups), ("sample_weight", sample_weight)) if value is not None
+    }
+    backend, (y_true, y_prob, *others) = as_arrays(**values)
+    xp = backend.xp
+    class_axis = given_or_last(class_axis, tuple(y_prob.shape), (0, *y_prob.shape)[-1], "y_prob")
+    sample_ndim = check_count(sample_ndim, "sample_ndim")
+    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    if number_of_groups:
+        others[0] = listed(groups, others[0], "groups")
+        check_group_numbers(others[0], backend)
+    y_true = listed(given, y_true, "y_true")
+    if not backend.is_float(y_prob):
+        raise TypeError(f"y_prob: expected floating probabilities, got dtype {y_prob.dtype}")
+    if backend.is_float(y_true):
+        options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
+        if groups is not None:
+            raise TypeError("groups: expected None with soft targets: count each group by itself")
+        return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
+    y_true = check_labels(y_true, "y_true", backend, advice=NUMBERED)
+    given_probs = y_prob
+    y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
+    n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")
+    shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
+    y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
+    batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
+    rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
+
+    labels = widen(y_true, backend)
+    kept = is_kept(labels, labels_to_ignore(ignored, y_true, backend), backend)
+    seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
+    if seen is not None:
+        refuse_outside(seen, n, kept_seen, "y_true")
+    if kept is None and not others and _are_within(labels, n, backend):
+        sums = backend.scatter_add(xp.reshape(labels, rows), xp.reshape(y_prob, (*rows, n)), n)
+        return xp.reshape(sums, (*batch_shape, n, n))
+    counted = (labels >= 0) & (labels < n)
+    counted = counted if kept is None else counted & kept
+    length = n * max(number_of_groups, 1)
+    if number_of_groups:
+        group = widen(others[0], backend)
+        group_seen = backend.host_view(others[0])
+        if seen is not None and group_seen is not None:
+            refuse_outside(group_seen, number_of_groups, kept_seen, "groups")
+        counted = counted & (group >= 0) & (group < number_of_groups)
+        labels = group * n + labels
+    if sample_weight is not None:
+        weight = check_weights(others[-1], backend)
+        weight_seen = backend.host_view(weight)
+        if weight_seen is not None and seen is not None:
+            refuse_weights(weight_seen, kept_seen)
+        # Weight 0 for samples that are not counted: a NaN weight would make the gradient of their probabilities NaN.
+        y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
+    bins = xp.reshape(xp.where(counted, labels, length), rows)
+    sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]
+    return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))
+
+
+def _are_within(labels: Array, n: int, backend: Standard) -> bool:
+    """Whether all labels are seen to be in [0, n)."""
+    view = backend.viewer(labels)
+    seen = None if view is None else view(labels)
+    return seen is not None and (not seen.size or bool(seen.min() >= 0 and seen.max() < n))

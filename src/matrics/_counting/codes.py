@@ -1,0 +1,280 @@
+"""From labels of any kind, such as text, to the numbers of their classes: one coding for true and predicted labels."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Standard, as_arrays, is_compiling
+from matrics._arrays.frames import by_columns, column, column_names, is_frame, numbers
+from matrics._arrays.inputs import described, refuse_masks
+from matrics._arrays.sizes import check_count, one_or_more
+from matrics._counting.labels import NO_CLASS_AXIS, check_labels, check_whole, is_kept, widen
+from matrics._quoting import first_twice, quoted, quoted_list
+
+Array = Any
+
+
+class CodedClasses(NamedTuple):
+    """How many classes there are, and the label of each unless it is its number."""
+
+    number: int
+    labels: tuple[Hashable, ...] | None
+
+
+def check_classes(num_classes: Any, labels: Any) -> CodedClasses:
+    """The classes, given by exactly one of the two; anything else raises an error."""
+    if (num_classes is None) == (labels is None):
+        got = "neither" if labels is None else "both"
+        raise TypeError(
+            "expected either num_classes=, where labels are the numbers of classes 0 to n - 1, or labels=, a list of "
+            f"them in the order of the rows, got {got}"
+        )
+    if labels is None:
+        return CodedClasses(check_count(num_classes, "num_classes"), None)
+    if isinstance(labels, (str, bytes, Mapping, AbstractSet)) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels: expected a list of labels, one for each class, got {described(labels)}")
+    labels = labels.tolist() if hasattr(labels, "tolist") else labels  # of arrays and Series
+    # Elements of arrays have no axes. In code that PyTorch compiles, labels are numbers, which may be symbols there.
+    found = tuple(labels) if is_compiling() else tuple(map(_without_axes, labels))
+    for label in found:
+        if not is_compiling() and (isinstance(label, list) or hasattr(label, "ndim")):
+            raise TypeError(
+                "labels: expected one flat list of the labels of the classes, such as ['cat', 'dog'], got "
+                f"{quoted(label)} among them"
+            )
+        if not isinstance(label, Hashable) or label != label:  # noqa: PLR0124 (NaN)
+            raise TypeError(f"labels: expected labels that can be compared and hashed, got {quoted(label)}")
+    if not found or len(set(found)) != len(found):
+        twice = first_twice(found)
+        got = f"{quoted(twice)} twice" if found else "none"
+        raise ValueError(f"labels: expected different labels, one for each class, got {got}")
+    return CodedClasses(len(found), found)
+
+
+def _without_axes(label: Any) -> Any:
+    return label.item() if getattr(label, "ndim", None) == 0 else label
+
+
+def check_classes_of_state(number: int, labels: Any) -> CodedClasses:
+    """The classes of a state, which may have labels, one for each of its classes; anything else raises an error."""
+    classes = check_classes(number if labels is None else None, labels)
+    if classes.number != number:
+        raise ValueError(f"labels: expected {number}, one for each class of the state, got {classes.number}")
+    return classes
+
+
+def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, int] | None]:
+    """The number of classes, and the number of the class of each label unless it is the label itself.
+
+    For the metrics of training loops, whose labels are integers on any device.
+    """
+    classes = check_classes(num_classes, labels)
+    if classes.labels is None:
+        return classes.number, None
+    others = [label for label in classes.labels if not isinstance(label, int)]
+    if others:
+        raise TypeError(
+            f"labels: expected integers, as arrays on a device hold no others, got {quoted(others[0])}; names of "
+            "classes belong in class_names="
+        )
+    return classes.number, {label: code for code, label in enumerate(classes.labels)}
+
+
+def as_codes(
+    labels: tuple[Hashable, ...],
+    y_true: Any,
+    y_pred: Any,
+    ignore_index: Any,
+    *,
+    may_drop: bool,
+    sample_ndim: int | None = 1,
+    threshold: float | None = None,
+) -> tuple[Array, Array, tuple[int, ...]]:
+    """True and predicted labels as numbers of classes, and the codes of the labels to leave out.
+
+    Predictions that are floating numbers are class scores, and stay, unless they have no axis of classes. Unknown
+    labels raise an error; where samples may be dropped, they become -1. ``sample_ndim`` is None where all axes are
+    samples.
+    """
+    codes = {label: code for code, label in enumerate(labels)}
+    left_out = {label: codes.get(label, -2) for label in _ignored(ignore_index, labels)}
+    ignored = tuple(dict.fromkeys(left_out.values()))
+    true, backend = _codes(y_true, {**codes, **left_out}, "y_true", labels, None, may_drop=may_drop)
+    was_seen = isinstance(true, np.ndarray)
+    kept = is_kept(true, ignored, NUMPY) if was_seen else None
+    true = backend.from_host(true) if was_seen else true
+    if _are_scores(y_pred, labels):
+        y_pred = _in_order(y_pred, labels) if is_frame(y_pred) else y_pred
+        is_column = threshold is None and len(_shape(y_pred)) == 1 and (sample_ndim or true.ndim) == 1
+        if not is_column or labels_on_host(y_pred, "y_pred")[0] is None:
+            return true, y_pred, ignored
+    pred, backend = _codes(y_pred, codes, "y_pred", labels, kept, may_drop=may_drop or not was_seen)
+    return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
+
+
+def codes_of(
+    values: Any, codes: Mapping[Hashable, int], name: str, labels: tuple[Hashable, ...], *, may_drop: bool = False
+) -> Array:
+    """Labels as numbers of classes, in their library; unknown labels raise an error, or are -1 if may be dropped."""
+    found, backend = _codes(values, codes, name, labels, None, may_drop=may_drop)
+    return backend.from_host(found) if isinstance(found, np.ndarray) else found
+
+
+def _ignored(ignore_index: Any, labels: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """The labels to leave out; a tuple is one label if labels are tuples, and otherwise several labels."""
+    is_label = isinstance(ignore_index, tuple) and any(isinstance(label, tuple) for label in labels)
+    found = (ignore_index,) if is_label else one_or_more(ignore_index)
+    for label in found:
+        if not isinstance(label, Hashable):
+            raise TypeError(f"ignore_index: expected a label or a list of labels, got {described(label)}")
+    return found
+
+
+def left_out(ignore_index: Any, number: int, labels: tuple[Hashable, ...] | None) -> tuple[int, ...]:
+    """The indices of the classes that are labels to leave out."""
+    known = tuple(range(number)) if labels is None else labels
+    ignored = _ignored(ignore_index, known)
+    return tuple(k for k, label in enumerate(known) if label in ignored)
+
+
+def _codes(
+    values: Any,
+    codes: Mapping[Hashable, int],
+    name: str,
+    labels: tuple[Hashable, ...],
+    kept: Array | None,
+    *,
+    may_drop: bool,
+) -> tuple[Array, Standard]:
+    """Numbers of classes, of NumPy; or of the library of the values if these cannot be inspected."""
+    refuse_masks(name, values)
+    array, backend = labels_on_host(values, name)
+    if array is None:
+        return searched(values, codes, name, backend), backend
+    if array.dtype.kind == "f" and array.size:
+        check_whole(array, name, NO_CLASS_AXIS if name == "y_pred" else "")
+    given = array.ravel().tolist()
+    try:
+        found = np.fromiter((codes.get(label, -1) for label in given), np.int64, len(given)).reshape(array.shape)
+    except TypeError as error:
+        odd = next(label for label in given if not isinstance(label, Hashable))
+        raise TypeError(
+            f"{name}: expected labels out of labels=, got {quoted(odd)}, a {type(odd).__name__}, which cannot be one"
+        ) from error
+    unknown = found == -1
+    if kept is not None:  # of several true labels of a sample it takes one that is kept
+        kept = kept.any(axis=tuple(range(max(0, kept.ndim - unknown.ndim))))
+        with contextlib.suppress(ValueError):  # shapes that do not fit are refused where samples are counted
+            unknown &= kept
+    if unknown.any() and not may_drop:
+        first = int(np.flatnonzero(unknown)[0])
+        at = tuple(int(i) for i in np.unravel_index(first, array.shape))
+        known = quoted_list(labels)
+        raise ValueError(
+            f"{name}: expected one of the labels {known}, got {quoted(given[first])} at {at} "
+            f"({np.count_nonzero(unknown)} of {unknown.size} are unknown)"
+        )
+    return found, backend
+
+
+def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: Standard) -> Array:
+    """The numbers of the classes of integer labels, on any device and in compiled code; -1 for unknown labels."""
+    others = [label for label in codes if not isinstance(label, int)]
+    if others:
+        raise TypeError(
+            f"{name}: expected lists or concrete arrays on the CPU, because labels= are looked up there, got a "
+            f"{type(values).__name__}; elsewhere labels are integers, got labels=[{quoted(others[0])}, ...]"
+        )
+    values = check_labels(values, name, backend)
+    xp, wide = backend.xp, widen(values, backend)
+    limits = xp.iinfo(wide.dtype)
+    least = 0 if backend.is_unsigned(values) else int(limits.min)  # widening could make it match a negative label
+    known = sorted(label for label in codes if isinstance(label, int) and least <= label <= int(limits.max))
+    if not known:
+        return xp.full_like(wide, -1)
+    first, last = known[0], known[-1]
+    if [codes[label] for label in range(first, last + 1) if label in codes] == list(range(last - first + 1)):
+        return xp.where((wide < first) | (wide > last), -1, wide - first)  # such as 1 to n
+    table = backend.constant([known, [codes[label] for label in known]], wide)
+    flat = xp.reshape(wide, (-1,))
+    place = xp.clip(xp.searchsorted(table[0, :], flat), 0, len(known) - 1)
+    found = xp.where(xp.take(table[0, :], place) == flat, xp.take(table[1, :], place), -1)
+    return xp.reshape(found, wide.shape)
+
+
+def labels_on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
+    """Labels as an array of NumPy, or None if they cannot be inspected, and their library."""
+    if isinstance(values, (list, tuple)):
+        return _objects(values, name), NUMPY
+    if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
+        if is_frame(values):
+            return by_columns(values), NUMPY
+        is_nullable = not isinstance(getattr(values, "dtype", None), np.dtype)  # which would make floats of integers
+        return numbers(np.asarray(values, object)) if is_nullable else column(values), NUMPY
+    if is_frame(values):
+        return by_columns(values), NUMPY
+    backend, (array,) = as_arrays(**{name: values})
+    return backend.host_view(array), backend
+
+
+def _objects(values: Any, name: str) -> Array:
+    """A list, perhaps of lists or arrays, as an array of its labels; tuples are labels."""
+    if values and hasattr(values[0], "tolist") and not isinstance(values[0], np.generic):
+        values = [part.tolist() if hasattr(part, "tolist") else part for part in values]
+    if values and all(isinstance(part, list) for part in values):
+        parts = [_objects(part, name) for part in values]
+        if len({part.shape for part in parts}) > 1:
+            raise ValueError(f"{name}: expected a rectangular array of labels, got a ragged list")
+        return np.stack(parts)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
+    """Whether the values are floating-point numbers, by their dtype."""
+    if isinstance(values, (list, tuple)):
+        return not any(isinstance(label, tuple) for label in labels) and _is_floating(values)
+    if is_frame(values):
+        dtypes = values.dtypes if hasattr(values, "dtypes") else values.schema.types
+    else:
+        dtypes = [getattr(values, "dtype", getattr(values, "type", None))]
+    # Float64 of Polars, and nullable of pandas; "double" and "float" of pyarrow.
+    return all("float" in str(dtype).lower() or str(dtype) in ("double", "halffloat") for dtype in dtypes)
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    """The shape of an array, a Series or a list; a frame of one column has that of the column."""
+    if is_frame(values):
+        return tuple(values.shape)[: 1 + (values.shape[1] > 1)]
+    shape = getattr(values, "shape", None)
+    return tuple(np.shape(values)) if shape is None else tuple(shape)
+
+
+def _is_floating(values: Any) -> bool:
+    """Whether a list, perhaps of lists, is of numbers, and one of them of floating point."""
+    flat = [values]
+    while flat and isinstance(flat[0], (list, tuple)):
+        flat = [value for part in flat for value in part]
+    numbers = all(isinstance(value, (int, float, np.number)) for value in flat)
+    return numbers and any(isinstance(value, (float, np.floating)) for value in flat)
+
+
+def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
+    """The columns of a data frame of class scores in the order of the labels."""
+    columns = column_names(scores)
+    if len(columns) == 1:
+        return scores
+    if sorted(map(repr, columns)) != sorted(map(repr, labels)):
+        raise ValueError(
+            f"y_pred: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
+        )
+    order = [columns.index(label) for label in labels]
+    if hasattr(scores, "iloc"):
+        return scores.iloc[:, order]
+    return scores[:, order] if hasattr(scores, "to_numpy") else scores.select(order)  # of Polars, or pyarrow

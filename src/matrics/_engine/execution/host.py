@@ -1,0 +1,412 @@
+"""The host's tables: NumPy arrays, whose values may be inspected, and whose sums and products may be known to be exact.
+
+What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the others
+in its block have (how many they are may change the order of a sum, and so the last bit).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array
+from matrics._engine.eigenvalues.host import eigenvalues as stepped_eigenvalues
+from matrics._engine.eigenvalues.host import takes_steps
+from matrics._engine.execution.digits import holds_products, moderate_totals, product_dtype_of, rounds_from
+from matrics._engine.margins import margin
+from matrics._engine.table import Table
+from matrics._engine.wide import Wide
+
+# Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
+SMALL = 1000
+
+
+TableFunction = Callable[[Table], Array]
+
+
+class WholeStack:
+    """The stack of which a table has a block.
+
+    Parameters
+    ----------
+    matrices
+        Their number.
+    """
+
+    def __init__(self, matrices: int) -> None:
+        self.matrices = matrices
+        self.stepped: list[int] = []
+        """Which functions find eigenvalues in steps: those take large blocks."""
+        self.takes_steps = False
+
+    def noting(self, k: int, function: TableFunction) -> TableFunction:
+        """The function, whose number is added to ``stepped`` if it belongs there."""
+
+        def noted(table: Table) -> Array:
+            self.takes_steps = False
+            value = function(table)
+            if self.takes_steps:
+                self.stepped.append(k)
+            return value
+
+        return noted
+
+
+class HostTable(Table):
+    """A stack of NumPy, under ``np.errstate``, without known properties.
+
+    No gradient passes here, so that 0/0 is replaced after the division, and a formula may leave out what no matrix of
+    the stack needs. Float32 becomes float64 where products are added up: that is less work than to keep their digits.
+    """
+
+    looks = True
+    exact: bool = False
+    """Whether sums and differences of cells are exact: cells are integer-valued, and few enough."""
+    exact_products: bool = False
+    """Whether sums of products of two counts are exact."""
+    product_dtype: Any = np.float64
+    """The dtype of products: float64, or that of the cells where it holds them."""
+
+    def __init__(
+        self, cells: Array, *, class_first: bool = True, stack: WholeStack | None = None, **options: Any
+    ) -> None:
+        super().__init__(cells, NUMPY, class_first=class_first, **options)
+        batch = cells.shape[2:] if class_first else cells.shape[:-2]
+        self.stack = WholeStack(math.prod(batch)) if stack is None else stack
+
+    def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
+        """A table of other cells, without known properties."""
+        options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
+        return HostTable(cells, class_first=class_first, stack=self.stack, **options)
+
+    def regrouped(self, cells: Array) -> Table:
+        """A table of the same samples in other classes, whose sums are as exact."""
+        return Known(
+            cells,
+            exact=self.exact,
+            exact_products=self.exact_products,
+            product_dtype=self.product_dtype,
+            stack=self.stack,
+            zero_division=self.zero_division,
+            is_moderate=self.is_moderate,
+        )
+
+    def nowhere(self, condition: Array) -> bool:
+        """See ``Safe``."""
+        return not np.count_nonzero(condition)
+
+    # Arithmetic -------------------------------------------------------------------------------------------------------
+
+    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
+        # Of what np.sum does, what has to be done; it would begin with a pass that writes zeros.
+        return np.add.reduce(x, axis=axis, initial=None)
+
+    def _no_zeros(self, x: Array) -> bool:
+        """Whether x, which is not negative or whose sign does not matter, is 0 nowhere."""
+        if x.size <= SMALL:
+            return bool(np.count_nonzero(x) == x.size)
+        return bool(np.minimum.reduce(x, axis=None) > 0)
+
+    def divide(self, a: Array, b: Array) -> Array:
+        """See ``Table``."""
+        if isinstance(b, Wide):
+            return super().divide(a, b)
+        return a / b if self._no_zeros(b) else np.where(b == 0, self.zero_division, a / b)
+
+    def ratio(self, a: Array, b: Array) -> Array:
+        """See ``Table``."""
+        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
+
+    def rate(self, a: Array, b: Array, positive: Array) -> Array:
+        """See ``Table``."""
+        return a / b if positive.ndim == 0 else self.ratio(a, b)
+
+    def is_positive(self, x: Array) -> Array:
+        """True only if x is positive everywhere."""
+        return np.True_ if self._no_zeros(x) else x != 0
+
+    def is_zero(self, x: Array) -> Array:
+        """Where x is 0; subnormal numbers are not."""
+        return x.digits == 0 if isinstance(x, Wide) else x == 0
+
+    def define(self, value: Array, condition: Array) -> Array:
+        """See ``Table``."""
+        everywhere = condition is np.True_ or np.count_nonzero(condition) == condition.size
+        return value if everywhere else np.where(condition, value, self.zero_division)
+
+    def sqrt(self, x: Array) -> Array:
+        """See ``Table``."""
+        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else np.sqrt(x)
+
+    def within(self, x: Array, low: float, high: float) -> Array:
+        """Return x cut at the bounds that its formula cannot leave."""
+        inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
+        return x if inside else self.clip(x, low, high)
+
+    def geometric_mean(self, x: Array, y: Array) -> Array:
+        """√(x y), for code that needs no gradient."""
+        larger, smaller = np.maximum(x, y), np.minimum(x, y)
+        return smaller * self.sqrt(self.ratio(larger, smaller))
+
+    def abs(self, x: Array) -> Array:
+        """See ``Table``, in one pass."""
+        return super().abs(x) if isinstance(x, Wide) else np.abs(x)
+
+    def clip(self, x: Array, low: float, high: float) -> Array:
+        """See ``Table``."""
+        return np.minimum(np.maximum(x, low), high)
+
+    def not_negative(self, x: Array) -> Array:
+        """See ``Table``."""
+        return np.maximum(x, 0)
+
+    def log(self, x: Array) -> Array:
+        """See ``Table``; a choice, at every cell, would take longer than the logarithm."""
+        if isinstance(x, Wide):
+            return super().log(x)
+        return np.log(x if self._no_zeros(x) else x + (x == 0))
+
+    def log_near_one(self, x: Array, beyond: Array) -> Array:
+        """See ``Table``, likewise."""
+        return np.log1p(np.maximum(beyond, -0.5)) + self.log(np.minimum(2 * x, 1))
+
+    # Memory order -----------------------------------------------------------------------------------------------------
+
+    def sum_over(self, axis: int, x: Array) -> Array:
+        """See ``Table``; where cells lie in another order, later sums would round differently."""
+        sums = self._sum(x, axis)
+        return np.ascontiguousarray(sums if self.class_first else self.lead(sums))
+
+    def diagonal(self, x: Array) -> Array:
+        """See ``Table``."""
+        return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
+
+    def and_valid(self, condition: Array) -> Array:
+        """The condition: zeros are in the place of invalid matrices."""
+        return condition
+
+    def zero_unless(self, condition: Array, x: Array) -> Array:  # noqa: ARG002
+        """Return x: zeros are in the place of invalid matrices."""
+        return x
+
+    # Eigenvalues ------------------------------------------------------------------------------------------------------
+
+    def eigenvalues(self, x: Array) -> Array:
+        """See ``Table``; in steps where that is faster, by a rule for the whole stack, not for the block."""
+        if not (self.class_first and takes_steps(self.n, x.dtype, self.stack.matrices)):
+            return super().eigenvalues(x)
+        self.stack.takes_steps = True
+        values = stepped_eigenvalues(x.reshape(self.n, self.n, -1))
+        return values.reshape(self.n, *x.shape[2:])
+
+    # Margins ----------------------------------------------------------------------------------------------------------
+
+    def wide(self, x: Array) -> Array:
+        """In float64, which holds products of counts of float32, and of others unless they are extreme."""
+        if self.is_moderate or self.total.dtype != np.float64:
+            return x.astype(np.float64, copy=False)
+        return super().wide(x)
+
+    @margin
+    def true(self) -> Array:
+        """Row sums."""
+        return self.sum_over(self.pred_axis, self.cells)
+
+    @margin
+    def pred(self) -> Array:
+        """Column sums."""
+        return self.sum_over(self.true_axis, self.cells)
+
+    @margin
+    def fn(self) -> Array:
+        """A difference where that is exact."""
+        return self.true - self.tp if self.exact else super().fn
+
+    @margin
+    def fp(self) -> Array:
+        """A difference where that is exact."""
+        return self.pred - self.tp if self.exact else super().fp
+
+    @margin
+    def tn(self) -> Array:
+        """A difference where that is exact."""
+        return self.not_true - self.fp if self.exact else super().tn
+
+    @margin
+    def not_true(self) -> Array:
+        """A difference where that is exact."""
+        return self.total[None, ...] - self.true if self.exact else super().not_true
+
+    @margin
+    def not_pred(self) -> Array:
+        """A difference where that is exact."""
+        return self.total[None, ...] - self.pred if self.exact else super().not_pred
+
+    def errors_outside(self, chosen: Array) -> Array:
+        """A difference where that is exact."""
+        if not self.exact:
+            return super().errors_outside(chosen)
+        return self.errors - self.sum(np.where(chosen, self.class_errors, 0), axis=0)
+
+    # Sums of products -------------------------------------------------------------------------------------------------
+
+    def _factor(self, x: Array) -> Array:
+        return self.scaled(x).astype(self.product_dtype, copy=False)
+
+    def _rounded(self, x: Array) -> Array:
+        """What has been made of factors, in the dtype of the cells."""
+        return x.astype(self.total.dtype, copy=False)
+
+    @margin
+    def _true(self) -> Array:
+        return self._factor(self.true)
+
+    @margin
+    def _pred(self) -> Array:
+        return self._factor(self.pred)
+
+    @margin
+    def _square(self) -> Array:
+        """m²."""
+        return self._factor(self.total) ** 2
+
+    @margin
+    def _overlap(self) -> Array:
+        """Σ true pred; to be taken from another product where both are exact."""
+        return self._dot(self._true, self._pred)
+
+    def _dot(self, x: Array, y: Array) -> Array:
+        """Σ x y over the classes."""
+        if self.exact_products:  # nothing rounds, so they may be added up in any order: in one pass
+            if x.size <= SMALL:
+                return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
+            return np.einsum("i...,i...->...", x, y)
+        return self.sum(x * y, axis=0)
+
+    @margin
+    def _class_covariance(self) -> Array:
+        factor = self._factor
+        if self.exact_products:
+            return factor(self.tp) * factor(self.total) - self._true * self._pred
+        return factor(self.tp) * factor(self.tn) - factor(self.fp) * factor(self.fn)
+
+    @margin
+    def covariance(self) -> Array:
+        """A difference of two sums where both are exact."""
+        if self.exact_products:
+            return self._rounded(self._factor(self.hits) * self._factor(self.total) - self._overlap)
+        return self._rounded(self.sum(self._class_covariance, axis=0))
+
+    @margin
+    def true_variance(self) -> Array:
+        """A difference of two sums where both are exact."""
+        if self.exact_products:
+            return self._rounded(self._square - self._dot(self._true, self._true))
+        return self._rounded(self._dot(self._true, self._factor(self.not_true)))
+
+    @margin
+    def pred_variance(self) -> Array:
+        """A difference of two sums where both are exact."""
+        if self.exact_products:
+            return self._rounded(self._square - self._dot(self._pred, self._pred))
+        return self._rounded(self._dot(self._pred, self._factor(self.not_pred)))
+
+    @margin
+    def disagreement_by_chance(self) -> Array:
+        """A difference of two sums where both are exact."""
+        if self.exact_products:
+            return self._rounded(self._square - self._overlap)
+        return self._rounded(self._dot(self._true, self._factor(self.not_pred)))
+
+    def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:  # noqa: ARG002
+        total = self.cellwise(self.total)
+        cells, whole = self.wide(self.cells), self.wide(total)
+        if self.exact_products:
+            beyond = cells * whole - self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
+        else:
+            around = [self.wide(x) for x in self.around]
+            beyond = cells * around[2] - around[0] * around[1]
+        return self.ratio(beyond, self.wide(sums) * whole)
+
+    @margin
+    def share_log_share(self) -> Array:
+        """See ``Table``; where no cell has most of a matrix, this is left of it, with the same bits."""
+        shares = self.shares
+        if (self.largest_share > 0.5).any():
+            return super().share_log_share
+        return shares * (np.log1p(shares.dtype.type(-0.5)) + self.log(2 * shares))
+
+    def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
+        if not self.exact_products:
+            return super()._twice_the_pairs(unit)
+        # Squares are exact as well, and so are their differences.
+        factor = self._pair_factor
+        total, cells = factor(self.total), factor(self.cells)
+        whole, same = total**2, self.sum(cells**2, axis=(self.true_axis, self.pred_axis))
+        true, pred = (self.sum(factor(x) ** 2, axis=0) for x in (self.true, self.pred))
+        return [whole - true - pred + same, pred - same, true - same, same - total]
+
+    def _pair_factor(self, x: Array) -> Array:
+        return x.astype(np.float64)
+
+
+class Known(HostTable):
+    """A table with known exact sums and products."""
+
+    def __init__(
+        self,
+        cells: Array,
+        *,
+        exact: bool = True,
+        exact_products: bool = False,
+        product_dtype: Any = np.float64,
+        **options: Any,
+    ) -> None:
+        super().__init__(cells, **options)
+        self.exact = exact
+        self.exact_products = exact_products
+        self.product_dtype = product_dtype
+
+
+class Looked(HostTable):
+    """A table that inspects whether all cells are integer-valued when a formula needs exact differences."""
+
+    def __init__(self, cells: Array, zero_division: float, stack: WholeStack, all_integers: Callable[[], bool]) -> None:
+        super().__init__(cells, stack=stack, zero_division=zero_division)
+        self._all_integers = all_integers
+        self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
+
+    @margin
+    def exact(self) -> bool:
+        """Whether sums and differences of cells are exact."""
+        return self.largest < rounds_from(self.cells.dtype) and self._all_integers()
+
+    @margin
+    def exact_products(self) -> bool:
+        """Whether sums of products of two counts are exact."""
+        return holds_products(np.float64, self.largest) and self.exact
+
+    @margin
+    def product_dtype(self) -> Any:
+        """The dtype of these products."""
+        return product_dtype_of(self.cells.dtype, self.largest) if self.exact else np.float64
+
+    @margin
+    def is_moderate(self) -> bool:
+        """Whether products of five counts stay in the range of the dtype."""
+        if self.exact:
+            return True
+        limits = np.finfo(self.cells.dtype)
+        smallest = np.min(self.cells, where=self.cells > 0, initial=1)
+        return bool(smallest > limits.tiny**0.2 and self.largest < limits.max**0.2)
+
+    @margin
+    def scale(self) -> Array | None:
+        """No power of two where totals leave products of two margins in range."""
+        lowest, highest = moderate_totals(self.cells.dtype)
+        if self.largest < highest and (self.exact or np.min(self.total, where=self.total > 0, initial=1) > lowest):
+            return None
+        return super().scale

@@ -1,0 +1,178 @@
+"""What results have in common: a text of at most a screen, plain numbers for JSON, and a data frame."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import as_arrays
+from matrics._rounding import significant
+
+__all__ = ["frame_of", "short_repr", "to_dict"]
+
+FEW = 6  # elements of an array, of a list or of a dictionary that a text shows
+LONGEST = 160  # characters of a text within another
+
+
+def to_dict(scores: Any) -> dict[str, Any]:
+    """Scores as plain numbers, lists and dictionaries, as ``json.dumps``, loggers and trainers take them.
+
+    Parameters
+    ----------
+    scores : mapping, or a result
+        What :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of this
+        library returns. Arrays of any library will do; it waits for their device.
+
+    Returns
+    -------
+    dict
+        With plain texts as keys. Values of one matrix are numbers of Python, those of a stack nested lists, and
+        intervals and the like dictionaries of their fields. NaN stays NaN.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> scores = matrics.score([[45, 5], [5, 45]], "accuracy,recall:class")
+    >>> matrics.to_dict(scores)
+    {'accuracy': 0.9, 'recall:class': [0.9, 0.9]}
+    >>> import json
+    >>> json.dumps(matrics.to_dict(matrics.ranking.roc_curve([0, 1], [0.2, 0.7])))
+    '{"fpr": [0.0, 0.0, 1.0], "tpr": [0.0, 1.0, 1.0], "thresholds": [Infinity, 0.7, 0.2]}'
+    """
+    if not isinstance(scores, Mapping) and not _is_result(scores):
+        raise TypeError(f"scores: expected the dictionary or the result that a function returned, got {scores!r:.60}")
+    found: dict[str, Any] = _plain(scores)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    for kind in (str, int, float):  # a code of a status is an integer, and a key with a title a text
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if _is_result(value):
+        return {name: _plain(one) for name, one in _fields(value).items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(one) for one in value]
+    if hasattr(value, "dtype"):
+        found = _on_host(value)
+        return str(value) if found is None else _plain(found.tolist())
+    return str(value)
+
+
+def short_repr(result: Any) -> str:
+    """The fields of a result: numbers rounded to four digits, and of large arrays their shape and dtype.
+
+    Arrays that are traced have no values to show, only a shape.
+    """
+    parts = [f"{name}={_short(value)}" for name, value in _fields(result).items()]
+    return f"{type(result).__name__}({', '.join(parts)})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return significant(float(value), 4)
+    if isinstance(value, Mapping):
+        return f"{{{_listed([f'{str(key)!r}: {_short(one)}' for key, one in value.items()])}}}"
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return _short_array(value)
+    if isinstance(value, (list, tuple)) and not _is_result(value):
+        return f"[{_listed([_short(one) for one in value])}]"
+    text = repr(value)
+    return text if len(text) <= LONGEST or _is_result(value) else f"{text[:LONGEST]}…"
+
+
+def _listed(parts: list[str]) -> str:
+    return ", ".join(parts if len(parts) <= FEW else [*parts[: FEW // 2], f"… {len(parts) - FEW // 2} more"])
+
+
+def _short_array(array: Any) -> str:
+    shape = tuple(array.shape)
+    few = all(isinstance(size, int) for size in shape) and int(np.prod(shape)) <= FEW
+    found = _on_host(array) if few else None
+    if found is None:
+        return f"<{str(array.dtype).removeprefix('torch.')} array of shape {shape}>"
+    return _short(found.tolist()) if found.ndim else _short(found.item())
+
+
+def frame_of(result: Any, *, indexed: bool = True) -> Any:
+    """A data frame of pandas with a row for each element of the arrays, and a column for each field.
+
+    Rows are along the axes that all arrays have in common, from the first on, with their positions in ``index_0``,
+    ``index_1``, …; further axes become columns (``roots/0``, ``roots/1``), as do the fields of results within the
+    result (``threshold/low``).
+
+    Parameters
+    ----------
+    result
+        A result, or a mapping of names of columns to arrays.
+    indexed
+        Whether the positions are columns; not needed if other columns identify a row.
+    """
+    pandas = _pandas()
+    columns = _columns(result if isinstance(result, Mapping) else _fields(result), "")
+    shapes = [column.shape for column in columns.values()]
+    depth = next(
+        (k for k in range(min(map(len, shapes))) if len({shape[k] for shape in shapes}) > 1), min(map(len, shapes))
+    )
+    common = shapes[0][:depth]
+    places = np.indices(common).reshape(depth, math.prod(common))
+    found = {f"index_{axis}": place for axis, place in enumerate(places)} if indexed else {}
+    for name, column in columns.items():
+        for place in np.ndindex(*column.shape[depth:]):
+            title = "/".join([name, *([",".join(map(str, place))] if place else [])])
+            found[title] = column[(..., *place)].reshape(-1)
+    return pandas.DataFrame(found)
+
+
+def _columns(fields: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Arrays of NumPy by the names of their columns; a measure has its title as its name."""
+    found = {}
+    for name, value in fields.items():
+        if _is_result(value):
+            found.update(_columns(_fields(value), f"{prefix}{name}/"))
+        elif isinstance(value, Mapping):
+            found.update(_columns({getattr(key, "title_", str(key)): one for key, one in value.items()}, prefix))
+        elif value is not None:
+            array = _on_host(value) if hasattr(value, "dtype") else np.asarray(value)
+            if array is None:
+                raise TypeError(f"{name}: expected concrete values, got a traced array")
+            found[f"{prefix}{name}"] = array
+    return found
+
+
+def _pandas() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: python -m pip install pandas") from error
+
+
+def _is_result(value: Any) -> bool:
+    return hasattr(type(value), "_fields") or (dataclasses.is_dataclass(value) and not callable(value))
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    """The fields of a named tuple or of a data class, by name."""
+    if isinstance(result, tuple):
+        return dict(zip(type(result)._fields, tuple(result), strict=True))  # type: ignore[attr-defined]
+    return {one.name: getattr(result, one.name) for one in dataclasses.fields(result)}
+
+
+def _on_host(array: Any) -> Any:
+    """An array of any library as one of NumPy; None if it has no values, as in code that is traced."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return np.asarray(array)
+    try:
+        backend, (found,) = as_arrays(result=array)
+        return np.asarray(backend.to_numpy(backend.detached(found)))
+    except (TypeError, ValueError, RuntimeError):
+        return np.asarray(array) if hasattr(array, "to_numpy") else None

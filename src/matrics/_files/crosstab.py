@@ -1,0 +1,97 @@
+"""One matrix in a text file: only numbers, or a crosstab with labels in the first row and the first column."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._catalogue.classes import Sorted
+from matrics._quoting import cut, first_twice, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matrics._files.text import Row
+
+Array = Any
+
+
+def read_numbers(rows: Iterable[Row], skip: int = 0) -> Array:
+    """Read the numbers of all rows, without the first ``skip`` columns."""
+    numbers = []
+    for line, row in rows:
+        for column, cell in enumerate(row[skip:], skip + 1):
+            if not is_number(cell):
+                raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
+        numbers.append([float(cell) for cell in row[skip:]])
+    return np.array(numbers)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; Python would read 1_0 as 10."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def is_crosstab(header: Sequence[str], rows: Iterable[Row]) -> bool:
+    """Whether the first column and the first row have labels in common, and the corner is a name or empty.
+
+    A corner that begins like a number is rather a mistyped number of a matrix.
+    """
+    named = len(header) > 2 and not re.match(r"\s*[-+.]?[0-9]", header[0])
+    return named and not set(header[1:]).isdisjoint(row[0] for _, row in rows)
+
+
+def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tuple[str, ...]]:
+    """Read a crosstab: its counts, with the columns in the order of the rows, and its labels in that order."""
+    true, pred = [row[0] for _, row in rows], list(header[1:])
+    for where, labels in (("row", true), ("column", pred)):
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
+    rows_of, columns_of = set(true), {label: k for k, label in enumerate(pred)}
+    missing = [f"no row {quoted(label)}" for label in pred if label not in rows_of]
+    missing += [f"no column {quoted(label)}" for label in true if label not in columns_of]
+    if missing:
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        raise ValueError(
+            f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
+        )
+    counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
+    there = np.nonzero(counts)
+    refuse_totals(there[0], there[1], counts[there], true)
+    return counts, tuple(true)
+
+
+def refuse_totals(true: Array, pred: Array, counts: Array, labels: Sequence[Any]) -> None:
+    """Raise if a class has the sums of all others, as the totals of a table do, whatever they are called.
+
+    ``true`` and ``pred`` are the classes of the cells that are not 0, and ``counts`` their counts.
+    """
+    n, whole = len(labels), counts.sum(dtype=np.float64)
+    if n < 3 or not np.isfinite(whole):
+        return
+    rows, columns = (np.bincount(side, counts, n) for side in (true, pred))
+    for k in np.flatnonzero(np.isclose(2 * rows, whole) & np.isclose(2 * columns, whole)).tolist():
+        inner = (true != k) & (pred != k)
+        for side, other in ((true, pred), (pred, true)):
+            sums = np.bincount(other[inner], counts[inner], n)
+            sums[k] = counts[inner].sum()
+            if not sums[k] or not np.allclose(np.bincount(other[side == k], counts[side == k], n), sums):
+                break
+        else:
+            raise ValueError(
+                f"expected only counts, got a row and a column {quoted(labels[k])} with the sums of the others: leave "
+                "these totals out"
+            )
+
+
+def has_order(labels: Sequence[str]) -> bool:
+    """Whether the order of the rows has a meaning: the alphabetical order of texts, as by pandas.crosstab, has none."""
+    if all(re.fullmatch("-?[0-9]+", label) for label in labels):
+        return True
+    return not isinstance(Sorted.of(labels), Sorted) or tuple(labels) != tuple(sorted(labels))

@@ -1,0 +1,103 @@
+"""The Parquet files of a folder or a pattern, with values in the names of folders: ``year=2024``."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from matrics._files.compression import suffix_of
+from matrics._files.foreign import READERS
+from matrics._files.text import TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+SUFFIX = ".parquet"
+NO_FILE = "{}: expected at least one file of such a name, got none"
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A file of a data set, and the columns that the names of its folders are."""
+
+    path: Path
+    folders: tuple[tuple[str, str], ...] = ()
+
+    def value(self, name: str) -> str:
+        """The value of a column that is the name of a folder."""
+        found = dict(self.folders).get(name, NO_VALUE)
+        if found in ("", NO_VALUE):
+            raise ValueError(f"{self.path}: expected a folder {name}=VALUE above the file, got none with a value")
+        return found
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern with ``*``, ``?`` or ``[``; an existing file of this name is no pattern."""
+    return glob.has_magic(str(path)) and not path.exists()
+
+
+def texts(path: Path) -> list[Path]:
+    """The text files that match a pattern, sorted by name."""
+    found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute ones, too)
+    if not found:
+        raise ValueError(NO_FILE.format(path))
+    return found
+
+
+def refuse_stream(path: Path) -> None:
+    """Raise for what can be read only from its beginning to its end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{path}: expected a file that can be read in any order, got a pipe or a device")
+
+
+def find(path: Path) -> list[Fragment]:
+    """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
+    if is_pattern(path) and suffix_of(path) in (*TEXTS, *READERS):
+        return [Fragment(file) for file in texts(path)]
+    if is_pattern(path):
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones, too)
+        files = [file for one in found for file in (_within(one) if one.is_dir() else [one])]
+        fixed = Path(*path.parts[: next(k for k, part in enumerate(path.parts) if glob.has_magic(part))])
+    elif path.is_dir():
+        files, fixed = list(_within(path)), path
+    else:
+        refuse_stream(path)
+        return [Fragment(path)]
+    if not files and is_pattern(path):
+        raise ValueError(NO_FILE.format(path))
+    if not files:
+        raise ValueError(f"{path}: expected a file, got a directory without files that end in {SUFFIX}")
+    ordered = sorted(set(files), key=lambda file: file.parts)
+    if all(suffix_of(file) in TEXTS for file in ordered):
+        return list(map(Fragment, ordered))
+    fragments = []
+    for file in ordered:
+        if file.suffix.lower() != SUFFIX:
+            raise ValueError(
+                f'{file}: expected only Parquet files, got another; name the files to read: "**/*{SUFFIX}"'
+            )
+        fragments.append(Fragment(file, tuple(_folders(file.relative_to(fixed).parts[:-1]))))
+    return fragments
+
+
+def _within(folder: Path) -> Iterable[Path]:
+    """All files of a folder; what begins with a dot or a line is not data, as everywhere that writes data sets."""
+    for where, folders, files in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        yield from (Path(where, name) for name in files if not name.startswith((".", "_")))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _folders(parts: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if equals and name:
+            yield unquote(name), unquote(value)

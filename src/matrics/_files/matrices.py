@@ -1,0 +1,183 @@
+"""From a path to a stack of confusion matrices: read, or counted from labels. Pickled data is never loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from matrics._arrays import NUMPY
+from matrics._engine.evaluation import as_stack
+from matrics._files.compression import suffix_of
+from matrics._files.count import COUNT_ALONE, During, count
+from matrics._files.fragments import is_pattern
+from matrics._files.inputs import Input, open_input, open_labels
+from matrics._files.keys import Key
+from matrics._files.labels import given_order
+from matrics._files.names import Names
+from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.rows import name_of, named
+from matrics._files.source import MatrixSource
+from matrics._files.text import STDIN, open_text
+from matrics._quoting import quoted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matrics._files.counts import SortedCounts
+    from matrics._files.text import TextFile
+
+Array = Any
+
+
+def read(found: Path | Input, names: Names, rows: str | None, during: During = COUNT_ALONE) -> MatrixSource:
+    """Open a file of confusion matrices, or count a file of labels."""
+    if rows not in (None, "true", "pred"):
+        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
+    names.check()
+    found = found if isinstance(found, Input) else open_input(found, counts_as_rows=names.counts is not None)
+    path = found.path
+    if found.kind == "arrays":
+        if suffix_of(path) == ".npy":
+            from matrics._files.npy import NpyStack
+
+            return _matrices(str(path), NpyStack(path), names, rows)
+        return _read_npz(path, names, rows)
+    if found.kind == "text" and len(found.files) < 2 and not (is_pattern(path) or path.is_dir()):
+        return _read_text(found, names, rows, during)
+    return _count(found, names, rows, during)
+
+
+def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
+    from matrics._files.npz import NpzStack, members
+
+    arrays = members(path)
+    if not arrays:
+        raise ValueError(f"{path}: expected at least one array, got none")
+    for array in arrays:
+        as_stack(array.like, name=f"{path}: array {quoted(array.name)}")
+    if len({array.shape for array in arrays}) > 1:
+        shapes = ", ".join(f"{array.name} {array.shape}" for array in arrays)
+        raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")
+    keys = pa.array([array.name for array in arrays]) if len(arrays) > 1 else None
+    return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
+
+
+def _read_text(given: Input, names: Names, rows: str | None, during: During) -> MatrixSource:
+    """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
+    path = given.path
+    file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
+    with named(file), open_text(path, suffix, names.encoding) as text:
+        if not text.header:
+            raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
+        found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
+        if found is None:
+            return _count(given, names, rows, during, text)
+        counts, labels = found
+        if names.order is not None and labels is not None:
+            counts, labels = _in_order(counts, labels, names.order)
+    return _matrices(file, counts, names, rows, classes=labels)
+
+
+def _in_order(counts: Array, labels: tuple[str, ...], order: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """A crosstab with its classes in the order of ``--labels``."""
+    classes = given_order(labels, order)
+    wide = np.zeros((len(classes), len(classes)), counts.dtype)
+    places = [classes.index(label) for label in labels]
+    wide[np.ix_(places, places)] = counts
+    return wide, classes
+
+
+def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
+    """Parse a matrix and its labels; None if the rows are something else."""
+    from matrics._files import crosstab
+
+    first, *start = text.first_rows()
+    if crosstab.is_crosstab(first[1], start):
+        _, *others = text.rows()
+        return crosstab.read_crosstab(first[1], others)
+    if set(names.labels).isdisjoint(first[1]) and any(map(crosstab.is_number, first[1])):
+        return crosstab.read_numbers(text.rows()), None
+    return None
+
+
+def _count(given: Input, names: Names, rows: str | None, during: During, text: TextFile | None = None) -> MatrixSource:
+    file = name_of(given.path)
+    if rows is not None:
+        raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
+    rows_of_labels = open_labels([given], names, text)
+    counted = count(rows_of_labels, during, warns=False).renamed(names.positive)
+    are_named = rows_of_labels.names.order is not None  # by --labels, which are meant
+    if not are_named:
+        refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
+        refuse_disjoint(file, counted.sides[0], counted.foreign, rows_of_labels.names.labels)
+    source = counted_source(file, counted)
+    if source.apart:  # before a warning, as an error is one line
+        try:
+            source.known(names.positive)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
+    if not (rows_of_labels.is_log or are_named):
+        warn_of_odd_labels(file, *counted.sides)
+    return source
+
+
+def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
+    """Counts as a source of matrices: one for each group, and without groups one."""
+    cells, squares = counted.stack(counted.cells), None
+    effective = None
+    if counted.squares is not None:
+        from matrics._uncertainty.weighted import kish
+
+        squares = counted.stack(counted.squares)
+        weights, of_squares = (np.add.reduceat(x, counted.starts) for x in (counted.cells, counted.squares))
+        effective = kish(weights, of_squares, NUMPY)
+    clusters = starts = None
+    if counted.parts is not None:
+        clusters, starts = counted.clusters, np.searchsorted(counted.parts, counted.starts)
+    return MatrixSource(
+        file,
+        cells,
+        tuple(Key(name, 0, values) for name, values in counted.groups.items()),
+        tuple(map(str, counted.classes.to_pylist())),
+        ordered=counted.ordered,
+        apart=counted.apart,
+        squares=squares,
+        effective_samples=effective,
+        clusters=clusters,
+        starts=starts,
+    )
+
+
+def _matrices(
+    file: str,
+    stack: Array,
+    names: Names,
+    rows: str | None,
+    *,
+    arrays: Array | None = None,
+    classes: tuple[str, ...] | None = None,
+) -> MatrixSource:
+    rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
+    renamed = tuple((one, getattr(names, one) != getattr(Names, one)) for one in ("true", "pred", "missing"))
+    read = (("na", names.na), ("text-labels", names.text_labels), ("labels", classes is None and names.order))
+    for option, given in (("by", names.by), *rest, *renamed, *read):
+        if given:
+            columns = " and ".join(names.labels)
+            raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
+    if isinstance(stack, np.ndarray):
+        as_stack(stack, name=file)
+    if 0 in stack.shape:
+        raise ValueError(f"{file}: expected at least one confusion matrix, got shape {stack.shape}")
+    of_arrays = () if arrays is None else (Key("array", 0, arrays),)
+    indexed = range(len(of_arrays), len(stack.shape) - 2)
+    keys = (*of_arrays, *(Key(f"index_{axis - len(of_arrays)}", axis) for axis in indexed))
+    names_of_classes = classes or tuple(map(str, range(stack.shape[-1])))
+    ordered = True
+    if classes is not None and names.order is None:
+        from matrics._files.crosstab import has_order
+
+        ordered = has_order(classes)
+    named_classes = classes is not None
+    return MatrixSource(file, stack, keys, names_of_classes, rows or "true", named=named_classes, ordered=ordered)

@@ -1,0 +1,86 @@
+"""Which columns of a file are read, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from matrics._quoting import cut, quoted, quoted_list
+
+
+@dataclass(frozen=True)
+class Names:
+    """The columns of the labels and of the groups."""
+
+    true: str = "y_true"
+    pred: str = "y_pred"
+    by: tuple[str, ...] = ()
+    clusters: str | None = None  # rows with the same value are not independent
+    counts: str | None = field(default=None, kw_only=True)  # the number of samples of each row
+    weight: str | None = field(default=None, kw_only=True)  # how much each sample matters, or of counts their sum
+    squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
+    missing: str = field(default="error", kw_only=True)  # what becomes of rows without a value: drop, class
+    encoding: str = field(default="utf-8", kw_only=True)  # of text
+    na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
+    text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
+    order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
+    positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
+
+    def check(self) -> None:
+        """Raise if one column is named twice."""
+        if self.true == self.pred:
+            raise ValueError(f"--pred: expected a column other than the true labels, got {quoted(self.pred)} for both")
+        if self.clusters in {*self.by, *self.labels}:
+            raise ValueError(
+                f"--clusters: expected a column other than the labels and --by, got {quoted(self.clusters)}"
+            )
+        if self.counts in {*self.by, *self.labels}:
+            raise ValueError(f"--counts: expected a column other than the labels and --by, got {quoted(self.counts)}")
+        if self.weight in {*self.by, *self.labels, self.clusters} - {None}:
+            raise ValueError(
+                f"--weight: expected a column other than the labels, groups and samples, got {quoted(self.weight)}"
+            )
+        if None not in (self.counts, self.weight):
+            raise ValueError(f"--counts: expected no such option with --weight, got {quoted(self.counts)}")
+        if None not in (self.counts, self.clusters):
+            raise ValueError(f"--counts: expected no such option with --clusters, got {quoted(self.counts)}")
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The columns of groups, and of clusters."""
+        return self.by if self.clusters is None else (*self.by, self.clusters)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Both columns of labels."""
+        return self.true, self.pred
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of numbers."""
+        return tuple(name for name in (self.weight, self.squares) if name is not None)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of text that may be empty, and is never a number."""
+        return ()
+
+
+def wanted_columns(names: Names) -> list[str]:
+    """The columns that are read."""
+    counts = [] if names.counts is None else [names.counts]
+    return list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *counts, *names.cells]))
+
+
+def check_columns(header: Sequence[str], names: Names) -> list[str]:
+    """The columns that are read; raise unless each is there once."""
+    wanted = wanted_columns(names)
+    there = quoted_list(header, 20)
+    for name in wanted:
+        if name not in header:
+            raise ValueError(
+                f"expected the columns {cut(', '.join(wanted))}, got no {quoted(name)}; the columns are {there}"
+            )
+        if list(header).count(name) > 1:
+            raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {there}")
+    return wanted

@@ -1,0 +1,133 @@
+"""Tables as files: Parquet with a row group for each table, or comma-separated values."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from matrics._files.outputs.sealed import create
+from matrics._files.outputs.texts import csv_text
+
+KEY = b"matrics"  # key of the record in the metadata of a part
+CODEC = "zstd"
+FAST_CODEC = "lz4"  # of parts that are put together in one file later
+
+
+class Writer(Protocol):
+    """A file of tables with the same columns."""
+
+    def write(self, table: Any) -> None:
+        """Write the rows of a table behind those that are there."""
+
+    def finish(self) -> None:
+        """Write the end, wait until all of it is on the disk, and check it."""
+
+    def close(self) -> None:
+        """Close the file without finishing it."""
+
+
+class CsvWriter:
+    """Comma-separated values; undefined ones are empty cells."""
+
+    def __init__(self, path: Path, schema: Any) -> None:
+        self._file = create(path)
+        self._file.write(csv_text([schema.names]).encode())  # pyarrow would put every name in quotes
+
+    def write(self, table: Any) -> None:
+        """Write the rows of a table."""
+        try:
+            pyarrow.csv.write_csv(table, self._file, pyarrow.csv.WriteOptions(include_header=False))
+        except pa.ArrowInvalid as error:  # such as bytes that are no text
+            raise ValueError(f"--output: expected a name that ends in .parquet for these columns: {error}") from error
+
+    def finish(self) -> None:
+        """Wait until all of it is on the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def close(self) -> None:
+        """Close the file without finishing it."""
+        with contextlib.suppress(OSError):  # the disk may be full when the buffer is written
+            self._file.close()
+
+
+class ParquetWriter:
+    """Parquet with one row group for each table; undefined values are nulls."""
+
+    def __init__(self, path: Path, schema: Any) -> None:
+        self._path, self._rows = path, 0
+        self._file = create(path)
+        self._writer = pq.ParquetWriter(self._file, schema.remove_metadata(), **parquet_options(schema))
+
+    def write(self, table: Any) -> None:
+        """Write the rows of a table, if it has any."""
+        if table.num_rows:
+            self._writer.write_table(table.replace_schema_metadata(None), row_group_size=table.num_rows)
+            self._rows += table.num_rows
+
+    def finish(self) -> None:
+        """Write the footer, wait until all of it is on the disk, and check that it has all rows."""
+        self._writer.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        found = pq.read_metadata(self._path).num_rows
+        if found != self._rows:
+            raise OSError(f"{self._path}: expected {self._rows} rows, got {found} in the file that was written")
+
+    def close(self) -> None:
+        """Close the file without finishing it."""
+        if not self._file.closed:
+            with contextlib.suppress(OSError):  # the disk may be full for the footer
+                self._writer.close()
+            with contextlib.suppress(OSError):
+                self._file.close()
+
+
+def open_writer(path: Path, kind: str, schema: Any) -> Writer:
+    """A new file of the kind ``csv`` or ``parquet``."""
+    return CsvWriter(path, schema) if kind == "csv" else ParquetWriter(path, schema)
+
+
+def parquet_options(schema: Any, codec: str = CODEC) -> dict[str, Any]:
+    """The encodings of columns: dictionaries only for text, because scores rarely repeat; indices increase by one."""
+    texts = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
+    integers = [one.name for one in schema if pa.types.is_integer(one.type)]
+    return {
+        "compression": codec,
+        "use_dictionary": texts or False,
+        "column_encoding": dict.fromkeys(integers, "DELTA_BINARY_PACKED") or None,
+        "write_page_checksum": True,
+    }
+
+
+def part_of(table: Any, codec: str) -> tuple[Any, Any]:
+    """A table as a whole Parquet file in memory, without its end: what else is known of it is written with that."""
+    sink = pa.BufferOutputStream()
+    writer = pq.ParquetWriter(sink, table.schema, **parquet_options(table.schema, codec))
+    if table.num_rows:
+        writer.write_table(table, row_group_size=table.num_rows)
+    return sink, writer
+
+
+def end_part(part: tuple[Any, Any], known: dict[str, Any]) -> memoryview:
+    """The bytes of a part, with its record in the metadata."""
+    sink, writer = part
+    writer.add_key_value_metadata({KEY: json.dumps(known).encode()})
+    writer.close()
+    return memoryview(sink.getvalue())
+
+
+def known_of_part(content: bytes) -> dict[str, Any]:
+    """The record of a part."""
+    metadata = pq.read_metadata(pa.BufferReader(content)).metadata
+    known: dict[str, Any] = json.loads(metadata[KEY])
+    return known

@@ -1,0 +1,177 @@
+"""Rows of files in batches, and the next batch read while this one is counted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from matrics._files.columns import decoded
+from matrics._files.names import wanted_columns
+from matrics._files.text import STDIN, TextFile, open_text
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+    from pathlib import Path
+
+    from matrics._files.names import Names
+
+Item = TypeVar("Item")
+
+BATCH_ROWS = 2**20
+AHEAD = 1  # batches that are read and wait
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file: columns by name."""
+
+    table: Any  # a pyarrow.RecordBatch
+    file: str
+    row: int = 0  # the place of the first row in the file, from 0
+    where: str = "the data"  # the file's name, if there are several
+    read: float = 0.0  # bytes of all files up to its end, as far as known
+
+
+class RowReader(Protocol):
+    """The rows of one or more files, in order."""
+
+    @property
+    def count(self) -> int | None:
+        """The number of all rows, if it is known before they are read."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """The rows of text files; ``opened`` is the one file that is open already, such as a pipe."""
+
+    paths: tuple[Path, ...]
+    suffixes: tuple[str, ...]
+    names: Names
+    opened: TextFile | None = None
+
+    @property
+    def count(self) -> int | None:
+        """Not known before they are read."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 if one of them is a stream."""
+        return total_size(self.paths) if self.opened is None and STDIN not in self.paths else 0
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+        position = before = 0
+        for path, suffix in zip(self.paths, self.suffixes, strict=True):
+            file, first = name_of(path), position
+            opened = (
+                open_text(path, suffix, self.names.encoding)
+                if self.opened is None
+                else contextlib.nullcontext(self.opened)
+            )
+            with named(file), opened as text:
+                for table in text.batches(self.names):
+                    position += len(table)
+                    if position > start:  # the rows before must be parsed to find where they end
+                        new = table.slice(max(0, len(table) - (position - start)))
+                        where = file if len(self.paths) > 1 else "the data"
+                        yield position, Batch(new, file, position - len(new) - first, where, before + text.read_bytes)
+                before += text.read_bytes
+
+    def table(self) -> Any:
+        """All rows at once: columns of text, and of numbers where only those fit."""
+        names, parts = self.names, [pa.Table.from_batches([batch.table]) for _, batch in self.batches()]
+        wanted = wanted_columns(names)
+        if not parts:
+            kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
+            return pa.schema(kinds).empty_table()
+        columns = {}
+        for name in wanted:
+            chunks = [
+                pc.cast(decoded(part[name]), part[name].type if name in names.numbers else pa.large_string())
+                for part in parts
+            ]
+            columns[name] = pa.chunked_array([one for chunk in chunks for one in chunk.chunks])
+        return pa.table(columns)
+
+
+def name_of(path: Path) -> str:
+    """Return what messages call a file."""
+    return "standard input" if path == STDIN else str(path)
+
+
+def total_size(paths: Iterable[Path]) -> int:
+    """The bytes of all files."""
+    return sum(path.stat().st_size for path in paths)
+
+
+class FileError(ValueError):
+    """An error that begins with the name of its file."""
+
+
+@contextlib.contextmanager
+def named(file: str) -> Iterator[None]:
+    """Errors begin with the name of the file, once."""
+    try:
+        yield
+    except (FileError, MemoryError):  # pyarrow's MemoryError is an ArrowException, and no fault of the file
+        raise
+    except (ValueError, OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno:
+            # The content is not at fault, so the finished parts of an output are kept.
+            reason = error.strerror if error.filename else os.strerror(error.errno)
+            raise OSError(error.errno, reason, error.filename or file) from error
+        is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
+        message = str(error) if is_own else f"expected a file that pyarrow can read, got: {error}"
+        raise FileError(f"{file}: {message}") from error
+
+
+def ahead(items: Iterator[Item]) -> Generator[Item]:
+    """Yield the same items, while a thread makes the next one."""
+    waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
+    done = threading.Event()
+
+    def put(item: Item | None, error: BaseException | None = None) -> None:
+        while not done.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put((item, error), timeout=0.1)
+                return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item)
+                if done.is_set():
+                    return
+            put(None)
+        except BaseException as error:  # noqa: BLE001 (raised again where the items are taken)
+            put(None, error)
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = waiting.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+            del item  # or it would be held while the next one is waited for
+    finally:
+        done.set()
+        thread.join()

@@ -1,0 +1,228 @@
+"""From a column of true labels and columns of scores to the curves of a file: one for each group and positive class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from matrics._catalogue.classes import Classes
+from matrics._files import columns as of_columns
+from matrics._files.inputs import read_rows
+from matrics._files.keys import Key, Keyed
+from matrics._files.labels import MISSING_CLASS, TRUTHS, spelled
+from matrics._files.labels import coded as labels_of_rows
+from matrics._files.names import Names
+from matrics._files.source import MatrixSource
+from matrics._quoting import first_twice, quoted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Array = Any
+
+MOST_NAMED = 10  # labels in a message
+
+
+@dataclass(frozen=True)
+class ScoreNames(Names):
+    """The columns of the true labels, of the scores and of the groups."""
+
+    scores: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The column of true labels."""
+        return (self.true,)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of scores."""
+        return self.scores
+
+    @classmethod
+    def parse(cls, given: list[str], *, true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
+        """Read ``COLUMN``, ``LABEL=COLUMN`` or several of these: of several, a column without a label has its name."""
+        parts = [part for text in given for part in text.split(",") if part]
+        pairs = [part.partition("=") for part in parts]
+        if not parts or not all(column or not equals for _, equals, column in pairs):
+            raise ValueError(
+                f"--scores: expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(given))}"
+            )
+        columns = tuple(column or label for label, _, column in pairs)
+        is_single = len(pairs) == 1 and not pairs[0][1]
+        classes = () if is_single else tuple(label for label, _, _ in pairs)
+        for what, names in (("column", columns), ("label", classes)):
+            twice = first_twice(names)
+            if twice is not None:
+                raise ValueError(f"--scores: expected each {what} once, got {quoted(twice)} twice")
+        if positive is not None and not is_single:
+            raise ValueError("--positive: expected one column of scores with it, got labels in --scores")
+        if true in columns or set(by) & {true, *columns}:
+            raise ValueError(
+                "--scores: expected columns other than the true labels and --by, got "
+                + repr(next(iter({true} & set(columns) or set(by) & {true, *columns})))
+            )
+        if len(classes) > 1 and "class" in by:
+            raise ValueError("--by: expected no column 'class' with scores of several classes, which has this name")
+        return cls(true, "", by, None, columns, classes, positive=positive)
+
+
+@dataclass(frozen=True)
+class Scored(Keyed):
+    """The samples of a file: of each group the labels as numbers of classes, and the scores of each positive class."""
+
+    file: str
+    keys: tuple[Key, ...]
+    classes: tuple[str, ...]  # all labels, sorted
+    ordered: bool  # whether their order has a meaning, as for numbers
+    positives: tuple[int, ...]  # the positive class of each column of scores
+    groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
+    samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
+    sample_names: list[str] = field(default_factory=list, repr=False)
+    left_out: int = 0  # rows without a label or a score
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The axes of groups, and of positive classes if there are several."""
+        return (*([len(self.groups)] if self.of_groups else []), *([len(self.positives)] if self.has_several else []))
+
+    @property
+    def has_several(self) -> bool:
+        """Whether there are several positive classes, and so a last key for them."""
+        return len(self.positives) > 1
+
+    @property
+    def of_groups(self) -> tuple[Key, ...]:
+        """The keys of the groups."""
+        return self.keys[:-1] if self.has_several else self.keys
+
+    @property
+    def samples(self) -> int:
+        """Number of rows."""
+        return sum(len(true) for true, _ in self.groups)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the classes 0 and 1 of a curve."""
+        if self.has_several:
+            return "the rest", "the class"
+        positive = self.positives[0]
+        rest = [name for k, name in enumerate(self.classes) if k != positive]
+        return rest[0] if len(rest) == 1 else "rest", self.classes[positive]
+
+    @property
+    def rest(self) -> dict[str, int]:
+        """The samples of each class that counts as negative, where one class is positive."""
+        sizes = np.bincount(np.concatenate([true for true, _ in self.groups]), minlength=len(self.classes))
+        return {name: int(sizes[k]) for k, name in enumerate(self.classes) if k != self.positives[0]}
+
+    @property
+    def known(self) -> Classes:
+        """The classes of a curve, for specs of measures."""
+        return Classes.of(2, self.sides, by_construction=True)
+
+    def curve(self, position: int) -> tuple[Array, Array]:
+        """Which samples of a curve are positive, and their scores."""
+        group, column = divmod(position, len(self.positives))
+        true, scores = self.groups[group]
+        return (true == self.positives[column]).astype(np.int64), scores[:, column]
+
+    def matrices(self, threshold: float | None) -> MatrixSource:
+        """Confusion matrices of all groups: of the class with the highest score, or of scores above a threshold."""
+        n = 2 if threshold is not None else len(self.classes)
+        stack = np.zeros((len(self.groups), n, n), np.int64)
+        of_column = np.asarray(self.positives)
+        for k, (true, scores) in enumerate(self.groups):
+            if threshold is None:
+                pred = of_column[scores.argmax(axis=1)]
+            else:
+                true, pred = true == of_column[0], scores[:, 0] >= threshold  # noqa: PLW2901 (as two classes)
+            stack[k] = np.bincount(true * n + pred, minlength=n * n).reshape(n, n)
+        keys = self.of_groups
+        stack = stack if keys else stack[0]
+        if threshold is None:
+            return MatrixSource(self.file, stack, keys, self.classes, ordered=self.ordered)
+        return MatrixSource(self.file, stack, keys, self.sides, by_construction=True)
+
+
+def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
+    """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
+    file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)
+    missing = sorted(set(range(len(classes))) - set(positives))
+    if of_all and names.classes and missing:
+        raise ValueError(f"--scores: expected a column of every label, got none of {quoted(classes[missing[0]])}")
+    keys = [Key(name, 0, column) for name, column in values.items()]
+    if len(positives) > 1:
+        keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
+    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out)
+
+
+def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
+    if not table.num_rows:
+        raise ValueError("expected at least one row of scores, got none")
+    for name in table.column_names:
+        of_columns.refuse_missing(name, of_columns.decoded(table[name]))
+    true, labels, ordered = labels_of_rows(table, names.true)
+    there = tuple(map(str, labels.to_pylist()))
+    classes, positives = _positives(there, names, ordered=ordered)
+    coded = np.asarray([classes.index(label) for label in there])[true]
+    scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
+    of_row, values = of_columns.group_rows(table, names.by)
+    order = np.argsort(of_row, stable=True)
+    cuts = np.flatnonzero(np.diff(of_row[order])) + 1
+    groups = list(zip(np.split(coded[order], cuts), np.split(scores[order], cuts), strict=True))
+    samples: tuple[list[Array], list[str]] = [], []
+    if names.clusters is not None:
+        of_sample, known = of_columns.group_rows(table, (names.clusters,))
+        samples = np.split(of_sample[order], cuts), [str(value) for value in known[names.clusters].to_pylist()]
+    return groups, values, classes, ordered, positives, samples
+
+
+def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """All classes, and the positive class of each column of scores."""
+    if MISSING_CLASS in known:
+        raise ValueError(
+            "--missing: expected error or drop with --scores, as rows without a label would count as negative, got "
+            "'class'"
+        )
+    if names.classes:
+        wanted, option = names.classes, "--scores"
+    else:
+        pair = next((pair for pair in TRUTHS if set(known) <= set(pair)), None) if names.order is None else None
+        if pair is None and ordered and len(known) == 2:
+            pair = (known[0], known[1])
+        if names.positive is None and pair is None:
+            raise ValueError(f"--positive: expected the label of the class of the scores, {_one_of(known)}, got none")
+        if len(known) == 1 and pair is not None and (names.positive is None or spelled(names.positive, pair) in pair):
+            known = pair  # which one class is missing is known
+        wanted, option = (names.positive or (pair or known)[-1],), "--positive"
+    wanted = tuple(spelled(label, known) for label in wanted)
+    wrong = next((label for label in wanted if label not in known), None)
+    if wrong is not None:
+        raise ValueError(f"{option}: expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")
+    return known, tuple(known.index(label) for label in wanted)
+
+
+def _one_of(classes: tuple[str, ...]) -> str:
+    named = ", ".join(map(repr, classes[:MOST_NAMED]))
+    return f"one of {named}" + (f" and {len(classes) - MOST_NAMED} more" if len(classes) > MOST_NAMED else "")
+
+
+def _floats(name: str, column: Any) -> Array:
+    column = of_columns.decoded(column)
+    kind = column.type
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+        raise ValueError(f"column {quoted(name)}: expected scores, which are numbers, got {kind}")
+    values = pc.cast(column, pa.float64(), safe=False).to_numpy()
+    wrong = np.isnan(values)
+    if wrong.any():
+        raise ValueError(
+            f"column {quoted(name)}: expected a number in every row, got {np.count_nonzero(wrong)} NaN, the first in "
+            f"row {wrong.argmax() + 1} of the data"
+        )
+    return values

@@ -1,0 +1,75 @@
+"""The rows of a table in memory, as files have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from matrics._files import rows as batches
+from matrics._files.names import check_columns
+from matrics._files.rows import Batch, named
+from matrics._quoting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from matrics._files.foreign import ForeignTable
+    from matrics._files.names import Names
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table that another tool's file was read into."""
+
+    file: str
+    found: ForeignTable
+    names: Names
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.found.columns.values())))
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0, as they have been read."""
+        return 0
+
+    @property
+    def is_log(self) -> bool:
+        """Whether this is an evaluation log."""
+        return bool(self.found.scorers)
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield the rows from row ``start`` on, each batch with the number of rows up to its end."""
+        with named(self.file):
+            whole = self._wanted()
+        for first in range(start, len(whole), batches.BATCH_ROWS):
+            part = whole.slice(first, batches.BATCH_ROWS).combine_chunks()
+            table = pa.record_batch([part[name].combine_chunks() for name in part.column_names], part.column_names)
+            yield first + len(table), Batch(table, self.file, first)
+
+    def table(self) -> Any:
+        """All rows at once."""
+        return self._wanted()
+
+    def _wanted(self) -> Any:
+        scorers = self.found.scorers
+        if len(scorers) > 1 and "scorer" not in self.names.by:
+            raise ValueError(f"expected one scorer, got {', '.join(scorers)}: one matrix of each by --by scorer")
+        if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
+            raise ValueError(self.found.unlabelled)
+        columns = {}
+        for name in check_columns(list(self.found.columns), self.names):
+            values = list(self.found.columns[name])
+            try:
+                columns[name] = pa.array(values, pa.large_string() if _are_text(values) else None)
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"column {quoted(name)}: expected values of one type, got: {error}") from error
+        return pa.table(columns)
+
+
+def _are_text(values: list[Any]) -> bool:
+    return any(isinstance(value, str) for value in values)

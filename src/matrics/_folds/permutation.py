@@ -1,0 +1,168 @@
+"""permutation_test(): whether predictions have anything to do with the labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array
+from matrics._arrays.draws import source_of
+from matrics._arrays.draws.numpy import NumPySource
+from matrics._arrays.frames import by_columns, is_frame
+from matrics._arrays.sizes import check_draws
+from matrics._catalogue.classes import Classes
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import evaluate
+from matrics._folds.results import PermutationTest
+from matrics._quoting import quoted
+from matrics._scoring.score import resolve
+from matrics._uncertainty.model_samples import PairedSamples, named_models
+from matrics.typing import ArrayLike
+
+DEFAULT_NUM = 9999
+# Cells of shuffles that are in memory at a time.
+CELLS_AT_ONCE = 2**21
+# NumPy draws from urns of so many samples.
+MOST_SAMPLES = 10**9
+# Values of a shuffle up to this below are as good: what is left is rounding.
+ROUNDING = 1e-12
+
+
+def permutation_test(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    metric: str | Metric,
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    positive: Hashable = None,
+    ignore_index: Any = None,
+    num: int | None = None,
+    rng: Any = None,
+) -> PermutationTest:
+    """The p-value of any measure: how often predictions that are shuffled are as good.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (N,)
+        True labels.
+    y_pred : array_like, shape (N,) or (M, N)
+        Predicted labels, of one model or of M.
+    metric : str or Metric
+        A measure with one value, for which higher or lower values are better.
+    num_classes : int
+        Number of classes, n; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class.
+    positive : hashable, optional
+        The positive class, as in :func:`matrics.score`.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out; classes of these take no part in averages over classes.
+    num : int, optional
+        Number of shuffles; 9,999 if left out.
+    rng : numpy.random.Generator or int, optional
+        Where random numbers come from, or a seed; new draws every time if left out.
+
+    Returns
+    -------
+    PermutationTest
+        The measure, its p-value, and the mean and the deviation of the measure over the shuffles; numbers, or arrays
+        (M,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.compare_models`; the measure has several values or no better end, or there are more than 10⁹
+        samples.
+
+    Notes
+    -----
+    To shuffle labels is to draw a confusion matrix with the same sums of rows and columns, so a shuffle costs n² draws,
+    however many samples there are, and all are scored as one batch. The p-value is (1 + those as good) / (1 + num): the
+    labels as they are count as one of the shuffles. A shuffle for which the measure is undefined counts as as good.
+
+    References
+    ----------
+    Ojala and Garriga 2010, "Permutation tests for studying classifier performance", test 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true, y_pred = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1, 0, 1]
+    >>> found = matrics.stats.permutation_test(y_true, y_pred, "accuracy", num_classes=2, rng=0)
+    >>> print(f"{found.score:.1f}, p = {found.p_value:.2f}")
+    0.8, p = 0.10
+    """
+    num = DEFAULT_NUM if num is None else check_draws(num)
+    is_one = len(_shape(y_pred)) == 1
+    given: Any = named_models({"": y_pred})[1] if is_one else y_pred
+    samples = PairedSamples.of(y_true, given, num_classes, labels, None, None, ignore_index)
+    n = samples.classes.number
+    chosen = resolve(metric, Classes.of(n, samples.classes.labels, positive, left_out=samples.left_out))
+    if len(chosen) != 1:
+        raise ValueError(f"metric: expected one measure, got {len(chosen)}")
+    ((name, measure),) = chosen.items()
+    if measure.is_classwise or measure.higher_is_better is None:
+        what = "one value" if measure.is_classwise else "a better direction"
+        raise ValueError(f"metric: expected a measure with {what}, got {quoted(name)}")
+    if len(samples.true) > MOST_SAMPLES:
+        raise ValueError(f"y_true: expected at most {MOST_SAMPLES:,} samples, got {len(samples.true):,}")
+    source = source_of(rng)
+    if not isinstance(source, NumPySource):
+        raise TypeError("rng: expected a seed or numpy.random.default_rng(seed), as labels are counted on the host")
+    matrices = samples.matrices()
+    side = 1 if measure.higher_is_better else -1
+
+    def scored(stack: Array) -> Array:
+        return side * np.asarray(evaluate(stack, [measure.bind()], invalid="nan")[0])
+
+    own = scored(matrices)
+    found = [_of_model(cm, value, scored, num, source.generator) for cm, value in zip(matrices, own, strict=True)]
+    p_value, mean, deviation, undefined = (np.asarray(part) for part in zip(*found, strict=True))
+    fields = [side * own, p_value, side * mean, deviation, undefined]
+    score, p_value, mean, deviation, undefined = (x[0] if is_one else x for x in fields)
+    return PermutationTest(score, p_value, mean, deviation, undefined, num)
+
+
+def _shape(y_pred: Any) -> tuple[int, ...]:
+    if is_frame(y_pred):
+        return np.shape(by_columns(y_pred))
+    return tuple(y_pred.shape) if hasattr(y_pred, "shape") else np.shape(np.asarray(y_pred, object))
+
+
+def _of_model(cm: Array, own: float, scored: Any, num: int, rng: np.random.Generator) -> tuple[Any, ...]:
+    """The p-value of one matrix, the mean and the deviation of its shuffles, and how many are undefined."""
+    step = max(1, CELLS_AT_ONCE // cm.size)
+    parts = [scored(shuffled(cm, min(step, num - start), rng)) for start in range(0, num, step)]
+    values = np.concatenate(parts)
+    missing = np.isnan(values)
+    least = own - ROUNDING * max(1.0, abs(own)) if math.isfinite(own) else own
+    as_good = np.count_nonzero(missing | (values >= least))
+    known = values[~missing]
+    with NUMPY.quiet():
+        mean = float(known.mean()) if known.size else math.nan
+        deviation = float(known.std()) if known.size else math.nan
+    p_value = math.nan if math.isnan(own) else (1 + as_good) / (1 + num)
+    return p_value, mean, deviation, int(missing.sum())
+
+
+def shuffled(cm: Array, num: int, rng: np.random.Generator) -> Array:
+    """Matrices (num, n, n) with the sums of rows and columns of this one, as shuffled labels give them."""
+    n = len(cm)
+    rows, columns = cm.sum(axis=1).astype(np.int64), cm.sum(axis=0).astype(np.int64)
+    left = np.broadcast_to(columns, (num, n)).copy()  # of each column, not yet given to a row
+    found = np.empty((num, n, n), np.int64)
+    for i in range(n - 1):
+        wanted = np.full(num, rows[i])
+        beyond = left.sum(axis=1)
+        for j in range(n - 1):
+            beyond = beyond - left[:, j]
+            found[:, i, j] = rng.hypergeometric(left[:, j], beyond, wanted)
+            wanted = wanted - found[:, i, j]
+        found[:, i, -1] = wanted
+        left -= found[:, i]
+    found[:, -1] = left
+    return found

@@ -1,0 +1,252 @@
+"""confusion_matrix() of dask arrays: partial matrices of the blocks of samples, added up in a tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.layers import ArrayBlockIdDep
+
+import matrics
+from matrics._arrays import NUMPY
+from matrics._arrays.sizes import check_count
+from matrics._counting.codes import check_classes
+from matrics._counting.labels import broadcast, check_scores, given_or_last
+from matrics._integrations.dask.blocks import Axes, Part, at_block, check_whole, per_block, stand_in, unwrapped
+from matrics._stacks.transform import Over
+
+
+def confusion_matrix(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    class_axis: int | None = None,
+    sample_ndim: int = 1,
+    threshold: float | None = None,
+    sample_weight: Any = None,
+    ignore_index: Any = None,
+    groups: Any = None,
+    num_groups: int | None = None,
+    normalize: Over | None = None,
+    split_every: int | None = None,
+) -> Any:
+    """Count labels in dask arrays, lazily: partial matrices of the blocks of samples, added up in a tree.
+
+    No sample is moved: each block becomes a matrix on its worker, and the matrices of ``split_every`` blocks at a time
+    are added. Parameters are those of :func:`matrics.confusion_matrix`, but for the last.
+
+    Parameters
+    ----------
+    y_true, y_pred : dask array or series, or array_like
+        As in :func:`matrics.confusion_matrix`: labels (*B, *S), or for ``y_pred`` class scores with one more axis. At
+        least one is a dask array or a column of a dask data frame. Other arrays, lists and chunks that differ are cut
+        to the same chunks; if the sizes of chunks are unknown, their numbers must be equal. An axis of class scores is
+        whole in one chunk.
+    num_classes, labels, class_axis, sample_ndim, threshold, sample_weight, ignore_index, groups, num_groups, normalize
+        As in :func:`matrics.confusion_matrix`; ``sample_weight`` and ``groups`` may be dask arrays or series.
+    split_every : int, optional
+        How many partial matrices are added in one task; dask's ``split_every`` (4) if left out.
+
+    Returns
+    -------
+    dask array, shape (*B, n, n), or (*B, G, n, n) with groups
+        Exact 64-bit integers; floats if weighted or normalised. The class axes are whole, so it can be scored.
+
+    Raises
+    ------
+    TypeError
+        None of the arrays is of dask, or as in :func:`matrics.confusion_matrix`.
+    ValueError
+        Shapes or chunks do not fit. When the result is computed: a label or group is out of range or unknown, a score
+        is NaN, or a weight is negative, NaN or infinite; the message names the block, and the position within it.
+
+    Examples
+    --------
+    >>> import dask.array, numpy
+    >>> from matrics.dask import confusion_matrix
+    >>> y_true = dask.array.from_array(numpy.array([0, 1, 1, 2, 2, 2]), chunks=2)
+    >>> y_pred = dask.array.from_array(numpy.array([0, 1, 2, 2, 2, 0]), chunks=3)
+    >>> cm = confusion_matrix(y_true, y_pred, num_classes=3)
+    >>> cm
+    dask.array<sum-aggregate, shape=(3, 3), dtype=int64, chunksize=(3, 3), chunktype=numpy.ndarray>
+    >>> cm.compute()
+    array([[1, 0, 0],
+           [0, 1, 1],
+           [1, 0, 2]])
+    """
+    sample_ndim = check_count(sample_ndim, "sample_ndim")
+    classes = check_classes(num_classes, labels)
+    n = classes.number
+    arrays = as_dask(y_true=y_true, y_pred=y_pred, groups=groups, sample_weight=sample_weight)
+    has_classes = arrays["y_pred"].dtype.kind == "f" and threshold is None
+    options = {
+        "num_classes": n if classes.labels is None else None,
+        "labels": classes.labels,
+        "class_axis": -1,
+        "sample_ndim": sample_ndim,
+        "threshold": threshold,
+        "ignore_index": ignore_index,
+        "num_groups": num_groups,
+    }
+    # Counts of no samples have all dtypes, and check all options.
+    none: dict[str, Any] = {name: np.zeros((0,) * sample_ndim, array.dtype) for name, array in arrays.items()}
+    if has_classes:
+        none["y_pred"] = np.zeros((*none["y_true"].shape, n), arrays["y_pred"].dtype)
+    dtype = matrics.confusion_matrix(**none, **options, normalize=normalize).dtype
+    if has_classes:
+        class_axis = given_or_last(class_axis, arrays["y_pred"].shape, n)
+        _check_scores(arrays["y_pred"], n, class_axis=class_axis, sample_ndim=sample_ndim)
+        arrays["y_pred"] = da.moveaxis(arrays["y_pred"], class_axis, -1)
+        check_whole(arrays["y_pred"], "y_pred", (-1,), "classes")
+    _check_shapes(arrays, sample_ndim, has_classes=has_classes)
+    if "sample_weight" in arrays:  # partial sums in float32 would lose digits
+        weight = arrays["sample_weight"]
+        arrays["sample_weight"] = weight.astype(np.result_type(weight.dtype, np.float64))
+    partial = _partial_counts(arrays, options, sample_ndim, has_classes=has_classes, n=n)
+    samples = tuple(range(partial.ndim - 2 - ("groups" in arrays)))[-sample_ndim:]
+    cm = partial.sum(axis=samples, split_every=split_every)
+    if normalize is not None:
+        cm = da.map_blocks(_normalized, cm, over=normalize, dtype=dtype, meta=np.empty((0,) * cm.ndim, dtype))
+    return cm if cm.dtype == dtype else cm.astype(dtype)
+
+
+def as_dask(**values: Any) -> dict[str, Any]:
+    """The values that are given, as dask arrays; a column of a dask data frame has chunks of unknown sizes."""
+    given = {name: value for name, value in values.items() if value is not None}
+    found = {name: _column(value) if hasattr(value, "to_dask_array") else value for name, value in given.items()}
+    if not any(isinstance(value, da.Array) for value in found.values()):
+        kinds = ", ".join(f"{name}: {type(value).__name__}" for name, value in given.items())
+        raise TypeError(
+            f"expected at least one dask array or column of a dask data frame, got {kinds}; "
+            "matrics.confusion_matrix counts other arrays"
+        )
+    return {
+        name: value if isinstance(value, da.Array) else da.from_array(np.asarray(value), chunks=-1)
+        for name, value in found.items()
+    }
+
+
+def _column(series: Any) -> Any:
+    """A column of a dask data frame as a dask array, in a dtype that NumPy has."""
+    kind = series.dtype
+    if not isinstance(kind, np.dtype):
+        series = series.astype(kind.numpy_dtype if getattr(kind, "kind", "O") in "biuf" else object)
+    return series.to_dask_array()
+
+
+def _check_scores(scores: Any, n: int, *, class_axis: int, sample_ndim: int) -> None:
+    """Raise unless class scores have an axis of n classes of known length."""
+    if -scores.ndim <= class_axis < scores.ndim and math.isnan(scores.shape[class_axis]):
+        raise ValueError(
+            f"y_pred: expected a class axis with a known length at class_axis={class_axis}, got shape "
+            f"{scores.shape}; y_pred.compute_chunk_sizes() finds it"
+        )
+    empty = stand_in(scores.dtype, scores.shape)
+    check_scores(empty, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=None, backend=NUMPY)
+
+
+def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool) -> None:
+    """Raise unless samples agree and batches broadcast, as far as lengths are known."""
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
+    ends = {name: len(shape) - (has_classes and name == "y_pred") for name, shape in shapes.items()}
+    for back in range(1, max(ends.values()) + 1):
+        there = [name for name, end in ends.items() if end >= back]
+        if any(math.isnan(shapes[name][ends[name] - back]) for name in there):
+            for name in there:
+                if back <= sample_ndim or shapes[name][ends[name] - back] != 1:
+                    shapes[name][ends[name] - back] = 0
+    stand_ins = [stand_in(array.dtype, tuple(shapes[name])) for name, array in arrays.items()]
+    given = {name: array.shape for name, array in arrays.items()}
+    broadcast(sample_ndim, NUMPY, given, *stand_ins, has_classes=has_classes)
+
+
+def _partial_counts(
+    arrays: dict[str, Any], options: dict[str, Any], sample_ndim: int, *, has_classes: bool, n: int
+) -> Any:
+    """The counts of every block of samples: (*B, *blocks, n, n)."""
+    ndim = max(array.ndim - (has_classes and name == "y_pred") for name, array in arrays.items())
+    places = {}
+    for name, array in arrays.items():
+        own = (ndim,) if has_classes and name == "y_pred" else ()
+        places[name] = (*range(ndim - array.ndim + len(own), ndim), *own)
+    aligned, chunks = _aligned(arrays, places)
+    axes, samples = tuple(range(ndim)), tuple(range(ndim - sample_ndim, ndim))
+    added = {ndim + 1: options["num_groups"]} if "groups" in arrays else {}
+    added |= {ndim + 2: n, ndim + 3: n}
+    floats = "sample_weight" in arrays
+    dtype = np.dtype(arrays["sample_weight"].dtype if floats else np.int64)
+    parts = [Part((0,), np.empty((0,) * (ndim + len(added)), dtype), added)]
+    (counts,) = per_block(
+        _count_block,
+        "count",
+        axes,
+        ArrayBlockIdDep(tuple(chunks[axis] for axis in axes)),
+        axes,
+        *(argument for name, array in aligned.items() for argument in (array, places[name])),
+        parts=parts,
+        single=samples,
+        names=tuple(aligned),
+        counting=options,
+    )
+    return counts
+
+
+def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str, Any], dict[int, tuple[int, ...]]]:
+    """The arrays in the same chunks, and the chunks of every axis.
+
+    Where sizes are unknown, only the number of chunks can be compared; blocks of different lengths are found out when
+    they are counted.
+    """
+    unknown = {
+        axis
+        for name, array in arrays.items()
+        for axis, length in zip(places[name], array.shape, strict=True)
+        if math.isnan(length)
+    }
+    for axis in sorted(unknown):
+        numbers = {
+            name: array.numblocks[places[name].index(axis)]
+            for name, array in arrays.items()
+            if axis in places[name] and array.shape[places[name].index(axis)] != 1
+        }
+        if len(set(numbers.values())) > 1:
+            got = ", ".join(f"{name} {number}" for name, number in numbers.items())
+            raise ValueError(
+                f"expected equal numbers of chunks in all arrays if their sizes are unknown (nan), got {got}; "
+                "compute_chunk_sizes() of each array finds them, and then any chunks fit"
+            )
+    arguments: list[Any] = []
+    for name, array in arrays.items():  # an axis of unknown sizes has another name in each array and stays unchanged
+        letters = [(name, axis) if axis in unknown else axis for axis in places[name]]
+        arguments += [array, letters]
+    _, cut = da.core.unify_chunks(*arguments, warn=False)
+    chunks: dict[int, tuple[int, ...]] = {}
+    for name, array in zip(arrays, cut, strict=True):
+        for axis, sizes in zip(places[name], array.chunks, strict=True):
+            so_far = chunks.get(axis, ())
+            if len(sizes) > len(so_far) or (len(sizes) == len(so_far) and sizes != (1,)):  # a length of 1 broadcasts
+                chunks[axis] = sizes
+    return dict(zip(arrays, cut, strict=True)), chunks
+
+
+def _count_block(place: tuple[int, ...], *blocks: Any, names: Sequence[str], counting: dict[str, Any]) -> Any:
+    """The counts of a block, with an axis of length 1 for each of its axes of samples."""
+    arrays = {name: unwrapped(block) for name, block in zip(names, blocks, strict=True)}
+    try:
+        counts = matrics.confusion_matrix(**arrays, **counting)
+    except ValueError as error:
+        raise ValueError(at_block(place) + str(error)) from error
+    except TypeError as error:
+        raise TypeError(at_block(place) + str(error)) from error
+    batch = len(place) - counting["sample_ndim"]
+    ones = (1,) * counting["sample_ndim"]
+    return [np.reshape(counts, (*counts.shape[:batch], *ones, *counts.shape[batch:]))]
+
+
+def _normalized(cm: Any, *, over: Over) -> Any:
+    return matrics.transform.normalize(cm, over=over)

@@ -1,0 +1,96 @@
+"""Logs of Inspect: an archive of JSON, or one file of it; format 2, as Inspect 0.3 writes both."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from matrics._integrations.evals.log import Graded, Log, epoch_of, member, number, plain, text
+from matrics._integrations.evals.zipped import read_member
+from matrics._quoting import quoted
+
+VERSION = 2
+# The letters of Inspect's scorers: correct, incorrect, partially correct, no answer.
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+NO_ANSWER = "no answer"
+
+
+def read_archive(path: Path) -> Log:
+    """A log that ends in .eval. Summaries are enough, as they hold the grades; without them each sample is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            head = "header.json" if "header.json" in names else "_journal/start.json"
+            if head not in names:
+                raise ValueError("expected a log of Inspect, with header.json in it, got another archive")
+            header = _json(archive, head)
+            if "summaries.json" in names:
+                samples = _json(archive, "summaries.json")
+            else:  # of a run that was stopped, or of an early version
+                places = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+                samples = [_json(archive, name) for name in places]
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"expected a log of Inspect, a ZIP archive, got another file: {error}") from error
+    return _log(path, header, samples)
+
+
+def read_json(path: Path, content: Any) -> Log:
+    """A log that ends in .json, which is read already."""
+    return _log(path, content, content.get("samples") or [])
+
+
+def is_log(content: Any) -> bool:
+    """Whether the content of a JSON file is a log of Inspect."""
+    return isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping) and "task" in content["eval"]
+
+
+def _json(archive: zipfile.ZipFile, name: str) -> Any:
+    try:
+        return json.loads(read_member(archive, name))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"expected JSON in {name}, got: {error}") from error
+
+
+def _log(path: Path, header: Any, samples: Any) -> Log:
+    version = header.get("version") if isinstance(header, Mapping) else None
+    if version != VERSION:
+        raise ValueError(f"expected version {VERSION} of Inspect's logs, got {quoted(version)}")
+    task, model = (str(member(header, "eval", name)) for name in ("task", "model"))
+    tool = f"Inspect {header['eval'].get('packages', {}).get('inspect_ai', '')}".strip()
+    if not isinstance(samples, list):
+        raise ValueError(f"expected a list of samples, got {quoted(samples)}")  # noqa: TRY004 (of a file)
+    rows: list[Graded] = []
+    left_out: list[str] = []
+    for sample in samples:
+        known = sample if isinstance(sample, Mapping) else {}
+        name, epoch = member(known, "id", where=" of each sample"), epoch_of(known.get("epoch", 1))
+        scores = known.get("scores") or {}
+        error = known.get("error")
+        if error or not scores:
+            said = error.get("message") if isinstance(error, Mapping) else error
+            left_out.append(f"sample {name}, epoch {epoch}: {said or 'it has no score'}")
+            continue
+        about = plain(known.get("metadata") or {}, "metadata_")
+        for scorer, grade, answer in _grades(scores):
+            if grade is None:
+                left_out.append(f"sample {name}, epoch {epoch}: the score by {scorer} is no number")
+                continue
+            rows.append(Graded(name, epoch, task, model, scorer, text(known.get("target")), answer, grade, about))
+    return Log(str(path), tool, tuple(rows), tuple(left_out))
+
+
+def _grades(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None, str | None]]:
+    """Each scorer with its grade and the answer that it found; a score of several values is several scorers."""
+    for scorer, score in scores.items():
+        value = member(score, "value", where=f" of the score by {scorer}")
+        answer = text(score.get("answer"))
+        answer = NO_ANSWER if answer == "" else answer  # as where the answer is no letter of a choice
+        parts: Iterable[tuple[str, Any]] = [(scorer, value)]
+        if isinstance(value, Mapping):
+            parts = [(f"{scorer}/{key}", one) for key, one in value.items()]
+        for name, one in parts:
+            is_grade = isinstance(one, str) and one in GRADES
+            yield name, GRADES[one] if is_grade else number(one), answer

@@ -1,0 +1,108 @@
+"""JSON Lines: an object a line, whose fields are the columns of a table, or the answers of an evaluation."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from matrics._files.compression import decompressed, suffix_of
+from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, of_one_type, plain, text
+from matrics._quoting import quoted, quoted_list
+
+
+def read_objects(path: Path) -> list[Mapping[str, Any]]:
+    """The objects of all lines that are not blank."""
+    found: list[Mapping[str, Any]] = []
+    with opened_lines(path) as file:
+        for position, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                one = json.loads(line)
+            except UnicodeDecodeError as error:
+                raise ValueError(f"line {position}: expected JSON in UTF-8, its only encoding, got: {error}") from error
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise ValueError(f"line {position}: expected an object of JSON, got: {error}") from error
+            if not isinstance(one, Mapping):
+                raise ValueError(f"line {position}: expected an object, got {quoted(one)}")  # noqa: TRY004 (of a file)
+            found.append(one)
+    if not found:
+        raise ValueError("expected at least one line of JSON, got none")
+    return found
+
+
+@contextlib.contextmanager
+def opened_lines(path: Path) -> Iterator[Any]:
+    """The lines of a file, which may be compressed."""
+    try:
+        with path.open("rb") as raw:
+            yield decompressed(raw, suffix_of(path))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"expected a file compressed by gzip: {error}") from error
+
+
+def is_log(lines: list[Mapping[str, Any]]) -> bool:
+    """Whether the lines name samples, and either a score or both a target and a prediction."""
+    fields = lines[0].keys()
+    return "sample" in fields and ("score" in fields or {"target", "prediction"} <= fields)
+
+
+def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
+    """The fields ``sample``, ``epoch``, ``task``, ``model``, ``scorer``, ``target``, ``prediction`` and ``score``.
+
+    Without a score an answer is right if it is the target. Without an epoch, further answers for a sample are further
+    epochs.
+    """
+    if not is_log(lines):
+        raise ValueError(
+            "expected lines with the fields sample, and score or both target and prediction, got the fields "
+            f"{quoted_list(list(lines[0]), 20)}"
+        )
+    rows: list[Graded] = []
+    epochs: Counter[tuple[str, ...]] = Counter()
+    for position, line in enumerate(lines, 1):
+        if line.get("sample") is None:
+            raise ValueError(f"row {position}: expected a sample, got none")
+        target, prediction = text(line.get("target")), text(line.get("prediction"))
+        task, model, scorer = (str(line.get(name, "")) for name in ("task", "model", "scorer"))
+        key = (task, model, scorer, str(line["sample"]))
+        epochs[key] += 1
+        if "score" in line:
+            grade = number(line["score"])
+        else:
+            grade = None if None in (target, prediction) else float(target == prediction)
+        if grade is None:
+            raise ValueError(f"row {position}: expected a number as score, got {quoted(line.get('score'))}")
+        rest = {name: value for name, value in line.items() if name not in COLUMNS}
+        try:
+            epoch = epoch_of(line.get("epoch", epochs[key]))
+        except ValueError as error:
+            raise ValueError(f"row {position}: {error}") from None
+        rows.append(
+            Graded(
+                line["sample"],
+                epoch,
+                task,
+                model or path.stem,
+                scorer or "score",
+                target,
+                prediction,
+                grade,
+                plain(rest),
+            )
+        )
+    return Log(str(path), "JSON Lines", tuple(rows))
+
+
+def columns(lines: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The fields of lines that are no evaluation; those with lists or objects are left out."""
+    names = dict.fromkeys(name for line in lines for name in line)
+    found = {name: [line.get(name) for line in lines] for name in names}
+    nested = {name for name, values in found.items() if any(isinstance(value, (list, Mapping)) for value in values)}
+    return {name: of_one_type(values) for name, values in found.items() if name not in nested}

@@ -1,0 +1,80 @@
+"""judged_counts(): two scorers of one log, people and a judge, as counts of judged samples."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from matrics._integrations.evals.labels import FAIL, PASS
+from matrics._integrations.evals.log import Graded
+from matrics._integrations.evals.reading import opened
+from matrics._judged.counts import JudgedCounts
+from matrics._judged.counts import judged_counts as count
+from matrics._quoting import quoted, quoted_list
+
+
+def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> JudgedCounts:
+    """The answers of a log that a judge has graded, and people in part, as counts for :func:`matrics.judged.interval`.
+
+    Parameters
+    ----------
+    path : str or path
+        A log, as for :func:`read`, whose answers have grades of two scorers.
+    people : str
+        The scorer whose grades are true, where there are some.
+    judge : str
+        The scorer that has graded all answers, such as a language model.
+
+    Returns
+    -------
+    JudgedCounts
+        Class 0 is fail and class 1 is pass, which is predicted of every answer: ``"accuracy"`` is the pass rate.
+        Answers that the judge has not graded are left out.
+
+    Raises
+    ------
+    ValueError
+        The log has no such scorer, people have graded nothing that the judge has, or a grade is neither pass nor fail.
+
+    Notes
+    -----
+    Answers are taken as independent: for repeats of a sample (epochs) limits of these counts are too narrow.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import matrics
+    >>> from matrics import evals
+    >>> lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(400)]
+    >>> lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
+    >>> _ = path.write_text("".join(json.dumps(line) + chr(10) for line in lines))
+    >>> counts = evals.judged_counts(path, people="people", judge="judge")
+    >>> found = matrics.judged.interval(counts, "accuracy")["accuracy"]
+    >>> print(f"{found.estimate:.2f} pass, between {found.low:.2f} and {found.high:.2f}")
+    0.80 pass, between 0.71 and 0.87
+    """
+    log = opened(Path(path))
+    scorers = tuple(dict.fromkeys(row.scorer for row in log.rows))
+    for option, name in (("people", people), ("judge", judge)):
+        if name not in scorers:
+            raise ValueError(f"{option}: expected one of the scorers {quoted_list(scorers, 20)}, got {quoted(name)}")
+    grades: dict[str, dict[Any, str]] = {people: {}, judge: {}}
+    for row in log.rows:
+        if row.scorer in grades:
+            grades[row.scorer][row.task, str(row.sample), row.epoch] = _grade(row)
+    answers = list(grades[judge])
+    known = [grades[people].get(answer) for answer in answers]
+    if all(grade is None for grade in known):
+        raise ValueError(f"people: expected answers that both scorers have graded, got none by {quoted(people)}")
+    return count(known, [grades[judge][answer] for answer in answers], labels=[FAIL, PASS])
+
+
+def _grade(row: Graded) -> str:
+    word = {1.0: PASS, 0.0: FAIL}.get(row.score)
+    if word is None:
+        raise ValueError(
+            f"expected answers that pass or fail, got the score {row.score:.10g} of sample {row.sample} by {row.scorer}"
+        )
+    return word

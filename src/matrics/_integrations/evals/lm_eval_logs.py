@@ -1,0 +1,54 @@
+"""Samples of lm-evaluation-harness, as ``--log_samples`` writes them: version 0.4, one line of JSON a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matrics._integrations.evals.log import Graded, Log, member, number, text
+
+FIELDS = {"doc_id", "filtered_resps", "metrics"}
+NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
+
+
+def is_line(row: Mapping[str, Any]) -> bool:
+    """Whether a line of JSON is one of the harness."""
+    return row.keys() >= FIELDS
+
+
+def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
+    """The lines of a file; the task is in its name, and the model is the name of its folder."""
+    found = NAME.fullmatch(path.stem)
+    task = path.stem if found is None else found["task"]
+    model = path.resolve().parent.name
+    rows: list[Graded] = []
+    left_out: list[str] = []
+    for line in lines:
+        target, name = text(member(line, "target")), member(line, "doc_id")
+        filtered = line.get("filter", "none")
+        for metric in member(line, "metrics"):
+            # Numbers of lists, such as those of perplexity, make sense together only.
+            grade = number(line.get(metric))
+            scorer = metric if filtered == "none" else f"{metric},{filtered}"
+            if grade is None:
+                left_out.append(f"document {name}: the score by {scorer} is no number")
+                continue
+            answer = _answer(line["filtered_resps"], metric)
+            rows.append(Graded(name, 1, task, model, scorer, target, answer, grade))
+    return Log(str(path), "lm-evaluation-harness", tuple(rows), tuple(left_out))
+
+
+def _answer(responses: Any, metric: str) -> str | None:
+    """The text that was generated, or the number of the most likely choice, by which ``acc`` is graded."""
+    if not isinstance(responses, list) or not responses:
+        return None
+    if len(responses) == 1 and isinstance(responses[0], str):
+        return responses[0]
+    is_choice = all(isinstance(one, list) and len(one) == 2 for one in responses)
+    likelihoods = [number(one[0]) for one in responses] if is_choice else [None]
+    known = [one for one in likelihoods if one is not None]
+    if metric != "acc" or len(known) < len(responses) or len(known) < 2:
+        return None
+    return str(known.index(max(known)))

@@ -1,0 +1,87 @@
+"""Outputs of promptfoo: JSON with ``results.results``, version 3 of its summaries."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matrics._integrations.evals.log import Graded, Log, member, number, text
+from matrics._quoting import quoted
+
+VERSION = 3
+ERROR = 2  # the reason of a failure that is no failed assertion
+EXACT = {"equals"}  # assertions whose value is the whole answer
+
+
+def is_log(content: Any) -> bool:
+    """Whether the content of a JSON file is an output of promptfoo."""
+    return isinstance(content, Mapping) and isinstance(content.get("results"), Mapping)
+
+
+def read_json(path: Path, content: Any) -> Log:
+    """The rows of an output. Cases with the same variables and assertions are repeats of a sample."""
+    summary = content["results"]
+    if summary.get("version") != VERSION:
+        raise ValueError(f"expected version {VERSION} of promptfoo's results, got {quoted(summary.get('version'))}")
+    results = member(summary, "results")
+    several = len({one.get("promptIdx", 0) for one in results}) > len({_provider(one) for one in results})
+    rows: list[Graded] = []
+    left_out: list[str] = []
+    epochs: Counter[tuple[str, str]] = Counter()
+    names = _Names()
+    for one in results:
+        model = _provider(one)
+        if several:
+            prompt = one.get("prompt") or {}
+            model = f"{model} {prompt.get('label') or prompt.get('raw', '')[:40]}"
+        case, place = one.get("testCase") or {}, member(one, "testIdx")
+        sample = names.of(one.get("vars") or {}, case)
+        epochs[model, sample] += 1
+        epoch = epochs[model, sample]
+        if one.get("failureReason") == ERROR:
+            left_out.append(f"test {place}: {one.get('error') or 'an error'}")
+            continue
+        response = one.get("response") or {}
+        answer, target = text(response.get("output")), _target(case)
+        scores = {"pass": one.get("success"), **(one.get("namedScores") or {})}
+        for scorer, value in scores.items():
+            grade = number(value)
+            if grade is None:
+                left_out.append(f"test {place}: the score {scorer} is no number")
+                continue
+            rows.append(Graded(sample, epoch, path.stem, model, scorer, target, answer, grade))
+    tool = f"promptfoo {(content.get('metadata') or {}).get('promptfooVersion', '')}".strip()
+    return Log(str(path), tool, tuple(rows), tuple(left_out))
+
+
+class _Names:
+    """Names of samples by their variables, which two runs share whatever the order and the number of repeats."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._cases: Counter[str] = Counter()
+
+    def of(self, variables: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+        """The value of a single variable, or all of them as JSON; a second case of the same variables is numbered."""
+        values = list(variables.values())
+        name = str(values[0]) if len(values) == 1 else json.dumps(variables, sort_keys=True, ensure_ascii=False)
+        same = json.dumps([variables, case.get("assert"), case.get("description")], sort_keys=True)
+        if same not in self._known:
+            self._cases[name] += 1
+            number = self._cases[name]
+            self._known[same] = name if number == 1 else f"{name} ({number})"
+        return self._known[same]
+
+
+def _provider(result: Mapping[str, Any]) -> str:
+    provider = result.get("provider") or {}
+    return str(provider if isinstance(provider, str) else provider.get("label") or member(provider, "id"))
+
+
+def _target(case: Mapping[str, Any]) -> str | None:
+    """The whole right answer, if a single assertion says it."""
+    wanted = [one.get("value") for one in case.get("assert") or [] if one.get("type") in EXACT]
+    return text(wanted[0]) if len(wanted) == 1 else None

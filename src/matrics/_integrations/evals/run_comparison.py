@@ -1,0 +1,99 @@
+"""What a comparison of two runs says, and what would make it surer."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+from matrics._integrations.evals.noise import Noise
+from matrics._uncertainty.limits import normal_quantile, student_quantile
+
+POWER = 0.8  # of four cases of five
+
+
+class Estimate(NamedTuple):
+    """A value with its limits and its standard error."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+class RunComparison(NamedTuple):
+    """Two runs of an evaluation on the samples that both have.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What the runs are called.
+    scorer, measure : str
+        Who graded the answers, and what is compared: ``accuracy`` where answers pass or fail, ``mean score`` where they
+        may pass in part, or a measure of classes.
+    samples : int
+        The number of samples that both have.
+    epochs : tuple of float
+        The mean number of answers for a sample in each run.
+    a, b, difference : Estimate
+        Of each run, and of a less b.
+    noise_a, noise_b, noise : Noise
+        The variance of one sample's value in each run, and of its difference; NaN where it cannot be split.
+    only_a, only_b : tuple of str
+        The samples that only one of them has; they are left out.
+    unscored : tuple of str
+        The answers in the logs that have no score, each with its reason; they are left out as well.
+    higher_is_better : bool
+        Whether higher values are better.
+    level : float
+        The level of all limits.
+    """
+
+    names: tuple[str, str]
+    scorer: str
+    measure: str
+    samples: int
+    epochs: tuple[float, float]
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    noise_a: Noise
+    noise_b: Noise
+    noise: Noise
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    unscored: tuple[str, ...]
+    higher_is_better: bool
+    level: float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether both limits of the difference are on one side of 0."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    def half_width(self, *, samples: float = 1, epochs: float = 1) -> float:
+        """Half the width that limits of the difference would have with so many times the samples or the epochs.
+
+        It is that of ``difference``, times the ratio of the standard errors. Without repeats, more epochs are NaN, as
+        the variance between epochs is unknown. ``epochs=math.inf`` is the smallest that further epochs can make it.
+        """
+        error, number = self.difference.standard_error, self.samples * samples
+        if epochs == 1:
+            ratio = 1 / math.sqrt(samples)
+        else:
+            ratio = self.noise.standard_error(number, epochs=epochs) / error if error > 0 else math.nan
+        now, then = (student_quantile(self.level, round(size) - 1) for size in (self.samples, number))
+        return (self.difference.high - self.difference.low) / 2 * ratio * then / now
+
+    def samples_to_show(self) -> int | None:
+        """The number of samples with which a difference of this size would be shown in four cases of five.
+
+        None if the difference or its standard error is 0, or undefined.
+        """
+        gap, low, high, error = self.difference
+        away = gap - low if gap > 0 else high - gap  # of the limit that decides whether the difference is shown
+        if not (abs(gap) > 0 and error > 0 and away > 0):
+            return None
+        reach = normal_quantile(self.level) + NormalDist().inv_cdf(POWER)
+        reach *= away / student_quantile(self.level, self.samples - 1)
+        return math.ceil(self.samples * (reach / gap) ** 2)

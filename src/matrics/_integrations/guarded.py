@@ -1,0 +1,355 @@
+"""Counting labels into one integer tensor by a few fixed operations, for PyTorch and torchmetrics.
+
+This is a second counter next to ``matrics._counting.count``, because it counts in place, into the buffer of a metric;
+an update of a ConfusionState makes new counts, of which those of 1,000 classes take 8 MB (``benchmarks/training.py``).
+
+There are two layouts. That of all cells has a border of guard cells around them for labels out of range: no label has
+to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border. That of
+margins has three counts for each class, and one for dropped samples.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from matrics._arrays import NUMPY, Array, Standard
+from matrics._arrays.inputs import check_tensor
+from matrics._arrays.torch import TORCH
+from matrics._counting import labels
+from matrics._counting.codes import searched
+from matrics._counting.count import add_pairs, margin_bins
+from matrics._integrations.checkpoints import check_counts
+from matrics._integrations.odd_scores import are_probabilities, check_probabilities, warned_of_scores
+from matrics._integrations.torch_metric import check_tensors, kept_samples, of_samples, refuse_weights_of_integers
+from matrics._states.confusion import ConfusionState
+from matrics._states.margins import MarginState
+
+# In a larger batch PyTorch's own threads are worth what it costs to call them.
+FEW_SAMPLES = 2**12
+
+KINDS = ("true positives", "false negatives", "false positives")
+
+# What a sample adds, in the dtype of counts: a number of Python would be converted each time.
+_ONE = np.ones((), np.int64)
+
+_NOTHING = np.zeros((0, 0), np.int64)
+
+
+class GuardedCounts(ABC):
+    """Counts labels of n classes into a flat tensor.
+
+    Everything here is safe in a graph that CUDA replays: shapes are fixed, the host does not wait, and counting is in
+    place.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        codes: Mapping[Any, int] | None,
+        *,
+        class_axis: int | None,
+        threshold: float | None,
+        from_logits: bool,
+        ignore_index: int | Sequence[int] | None,
+        dtype: torch.dtype | None = None,
+        decay: float | None = None,
+    ) -> None:
+        self.dtype, self.decay = dtype, decay
+        self.num_classes, self.codes = num_classes, codes
+        self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
+        self.from_logits = bool(from_logits)
+        self.ignored = labels.check_ignore_index(ignore_index)
+        is_usual = self.class_axis in (None, 1, -1) and self.threshold is None
+        self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
+        self._decide(
+            torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
+        )  # checks the threshold
+        if threshold is not None and self.from_logits:
+            check_probabilities([threshold])
+        # Until it has warned.
+        self._looks = threshold is not None and not self.from_logits and are_probabilities([threshold])
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """The number of counts."""
+
+    @property
+    def counts_in_one_pass(self) -> bool:
+        """Whether a kernel knows the layout and the dtype of the counts."""
+        return False
+
+    @abstractmethod
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
+        """Which counts a pair of labels adds 1 to; the first of them is one of classes, or counts dropped samples."""
+
+    @abstractmethod
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """Whether the first count that a pair of labels adds to is one of classes."""
+
+    @abstractmethod
+    def forget(self, counts: Tensor) -> None:
+        """Multiply the counts of classes, of all parts, by the decay, in place; dropped samples stay."""
+
+    @abstractmethod
+    def dropped(self, counts: Array) -> Array:
+        """The number of samples with a label out of range, or a NaN among their scores."""
+
+    @abstractmethod
+    def view(self, counts: Array) -> ConfusionState | MarginState:
+        """A state in the memory of the counts, to be read before they change; ``dropped`` has their dtype.
+
+        The counts may be those of NumPy in the memory of the tensor.
+        """
+
+    @abstractmethod
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """Raise unless the counts of a checkpoint are some that such a metric can have."""
+
+    def zeros(self) -> Tensor:
+        """A tensor of counts, all 0."""
+        return torch.zeros(self.length, dtype=self.dtype or torch.int64)
+
+    def add(  # noqa: C901 (one way, told in order)
+        self,
+        counts: Tensor,
+        y_true: Tensor,
+        y_pred: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> None:
+        """Count labels, or class scores, in place."""
+        check_tensors(y_true, y_pred, "y_pred")
+        check_tensor("y_true", y_true, torch)
+        check_tensor("y_pred", y_pred, torch)
+        y_true = _as_labels(y_true, "y_true")
+        has_scores = y_pred.is_floating_point()
+        if mask is None and sample_weight is None and self._add_on_host(counts, y_true, y_pred):
+            return
+        scores = y_pred
+        if has_scores:
+            y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
+        else:
+            self._check_predictions(y_pred)
+        if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
+            got = labels.said({"y_true": y_true, "y_pred": y_pred})
+            hint = f"; {labels.BY_COLUMNS}" if y_true.ndim == y_pred.ndim + 1 else ""
+            raise ValueError(f"expected labels of one shape, got {got}{hint}")
+        wide = y_true.long()
+        # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
+        kept = kept_samples(y_true, mask, self.ignored)
+        if self._looks and not torch.compiler.is_compiling():
+            self._looks = not warned_of_scores(scores.float(), kept, TORCH)
+        if self.codes is not None:
+            wide = searched(y_true, self.codes, "y_true", TORCH)
+            y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
+        if sample_weight is None and self.counts_in_one_pass and TORCH.has_kernels(counts):
+            add_pairs(counts, wide, y_pred, kept, self.num_classes)
+            return
+        ones = torch.ones_like(wide) if kept is None else kept.long()
+        found = self.bins(wide, y_pred.long(), TORCH, is_pred_within=has_scores)
+        if sample_weight is not None:
+            ones = self._weighted(ones, found[0], sample_weight)
+        # float32 would stop at 2**24, if weights were added one by one.
+        dtype = None if self.dtype is None else TORCH.widest_float(counts)
+        batch = counts if dtype is None else torch.zeros(counts.shape, dtype=dtype, device=counts.device)
+        ones = ones if dtype is None else ones.to(dtype)
+        for bins in found:
+            batch.scatter_add_(0, bins.reshape(-1), ones.reshape(-1))  # not bincount: its shape depends on the data
+        if dtype is not None:
+            if self.decay is not None:
+                self.forget(counts)
+            counts += batch.to(counts.dtype)
+
+    def _add_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
+        """Count a small batch of the plainest kind by NumPy, in the memory of the tensors; return whether it was one.
+
+        That takes half the time of PyTorch's operations, and calls no threads together, which might be busy.
+        """
+        if torch.compiler.is_compiling() or not self._is_plain or y_true.dtype != torch.int64:
+            return False
+        n, shape, has_scores = self.num_classes, y_true.shape, y_pred.is_floating_point()
+        if not has_scores and y_pred.dtype != torch.int64:
+            return False
+        if len(shape) != 1 or shape[0] > FEW_SAMPLES or y_pred.shape != ((*shape, n) if has_scores else shape):
+            return False
+        is_half = y_pred.itemsize == 2  # NumPy lacks one of these dtypes, and is slow with the other
+        views = TORCH.host_views(counts, y_true, y_pred.float() if is_half else y_pred)
+        if views is None:
+            return False
+        cells, true, pred = views
+        columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
+        for bins in self.bins(true, columns, NUMPY, is_pred_within=has_scores):
+            np.add.at(cells, bins, _ONE)
+        return True
+
+    def _axis(self, y_true: Tensor, scores: Tensor) -> int:
+        """The axis of the classes of scores, with a warning if it is ambiguous."""
+        if self.class_axis is not None:
+            return self.class_axis
+        labels.warn_if_either_fits(y_true, scores, self.num_classes, labels.AXIS_OF_LOSSES)
+        return labels.AXIS_OF_LOSSES
+
+    def _check_predictions(self, y_pred: Tensor) -> None:
+        if self.threshold is not None:
+            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+        _as_labels(y_pred, "y_pred")
+
+    def _weighted(self, ones: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
+        """The weights of samples; the border counts each sample as 1."""
+        if self.dtype is None:
+            refuse_weights_of_integers()
+        weight = of_samples(sample_weight.detach(), "sample_weight", bins)
+        inside = self.is_of_classes(bins)
+        # Not by a product: ignored samples may have any weight.
+        return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
+
+    def state(self, counts: Tensor) -> ConfusionState | MarginState:
+        """The counts as a state."""
+        state = self.view(counts)
+        return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
+
+    def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
+        """The predicted labels; out of range for NaN scores."""
+        if self.threshold is not None and self.from_logits:
+            scores = scores.to(TORCH.widest_float(scores)).sigmoid()
+        return labels.decide(
+            scores,
+            self.num_classes,
+            class_axis=class_axis,
+            sample_ndim=sample_ndim,
+            threshold=self.threshold,
+            backend=TORCH,
+        )
+
+
+class GuardedCells(GuardedCounts):
+    """All cells: a flat grid of (n + 2)², with a border for labels out of range."""
+
+    @property
+    def side(self) -> int:
+        """The length of a row of the grid."""
+        return self.num_classes + 2
+
+    @property
+    def length(self) -> int:
+        """See ``GuardedCounts``."""
+        return self.side**2
+
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
+        """See ``GuardedCounts``."""
+        return (backend.bordered(y_true, y_pred, self.num_classes, is_pred_within=is_pred_within),)
+
+    @property
+    def counts_in_one_pass(self) -> bool:
+        """See ``GuardedCounts``."""
+        return self.dtype is None
+
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """See ``GuardedCounts``."""
+        row, column = bins // self.side, bins % self.side
+        last = self.side - 1
+        return (row > 0) & (row < last) & (column > 0) & (column < last)
+
+    def matrix(self, counts: Array) -> Array:
+        """The counts (n, n) of the classes: a view."""
+        return counts.reshape(self.side, self.side)[1:-1, 1:-1]
+
+    def forget(self, counts: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        counts.view(-1, self.side, self.side)[:, 1:-1, 1:-1].mul_(self.decay)
+
+    def dropped(self, counts: Array) -> Array:
+        """See ``GuardedCounts``."""
+        grid = counts.reshape(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
+        border = [grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]
+        return (np.concatenate(border) if isinstance(counts, np.ndarray) else torch.cat(border)).sum()
+
+    def view(self, counts: Array) -> ConfusionState:
+        """See ``GuardedCounts``."""
+        return ConfusionState(self.matrix(counts), self.dropped(counts), _nothing_carried(counts))
+
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        grids = own.numel() // self.side**2
+        if isinstance(loaded, Tensor) and loaded.shape != own.shape and loaded.ndim == 1:
+            other = math.isqrt(loaded.numel() // grids)
+            if other > 2 and grids * other**2 == loaded.numel():
+                got = f"counts of {other - 2}"
+                raise ValueError(f"{key}: expected counts of {self.num_classes} classes, got {got}")
+        check_counts(key, loaded, own, self._cell)
+
+    def _cell(self, position: tuple[int, ...]) -> str:
+        """Which count of the flat tensor is at a position."""
+        row, column = divmod(position[0] % self.side**2, self.side)
+        inside = 0 < row <= self.num_classes and 0 < column <= self.num_classes
+        return f"at {[row - 1, column - 1]}" if inside else "among the dropped samples"
+
+
+class GuardedMargins(GuardedCounts):
+    """True positives, false negatives and false positives of each class, dropped samples, and a count to ignore."""
+
+    @property
+    def length(self) -> int:
+        """See ``GuardedCounts``."""
+        return 3 * self.num_classes + 2
+
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:  # noqa: ARG002
+        """See ``GuardedCounts``."""
+        return margin_bins(y_true, y_pred, self.num_classes, backend)
+
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """See ``GuardedCounts``."""
+        return bins < 3 * self.num_classes
+
+    def forget(self, counts: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        counts.view(-1, self.length)[:, :-2].mul_(self.decay)
+
+    def dropped(self, counts: Array) -> Array:
+        """See ``GuardedCounts``."""
+        return counts[-2]
+
+    def view(self, counts: Array) -> MarginState:
+        """See ``GuardedCounts``."""
+        return MarginState(counts[:-2].reshape(3, -1), self.dropped(counts), _nothing_carried(counts))
+
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        check_counts(key, loaded, own, self._margin)
+
+    def _margin(self, position: tuple[int, ...]) -> str:
+        """Which count of the flat tensor is at a position."""
+        kind, label = divmod(position[0] % self.length, self.num_classes)
+        return f"among the {KINDS[kind]} of class {label}" if kind < len(KINDS) else "among the dropped samples"
+
+
+def _nothing_carried(counts: Array) -> Array:
+    """The high words of counts of a state, which 64-bit integers have none of."""
+    return _NOTHING if isinstance(counts, np.ndarray) else counts.new_zeros((0, 0), dtype=torch.int64)
+
+
+def bytes_of_cell(dtype: torch.dtype | None) -> int:
+    """The memory of one count: twice, since a metric keeps counts before and after a sync, or the zeros of a reset."""
+    if dtype not in (None, torch.float32, torch.float64):
+        raise TypeError(
+            f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
+        )
+    size: int = (dtype or torch.int64).itemsize
+    return 2 * size
+
+
+def _as_labels(tensor: Tensor, name: str) -> Tensor:
+    """Labels as integers, of floating numbers as losses take them."""
+    if tensor.is_floating_point() or tensor.is_complex():  # takes a tenth of the time
+        found: Tensor = labels.check_labels(tensor, name, TORCH)
+        return found
+    return tensor

@@ -1,0 +1,123 @@
+"""The names of the values of a MultilabelMetric: what they ask for, and what has to be kept for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from matrics._catalogue.classes import TWO
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._integrations.settings import are_counts, of_nothing
+from matrics._quoting import quoted, split_outside
+from matrics._scoring.score import resolve
+
+#: Measures of scores, and methods of a ScoreState of classes, which labels are here.
+AREAS = ("roc_auc", "average_precision")
+#: Measures of whole samples, which have no average over labels.
+OF_SAMPLES = ("subset_accuracy", "ranking_loss")
+AVERAGES = ("macro", "micro", "weighted", "label")
+
+
+@dataclass(frozen=True)
+class LabelValue:
+    """One of the values: a measure of the labels' matrices, an area, or a measure of whole samples."""
+
+    key: str
+    name: str  # of an area or of a measure of samples, or the spec of the measure
+    average: str = "macro"
+    metric: Metric | None = None
+    title: str = ""  # without the average
+    is_count: bool = False  # and so 0 before the first sample
+
+    @property
+    def measure(self) -> str:
+        """The name without the average of each label."""
+        return self.key.removesuffix(":label")
+
+
+class Kept(NamedTuple):
+    """What has to be kept: matrices of labels, right samples, histograms of scores, ranking losses."""
+
+    labels: bool
+    samples: bool
+    histogram: bool
+    losses: bool
+
+    @property
+    def predictions(self) -> bool:
+        """Whether scores are compared with thresholds."""
+        return self.labels or self.samples
+
+    @property
+    def scores(self) -> bool:
+        """Whether predicted labels alone would not do."""
+        return self.histogram or self.losses
+
+
+def read_names(metrics: str | Metric | Iterable[str | Metric]) -> tuple[LabelValue, ...]:
+    """The values that are asked for; raises for names that are none."""
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        resolve(given)  # raises
+    found: dict[str, LabelValue] = {}
+    for item in given:
+        names = [part.strip() for part in split_outside(item) if part.strip()] if isinstance(item, str) else [item]
+        for name in names:
+            found |= {value.key: value for value in _read(name)}
+    if not found:
+        raise ValueError("metrics: expected at least one name, got none")
+    return tuple(found.values())
+
+
+def kept_for(wanted: Sequence[LabelValue]) -> Kept:
+    """What the values need."""
+    names = {value.name for value in wanted if value.metric is None}
+    return Kept(
+        labels=any(value.metric is not None for value in wanted),
+        samples="subset_accuracy" in names,
+        histogram=not names.isdisjoint(AREAS),
+        losses="ranking_loss" in names,
+    )
+
+
+def _read(name: str | Metric) -> list[LabelValue]:
+    """The values of one name: several for a group of measures."""
+    if not isinstance(name, str):
+        return _of_matrices(name, "")
+    measure, colon, average = name.rpartition(":")
+    if average == "samples":
+        raise ValueError(
+            f"metrics: expected one of :{', :'.join(AVERAGES)} after a measure, got {quoted(name)}: a mean over "
+            "samples needs the matrix of each, and a metric keeps their sums; matrics.multilabel.score has it"
+        )
+    if average not in AVERAGES:
+        measure, colon, average = name, "", ""
+    if measure in OF_SAMPLES:
+        if colon:
+            raise ValueError(
+                f"metrics: expected {quoted(measure)} alone, a measure of whole samples, got {quoted(name)}"
+            )
+        return [LabelValue(name, measure, title=measure)]
+    if measure in AREAS:
+        return [LabelValue(name, measure, average or "macro", title=measure)]
+    return _of_matrices(measure, average)
+
+
+def _of_matrices(measure: str | Metric, average: str) -> list[LabelValue]:
+    """The values of measures of the labels' matrices, each 2 by 2."""
+    if isinstance(measure, str) and measure.partition(":")[0] in (*AREAS, *OF_SAMPLES):
+        raise ValueError(f"metrics: expected one of :{', :'.join(AVERAGES)} after an area, got {quoted(measure)}")
+    ending = f":{average}" if average else ""
+    found = []
+    for key, metric in resolve(measure, TWO).items():
+        if metric.is_classwise:
+            raise ValueError(
+                f"metrics: expected measures with one value for each label, got {quoted(str(key) + ending)}, with one "
+                f"for each of the classes 0 and 1; '{metric.name}:label' has the value of each label"
+            )
+        (is_count,) = are_counts(of_nothing([metric], 2, has_cells=True))
+        title = title_of(key).removesuffix(" of class 1")
+        found.append(LabelValue(f"{key}{ending}", metric.spec, average or "macro", metric, title, is_count))
+    return found

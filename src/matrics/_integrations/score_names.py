@@ -1,0 +1,203 @@
+"""The names of the values of a ScoreMetric: what they ask for, and what a state has to keep for them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays.sizes import check_count, is_whole
+from matrics._catalogue.classes import TWO, Classes
+from matrics._catalogue.record import Metric
+from matrics._catalogue.registry import options_of
+from matrics._integrations.odd_scores import are_probabilities
+from matrics._integrations.settings import are_counts, of_nothing
+from matrics._quoting import quoted, split_outside
+from matrics._ranking.bins import rounded
+from matrics._ranking.buckets import check_bits, check_bits_or_edges
+from matrics._ranking.odds import at_threshold
+from matrics._ranking.positive import REST
+from matrics._scoring.score import resolve
+
+CALIBRATION = "expected_calibration_error"
+AREAS = ("roc_auc", "average_precision")
+AVERAGES = ("macro", "weighted", "micro", "class")
+LOSSES = ("log_loss", "brier_score")
+HITS = ("top_k_accuracy", "top_k_recall")
+# The names, the methods of a ScoreState, and what may follow a colon in the name.
+METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "roc_auc": ("roc_auc", AVERAGES),
+    "average_precision": ("average_precision", AVERAGES),
+    CALIBRATION: (CALIBRATION, ("top_label", "class_wise")),
+    "ece": (CALIBRATION, ("top_label", "class_wise")),
+    "log_loss": ("log_loss", ()),
+    "brier_score": ("brier_score", ()),
+    "top_k_accuracy": ("top_k_accuracy", ()),
+    "top_k_recall": ("top_k_recall", ("macro", "weighted", "class")),
+}
+DEFAULT = ("roc_auc", "average_precision", CALIBRATION)
+# As in matrics.ranking.top_k_accuracy.
+DEFAULT_K = 5
+
+
+@dataclass(frozen=True)
+class ScoreValue:
+    """One of the values: a method of the state, or a measure of the catalogue at one of its thresholds."""
+
+    key: str
+    name: str  # of a method, or of a measure
+    option: str | None = None  # what follows the colon
+    k: int | None = None  # how many of the highest scores count
+    threshold: str | None = None
+    place: int | None = None  # among the thresholds of the state, or among its k
+    metric: Metric | None = None  # the measure at a threshold
+    is_count: bool = False  # and so 0 before the first sample
+
+
+def is_of_scores(name: str) -> bool:
+    """Whether the name asks for a value of scores; otherwise it is a measure of a confusion matrix.
+
+    >>> is_of_scores("top_k_accuracy(k=5)"), is_of_scores("recall@0.5"), is_of_scores("recall:class")
+    (True, True, False)
+    """
+    return "@" in name or re.split(r"[:(\[]", name)[0].strip() in METHODS
+
+
+def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classes: bool) -> tuple[ScoreValue, ...]:
+    """The values that are asked for; raises for names that are none."""
+    found = [_read(name, positive, has_classes=has_classes) for name in _names(DEFAULT if metrics is None else metrics)]
+    return tuple(dict.fromkeys(value for several in found for value in several))
+
+
+def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: Any) -> dict[str, Any]:
+    """What a state has to keep for the values, as options of ``ScoreState.zeros``: nothing that none of them needs."""
+    has_areas = any(value.name in AREAS for value in wanted)
+    calibrated = [value for value in wanted if value.name == CALIBRATION]
+    thresholds = sorted({float(value.threshold) for value in wanted if value.threshold is not None})
+    places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
+    if has_areas or edges is not None:
+        check_bits_or_edges(bits, edges)
+    check_bits(bits, 1)
+    if not (is_whole(num_bins) and num_bins == 0 and not calibrated):
+        check_count(num_bins, "num_bins")
+    return {
+        "bits": bits if has_areas and edges is None else None if edges is not None else 0,
+        "edges": edges,
+        "thresholds": thresholds or None,
+        "num_bins": num_bins if calibrated else 0,
+        "class_wise": any(value.option == "class_wise" for value in calibrated),
+        "losses": any(value.name in LOSSES for value in wanted),
+        "top_k": places or None,
+    }
+
+
+def look_at_thresholds(kept: Mapping[str, Any]) -> bool:
+    """Whether odd scores are to be looked for where they meet thresholds: bins of calibration and losses show them."""
+    return are_probabilities(kept["thresholds"] or ()) and not (kept["num_bins"] or kept["losses"])
+
+
+def placed(wanted: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:
+    """The values with their places in a state of these thresholds, if it has any."""
+    places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
+
+    def place(value: ScoreValue) -> int | None:
+        if value.k is not None:
+            return places.index(value.k)
+        if value.threshold is None or thresholds is None:
+            return None
+        return int(np.flatnonzero(thresholds == rounded([float(value.threshold)]))[0])
+
+    return tuple(replace(value, place=place(value)) for value in wanted)
+
+
+def _names(metrics: str | Iterable[str]) -> list[str]:
+    if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(metrics)}")
+    given = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not all(isinstance(name, str) for name in given):
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
+    names = [part.strip() for name in given for part in split_outside(name) if part.strip()]
+    if not names:
+        raise ValueError("metrics: expected at least one name, got none")
+    return list(dict.fromkeys(names))
+
+
+def _read(key: str, positive: Any, *, has_classes: bool) -> list[ScoreValue]:
+    """The values of one name: several for several k."""
+    measure, at, threshold = key.rpartition("@")
+    if at:
+        if has_classes and any(metric.classes for metric in resolve(measure).values()):
+            raise ValueError(
+                "metrics: expected no class in square brackets where each class is scored against the rest, got "
+                f"{quoted(key)}: positive= picks one class, and without it there is a value for each"
+            )
+        is_one = positive is not None and not has_classes
+        known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
+        chosen = list(resolve(_at(measure, threshold), known).values())
+        if len(chosen) != 1 or chosen[0].is_classwise:
+            raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
+        (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
+        _check_number(key, threshold)
+        return [ScoreValue(key, chosen[0].spec, threshold=threshold.strip(), metric=chosen[0], is_count=is_count)]
+    return _of_state(key, has_classes=has_classes)
+
+
+def _at(measure: str, threshold: str) -> Any:
+    """The measure with the odds of the threshold, if it awaits them."""
+    try:
+        return at_threshold(measure, float(threshold))
+    except ValueError:  # no number, which is said where the name is read
+        return measure
+
+
+def _check_number(key: str, threshold: str) -> None:
+    """Raise unless what follows @ is a finite number."""
+    try:
+        is_good = math.isfinite(float(threshold))
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise ValueError(f"metrics: expected a number after @, got {quoted(key)}")
+
+
+def _of_state(key: str, *, has_classes: bool) -> list[ScoreValue]:
+    """The values of the name of a method of states."""
+    head, colon, option = key.partition(":")
+    name, bracket, rest = head.partition("(")
+    if name not in METHODS:
+        raise ValueError(
+            f"metrics: expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
+            f"{quoted(key)}"
+        )
+    method, options = METHODS[name]
+    if name in HITS and not has_classes:
+        raise ValueError(f"metrics: expected num_classes= for {quoted(key)}, as scores of class 1 of two have no order")
+    if colon and not has_classes:
+        raise ValueError(
+            f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
+        )
+    if colon and option not in options:
+        some = f", possibly with one of :{', :'.join(options)}" if options else " alone"
+        raise ValueError(f"metrics: expected {quoted(head)}{some}, got {quoted(key)}")
+    given = options_of(bracket, rest, key)
+    if name not in HITS and not bracket:
+        return [ScoreValue(key, method, option or None)]
+    if name not in HITS or set(given) - {"k"}:
+        what = f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
+        raise ValueError(f"metrics: expected {what}, got {quoted(key)}")
+    if "k" not in given:
+        return [ScoreValue(key, method, option or None, DEFAULT_K)]
+    return [ScoreValue(f"{name}(k={k}){colon}{option}", method, option or None, k) for k in _numbers(given["k"], key)]
+
+
+def _numbers(text: str, key: str) -> list[int]:
+    """One k, or several in square brackets."""
+    try:
+        found = [int(part) for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
+    except ValueError:
+        raise ValueError(f"metrics: expected an integer k, or several as k=[1,5], got {quoted(key)}") from None
+    return [check_count(k, f"metrics: k of {quoted(key)}") for k in found]

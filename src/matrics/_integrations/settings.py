@@ -1,0 +1,193 @@
+"""Settings of the metrics for training loops: the positive class, the prefix, and replacements of undefined values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from matrics._arrays import Array, as_arrays
+from matrics._arrays.sizes import check_state_size, written_size
+from matrics._catalogue.classes import Classes
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._counting.codes import left_out
+from matrics._engine.evaluation import check_options, evaluate, frames_to_the_user
+from matrics._quoting import quoted, split_outside
+from matrics._scoring.score import resolve
+from matrics._states.margin_scores import measures_of_cells
+from matrics._states.margins import MarginState
+from matrics._states.two_words import TwoWords
+from matrics._states.windows import checked_decay
+
+#: All cells that take more bytes are not kept by a metric whose measures need none: 1 GiB.
+MOST_CELLS_UNASKED = 2**30
+#: Areas and calibration, which need scores and not only predicted labels.
+OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
+
+
+def classes_of(
+    number: int,
+    labels: Iterable[Hashable] | None,
+    class_names: Sequence[str] | None,
+    positive: Any,
+    *,
+    by_construction: bool = False,
+    ignored: Sequence[int] = (),
+) -> Classes:
+    """The classes of a metric; the positive class may be given by its label or its name.
+
+    >>> classes_of(2, [7, 8], ["ok", "fraud"], 8).positive, classes_of(2, [7, 8], ["ok", "fraud"], "fraud").positive
+    (1, 1)
+    """
+    known = None if labels is None else list(labels)
+    if known and class_names and any(type(label) is type(positive) and label == positive for label in known):
+        positive = class_names[known.index(positive)]
+    left = left_out(list(ignored), number, None if known is None else tuple(known))
+    return Classes.of(number, class_names or known, positive, by_construction=by_construction, left_out=left)
+
+
+def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -> tuple[dict[str, Metric], list[str]]:
+    """The metrics of a ConfusionMetric under plain keys, which compiled code can take, and the title of each."""
+    found = resolve(_of_labels(metrics), classes)
+    return {str(key): metric for key, metric in found.items()}, [title_of(key) for key in found]
+
+
+def _of_labels(metrics: Any) -> Any:
+    """The metrics; raises for metrics of scores."""
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        return metrics  # which resolve refuses
+    given = list(given)
+    names = [name.strip() for item in given if isinstance(item, str) for name in split_outside(item)]
+    found = [name for name in names if name.partition(":")[0] in OF_SCORES or "@" in name]
+    if found:
+        raise ValueError(
+            f"metrics: expected measures of predicted labels, got {', '.join(found)}, of scores: a ConfusionMetric "
+            "counts labels; the ScoreMetric of the same module keeps scores"
+        )
+    return given
+
+
+def checked_prefix(prefix: Any) -> str:
+    """The prefix of the names of values; anything but text raises an error."""
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
+    return prefix
+
+
+def decay_and_dtype(decay: Any, dtype: Any, widest: Any) -> tuple[float | None, Any]:
+    """The checked factor, if any, and the dtype of the counts: with a factor floating, the widest if none is given."""
+    if decay is None:
+        return None, dtype
+    return checked_decay(decay), widest if dtype is None else dtype
+
+
+class Undefined(NamedTuple):
+    """The values of a ratio 0/0 inside a measure, and of a measure that is undefined in the end.
+
+    NaN is always the same object: others are not equal, and JAX would compile again for each metric.
+    """
+
+    zero_division: float
+    fill: float | None
+
+    @classmethod
+    def of(cls, zero_division: Any, fill_undefined: Any) -> Undefined:
+        """Check both; ``None`` or NaN keeps NaN."""
+        check_options(zero_division, "nan")
+        within = math.nan if math.isnan(zero_division) else float(zero_division)
+        if fill_undefined is None:
+            return cls(within, None)
+        if isinstance(fill_undefined, bool) or not isinstance(fill_undefined, (int, float)):
+            raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {quoted(fill_undefined)}")
+        return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
+
+    def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
+        """The values of one metric with undefined values replaced; without samples NaN, except for counts."""
+        xp = as_arrays(values=values)[0].xp
+        if self.fill is not None:
+            values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
+        return values if is_count else xp.where(seen.is_empty, math.nan, values)
+
+
+class Seen(NamedTuple):
+    """Two properties of the counts of a metric, found on their device: all are 0; none is negative, NaN or infinite."""
+
+    is_empty: Array
+    is_valid: Array
+
+    @classmethod
+    def of(cls, counts: Array, carried: Array | None = None) -> Seen:
+        """Read counts, in default JAX two words; their sum may wrap."""
+        backend, (counts,) = as_arrays(counts=counts)
+        if carried is not None and carried.shape[-1] > 0 and backend.is_integer(counts):
+            counts = TwoWords(counts, carried).to_float(backend)
+        xp = backend.xp
+        least, most = xp.min(counts), xp.max(counts)
+        is_valid = (least >= 0) & (most < math.inf) if backend.is_float(counts) else least >= 0
+        return cls((least == 0) & (most == 0), is_valid)
+
+
+def keeps_cells(
+    metrics: Mapping[str, Metric], num_classes: int, bytes_of_cell: int, *, margins_alone: bool, allow_large: bool
+) -> bool:
+    """Whether a metric keeps all cells of its matrix, or margins alone; raises for too large a state.
+
+    It keeps margins in a ``MarginMetric``, and where cells would take more than 1 GiB and no measure needs them, unless
+    ``allow_large``.
+    """
+    size = num_classes**2 * bytes_of_cell
+    sizes = {"num_classes": num_classes}
+    if not margins_alone and (allow_large is True or size <= MOST_CELLS_UNASKED):
+        check_state_size(size, sizes, allow_large=allow_large)
+        return True
+    lacking = measures_of_cells(metrics)
+    need = f"{', '.join(lacking)} need{'s' if len(lacking) == 1 else ''} all cells of the matrix"
+    if margins_alone and lacking:
+        raise ValueError(
+            f"metrics: expected measures of a MarginMetric (matrics.MarginState.list_metrics() has them), got others: "
+            f"{need}, which take {written_size(size)}; a ConfusionMetric keeps them"
+        )
+    if lacking:
+        advice = f"; {need}, and measures of matrics.MarginState.list_metrics() three numbers for each class"
+        check_state_size(size, sizes, allow_large=allow_large, advice=advice)
+        return True
+    check_state_size(3 * num_classes * bytes_of_cell, sizes, allow_large=allow_large)
+    return False
+
+
+def no_matrix(num_classes: int) -> NoReturn:
+    """Raise: a metric of margins has no matrix."""
+    raise ValueError(
+        f"matrix: expected a metric that keeps all cells, got one that keeps true positives, row sums and column sums "
+        f"of {num_classes:,} classes (metric.state); a ConfusionMetric keeps all, where they take more than 1 GiB with "
+        "allow_large=True"
+    )
+
+
+def of_nothing(metrics: Iterable[Metric], num_classes: int, *, has_cells: bool) -> list[np.ndarray]:
+    """The values of a matrix without samples: NaN, but for counts, which are known to be 0."""
+    if not has_cells:
+        metrics = list(metrics)
+        found = MarginState.zeros(num_classes, allow_large=True).score(metrics, invalid="nan")
+        return [found[metric.spec] for metric in metrics]
+    nothing = np.zeros((num_classes, num_classes), np.int64)
+    return evaluate(nothing, [metric.bind() for metric in metrics], invalid="nan")
+
+
+def are_counts(values: Iterable[np.ndarray]) -> tuple[bool, ...]:
+    """Which values are numbers, not NaN, without any samples."""
+    return tuple(not bool(np.isnan(value).any()) for value in values)
+
+
+def warn_of_nothing() -> None:
+    """Warn that values are NaN because there were no samples; call it only if values can be read without waiting."""
+    warnings.warn(
+        "compute() before update(): no sample is counted, or all were left out, and measures without samples are NaN",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )

@@ -1,0 +1,267 @@
+"""A torchmetrics metric with many values, as Lightning's ``log_dict`` takes it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import torch
+import torchmetrics
+from torch import Tensor
+from torchmetrics.utilities.distributed import gather_all_tensors
+
+from matrics._integrations.torch_metric import as_numbers, keeping_dtypes, reported, warned_of_saving
+from matrics._integrations.torch_sync import noted
+from matrics._integrations.torchmetrics_wrappers import ManyValues
+from matrics._integrations.values import Values
+
+
+class RunningMetric(ManyValues):
+    """What metrics of many values have in common; their states are tensors that are added up."""
+
+    full_state_update = False
+    is_differentiable = False
+    num_classes: int | None
+    decay: float | None = None
+    _values: Values
+    _drawn: str
+    """What to draw in place of one value."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self._each = torch.nn.ModuleList()
+        self._has_warned = self._has_warned_of_saving = False
+        self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
+
+    @property
+    @abstractmethod
+    def state(self) -> Any:
+        """The counts of this process, as a running state."""
+
+    @property
+    def _to_read(self) -> Any:
+        """The same state, perhaps in the memory of the counts or in NumPy, with ``dropped`` in their dtype."""
+        return self.state._replace(dropped=self.dropped)
+
+    @abstractmethod
+    def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
+        """Raise if the states of a checkpoint do not fit the metric."""
+
+    def _list_values(self) -> None:
+        self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
+
+    def _forget(self, name: str, counts: Tensor) -> None:
+        """Multiply the counts of this state, or of a copy of it, by the decay, in place; dropped samples stay."""
+
+    def __getitem__(self, name: Any) -> Any:
+        """A metric of one of the measures alone, with counts of its own, which begin with those of this metric.
+
+        Its value is a scalar tensor, or for ``"recall:class"`` and the like a vector, so that all of torchmetrics'
+        wrappers and its arithmetic take it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
+        share their counts. As those of torchmetrics' own metrics, they are not in checkpoints without
+        ``persistent(True)``: after an epoch, Lightning saves before it resets a metric.
+        """
+        if self._measure is not None:
+            return super().__getitem__(name)
+        other = self.clone()
+        other._values = self._values.only(name, self._to_read)
+        other._measure = name
+        other._computed = other._forward_cache = None
+        other._each = torch.nn.ModuleList()
+        other.persistent(mode=False)
+        return other
+
+    def _measures(self) -> list[str]:
+        """The names of the measures, as they were given."""
+        return self._values.requested
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Whether higher values are better: what a tracker asks a metric of one measure; None for one of many."""
+        return None if self._measure is None else self._values.higher_is_better
+
+    def forward(self, *batch: Any, **options: Any) -> Any:
+        """Count a batch, and return the values of that batch alone; ``update`` is quicker."""
+        # torchmetrics counts the batch from zero, and adds what was there before: which has to decay by then. It is
+        # a copy, as collections share states. With dist_sync_on_step, it counts twice, once into all.
+        if self.decay is not None and not (self.dist_sync_on_step or self._is_synced):
+            for name in self._defaults:
+                counts = getattr(self, name).clone()
+                self._forget(name, counts)
+                setattr(self, name, counts)
+        return super().forward(*batch, **options)
+
+    def compute(self) -> Any:
+        """All values of the counts of all processes, as scalar tensors, under names for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
+        one if scores are not in [0, 1] where probabilities are expected.
+        """
+        if torch.compiler.is_compiling():
+            named = self._values.of(self.state)
+        else:
+            # torchmetrics itself warns of compute() before update().
+            named, self._has_warned = reported(
+                self._values, self._to_read, has_warned=self._has_warned, warns_of_nothing=False
+            )
+        if self._measure is None:
+            return named
+        values = [named[key] for key in self._values.keys]
+        return torch.stack(values) if len(values) > 1 else values[0]
+
+    def log_dict(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        values = self.compute()
+        return as_numbers(
+            values if self._measure is None else dict(zip(self._values.keys, values.reshape(-1), strict=True))
+        )
+
+    def plot(self, *values: Any, **options: Any) -> Any:
+        """Raise an error: torchmetrics draws one value or a curve; of a metric of one measure it draws the value."""
+        if self._measure is not None:
+            return self._plot(*values, **options)
+        raise NotImplementedError(
+            f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
+        )
+
+    def clone(self, *, prefix: str | None = None) -> Self:
+        """An independent copy, optionally with another prefix: one metric for each phase of training."""
+        other: Self = super().clone()
+        if prefix is not None:
+            other._values = other._values.renamed(prefix)
+            if self._measure is None:
+                other._list_values()
+        return other
+
+    def items(self) -> list[tuple[str, torchmetrics.Metric]]:
+        """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
+        if self._measure is not None:
+            raise TypeError(
+                f"items: expected a metric of many values, got one of {self._measure!r}: self.log() takes it"
+            )
+        return list(zip(self._values.keys, self._each, strict=True))
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
+        """Do nothing: counts keep their dtype."""
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
+        """Move to a device, but keep the dtypes: ``model.to(torch.float16)`` would lose counts."""
+        super()._apply(keeping_dtypes(fn), exclude_state)
+        return self
+
+    @property
+    def _update_count(self) -> int:
+        """How many batches torchmetrics has counted.
+
+        It is a constant in compiled code, which only needs to know that there are some: PyTorch takes the integers of
+        a module as constants, and would compile again for each batch.
+        """
+        return 1 if torch.compiler.is_compiling() else self._batches
+
+    @_update_count.setter
+    def _update_count(self, value: int) -> None:
+        self._batches = min(value, 1) if torch.compiler.is_compiling() else value
+
+    def _sync_dist(self, dist_sync_fn: Any = gather_all_tensors, process_group: Any = None) -> None:
+        with noted(process_group or self.process_group):
+            super()._sync_dist(dist_sync_fn, process_group)
+
+    def _use_outside_inference(self) -> None:
+        """Copy states that were reset in inference mode, which could not be updated in place outside it."""
+        if torch.compiler.is_compiling() or torch.is_inference_mode_enabled():
+            return
+        for name in self._defaults:
+            if getattr(self, name).is_inference():
+                setattr(self, name, getattr(self, name).clone())
+
+    def _copy_states(self) -> None:
+        zeros: dict[str, Any] = self._defaults
+        for name, zero in zeros.items():  # torchmetrics loads any dtype
+            setattr(self, name, getattr(self, name).to(zero.dtype, copy=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_classes}, {self._values})"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
+
+    def state_dict(self, **options: Any) -> Any:
+        """The counts of this process, by the names of its states; with several processes save in ``sync_context()``.
+
+        They are 0 once Lightning has logged the values of an epoch: it saves its checkpoint before it resets a metric,
+        and a run that goes on from there would count that epoch again.
+        """
+        is_done = self._logged is not None and self._logged is self._computed
+        if not (is_done or self._is_synced or self._has_warned_of_saving):
+            self._has_warned_of_saving = warned_of_saving(
+                (getattr(self, name) != zeros.to(self.device) for name, zeros in self._defaults.items()),
+                "save within sync_context(), and load in process 0 alone",
+            )
+        own = {name: getattr(self, name) for name in self._defaults} if is_done else {}
+        try:
+            for name, counts in own.items():
+                setattr(self, name, self._defaults[name].to(counts.device))
+            return super().state_dict(**options)
+        finally:
+            for name, counts in own.items():
+                setattr(self, name, counts)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,  # noqa: FBT001 (PyTorch's)
+        missing_keys: list[str],
+        *others: Any,
+    ) -> None:
+        self._check_loaded(state_dict, prefix)
+        keys = [prefix + name for name in self._defaults]
+        saved = [prefix + name for name in self._defaults if self._persistent[name]]
+        missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not tell of them
+        is_loaded = any(key in state_dict for key in keys)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *others)
+        self._copy_states()  # or counting would modify the loaded tensors
+        if is_loaded:
+            self._computed, self._update_count = None, max(self._update_count, 1)
+
+
+class OneValue(torchmetrics.Metric):
+    """One value of a metric that has many. It has no state: it is updated, computed and reset with its metric."""
+
+    full_state_update = False
+
+    def __init__(self, metric: RunningMetric, key: str) -> None:
+        super().__init__(sync_on_compute=False, compute_with_cache=False)
+        self.__dict__["_metric"] = metric  # not as a submodule: each would contain the other
+        self._key = key
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Count a batch, for all values."""
+        self._metric.update(preds, target)
+
+    def compute(self) -> Tensor:
+        """The value; all values are computed together when the first one is requested."""
+        values = self._metric._logged = self._metric.compute()
+        return values[self._key]
+
+    def reset(self) -> None:
+        """Set all counts to 0, for all values."""
+        self._metric.reset()
+
+    @property
+    def update_called(self) -> bool:
+        """Whether the metric has counted anything."""
+        return bool(self._metric.update_called)
+
+    @property
+    def _forward_cache(self) -> Tensor | None:
+        batch = self._metric._forward_cache
+        return None if batch is None else batch[self._key]
+
+    @_forward_cache.setter
+    def _forward_cache(self, value: Any) -> None:
+        """Do nothing: the metric has its own cache."""

@@ -1,0 +1,192 @@
+"""Values of the metrics for PyTorch, torchmetrics and Flax: computed from their states, with their names."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from matrics._arrays import Array, as_arrays
+from matrics._catalogue.naming import check_names, named, scalars, with_dropped
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import frames_to_the_user
+from matrics._integrations.settings import (
+    Seen,
+    Undefined,
+    are_counts,
+    checked_prefix,
+    classes_of,
+    keeps_cells,
+    of_nothing,
+    resolved,
+    warn_of_nothing,
+)
+from matrics._quoting import quoted
+from matrics._states.confusion import ConfusionState
+from matrics._states.margins import MarginState
+
+# Counts that are all 0 without samples, and their high words.
+Counted = tuple[Array, Array | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """The requested values of a state. It contains only constants, so that it can be compared and hashed."""
+
+    prefix: str
+    class_names: tuple[str, ...] | None
+    undefined: Undefined  # a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
+    keys: tuple[str, ...] = ()  # the names of all values
+
+    @abstractmethod
+    def of(self, state: Any) -> dict[str, Array]:
+        """All values, as scalar arrays under names for a logger."""
+
+    @property
+    @abstractmethod
+    def requested(self) -> list[str]:
+        """The names of the values, as they were given."""
+
+    @property
+    @abstractmethod
+    def higher_is_better(self) -> bool | None:
+        """Whether higher values of the first measure are better."""
+
+    @abstractmethod
+    def _only(self, place: int) -> Self:
+        """The measure at this place alone."""
+
+    def only(self, name: str, state: Any) -> Self:
+        """One of the requested measures alone, by its name with or without the prefix; the state is any of its kind."""
+        requested = self.requested
+        plain = name.removeprefix(self.prefix) if isinstance(name, str) and name not in requested else name
+        if plain not in requested:
+            raise KeyError(f"expected one of {', '.join(map(quoted, requested))}, got {quoted(name)}")
+        made = self._only(requested.index(plain))
+        return replace(made, keys=tuple(map(str, made.of(state))))
+
+    def __str__(self) -> str:
+        return f"{self.requested}, prefix={quoted(self.prefix)}"
+
+    def renamed(self, prefix: str) -> Self:
+        """The same with another prefix."""
+        keys = tuple(checked_prefix(prefix) + key.removeprefix(self.prefix) for key in self.keys)
+        return replace(self, prefix=prefix, keys=keys)
+
+    def report(self, state: Any, *, has_warned: bool, warns_of_nothing: bool = True) -> tuple[dict[str, Array], bool]:
+        """All values, and the number of dropped samples if it is not 0 and can be read without waiting.
+
+        Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
+        there are no samples at all.
+        """
+        known, odd, (counts, carried) = self._known(state)
+        backend, leaves = as_arrays(
+            counts=counts, dropped=state.dropped, carried=counts if carried is None else carried
+        )
+        counts, dropped, carried = map(backend.host_view, leaves)
+        if counts is None or dropped is None or carried is None:
+            return known, has_warned
+        samples = int(dropped)
+        if odd and not has_warned:
+            warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
+        if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
+            warn_of_nothing()
+        known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
+        return known, has_warned or bool(odd) or samples > 0
+
+    def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
+        """All values; the text of a warning, empty if there is none or values are not at hand; and what was counted."""
+        return self.of(state), "", (state.counts, state.carried)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusionValues(Values):
+    """The requested measures of a confusion matrix."""
+
+    metrics: tuple[tuple[str, Metric], ...]  # under plain keys, which compiled code can take
+    titles: tuple[str, ...]
+    keeps_cells: bool  # or margins alone
+    are_counts: tuple[bool, ...]
+
+    @classmethod
+    def of_classes(
+        cls,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric],
+        codes: Mapping[Hashable, int] | None,
+        *,
+        prefix: str,
+        class_names: Sequence[str] | None,
+        positive: Hashable,
+        has_threshold: bool,
+        ignored: Sequence[int],
+        undefined: Undefined,
+        bytes_of_cell: int,
+        margins_alone: bool,
+        allow_large: bool,
+    ) -> ConfusionValues:
+        """The measures, resolved for the classes; raises for measures that cannot be scored, and for too many cells."""
+        names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
+        classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold, ignored=ignored)
+        found, titles = resolved(metrics, classes)
+        has_cells = keeps_cells(found, num_classes, bytes_of_cell, margins_alone=margins_alone, allow_large=allow_large)
+        nothing = of_nothing(found.values(), num_classes, has_cells=has_cells)
+        made = cls(
+            prefix=checked_prefix(prefix),
+            class_names=names,
+            undefined=undefined,
+            metrics=tuple(found.items()),
+            titles=tuple(titles),
+            keeps_cells=has_cells,
+            are_counts=are_counts(nothing),
+        )
+        return replace(made, keys=tuple(map(str, made._named(nothing))))
+
+    @property
+    def requested(self) -> list[str]:
+        """The keys of the measures."""
+        return [key for key, _ in self.metrics]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of the record of the measure."""
+        return self.metrics[0][1].higher_is_better
+
+    def _only(self, place: int) -> Self:
+        here = slice(place, place + 1)
+        return replace(self, metrics=self.metrics[here], titles=self.titles[here], are_counts=self.are_counts[here])
+
+    def of(self, state: ConfusionState | MarginState) -> dict[str, Array]:
+        """All measures of one matrix, as scalar arrays under names for a logger."""
+        metrics = [metric for _, metric in self.metrics]
+        found = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
+        values = [found[one.spec] for one in metrics]
+        if not _is_complete(state, values):
+            seen = Seen.of(state.counts, state.carried)
+            pairs = zip(values, self.are_counts, strict=True)
+            values = [self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs]
+        return self._named(values)
+
+    def _named(self, values: Sequence[Array]) -> dict[str, Array]:
+        metrics = dict(self.metrics)
+        keys = map(named, metrics, self.titles, metrics.values())
+        return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
+
+
+def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -> bool:
+    """Whether it is seen without waiting that there are samples, and that no value is undefined."""
+    backend, (counts,) = as_arrays(counts=state.counts)
+    view = backend.host_view(counts)
+    if view is None or not _are_some(view):
+        return False
+    return not any(np.isnan(backend.to_numpy(value)).any() for value in values)
+
+
+def _are_some(counts: Array) -> bool:
+    """Whether any count is not 0; row by row, as nearly always the first one has some."""
+    is_long = counts.ndim == 0 or len(counts) > counts.size / 64
+    return bool(counts.any()) if is_long else any(map(np.any, counts))

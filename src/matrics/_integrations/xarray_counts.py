@@ -1,0 +1,181 @@
+"""From DataArrays of labels to a DataArray of confusion matrices, also in chunks, whose counts are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from matrics._arrays import Array
+from matrics._counting.codes import check_classes
+from matrics._integrations.xarray_dimensions import PRED, TRUE, check_array, library_for
+from matrics._quoting import quoted, quoted_list
+
+
+def confusion_matrix(
+    y_true: xr.DataArray,
+    y_pred: xr.DataArray,
+    *,
+    dim: Hashable | Sequence[Hashable] = "sample",
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    class_dim: Hashable = "class",
+    threshold: float | None = None,
+    sample_weight: xr.DataArray | None = None,
+    ignore_index: Any = None,
+    groups: xr.DataArray | None = None,
+    class_dims: tuple[str, str] | None = None,
+) -> xr.DataArray:
+    """Count DataArrays of labels into confusion matrices along the dimension of the samples.
+
+    All other dimensions broadcast by their names: one ``y_true`` (sample) against the predictions (model, sample) of
+    many models. Arrays are aligned by their coordinates, which must be the same. Chunked arrays (Dask) stay lazy, with
+    any chunks: the counts of chunks are added up.
+
+    Parameters
+    ----------
+    y_true : xarray.DataArray of int, bool, or text
+        True labels.
+    y_pred : xarray.DataArray
+        Predicted labels. Floating numbers are class scores along the dimension ``class_dim``; the largest is
+        the prediction; or, with ``threshold``, scores of class 1 of two. Scores whose classes have coordinates are
+        taken in the order of ``labels``.
+    dim : name or sequence of names, default "sample"
+        The dimensions of the samples, which are counted into one matrix.
+    num_classes, labels, threshold, ignore_index
+        As in :func:`matrics.confusion_matrix`; exactly one of ``num_classes`` and ``labels`` is given.
+    class_dim : name, default "class"
+        The dimension of class scores.
+    sample_weight : xarray.DataArray, optional
+        The weights of samples; broadcast by name.
+    groups : xarray.DataArray, optional
+        The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
+        group, along a dimension of its name. Its values are computed immediately.
+    class_dims : two names, optional
+        The dimensions of the result; ``"true"`` and ``"pred"`` if left out.
+
+    Returns
+    -------
+    xarray.DataArray
+        Counts with the dimensions of the batch, of the groups if there are any, and of the true and predicted classes,
+        whose coordinates are the labels.
+
+    Raises
+    ------
+    TypeError
+        An argument is no DataArray, or labels are not as :func:`matrics.confusion_matrix` takes them.
+    ValueError
+        A dimension does not exist, coordinates differ, or labels, weights or scores are not as
+        :func:`matrics.confusion_matrix` takes them; of chunked arrays the last raises where chunks are computed.
+
+    Examples
+    --------
+    >>> import matrics.xarray as mx, xarray as xr
+    >>> y_true = xr.DataArray(["cat", "dog", "dog"], dims="sample")
+    >>> y_pred = xr.DataArray(
+    ...     [["cat", "dog", "cat"], ["dog", "dog", "dog"]], dims=("model", "sample"), coords={"model": ["tree", "net"]}
+    ... )
+    >>> cm = mx.confusion_matrix(y_true, y_pred, labels=["cat", "dog"])
+    >>> cm.sel(model="tree", true="dog").values
+    array([1, 1])
+    >>> cm.matrics.score("accuracy")["accuracy"].values.round(2)
+    array([0.67, 0.67])
+    """
+    samples = [dim] if isinstance(dim, str) or not isinstance(dim, Sequence) else list(dim)
+    given = {"y_true": y_true, "y_pred": y_pred}
+    given |= {"sample_weight": sample_weight} if sample_weight is not None else {}
+    for name, array in (given | ({"groups": groups} if groups is not None else {})).items():
+        check_array(name, array)
+        missing = [one for one in samples if one not in array.dims]
+        if missing:
+            raise ValueError(
+                f"{name}: expected the dimension {quoted(missing[0])} of the samples (dim=), got {array.dims}"
+            )
+    classes = check_classes(num_classes, labels)
+    names: tuple[Hashable, ...] = classes.labels or tuple(range(classes.number))
+    has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
+    if has_classes:
+        ordered = _in_order(y_pred, class_dim, names, num_classes)
+        # The prediction needs the scores of all classes together.
+        given["y_pred"] = ordered if ordered.chunks is None else ordered.chunk({class_dim: -1})
+    values: Array = None
+    if groups is not None:
+        if groups.name is None:
+            raise ValueError("groups: expected a DataArray with a name, the dimension of the result, got none")
+        if groups.isnull().any():
+            raise ValueError(f"groups: expected a value for every sample, got {int(groups.isnull().sum())} missing")
+        values, codes = np.unique(groups.values, return_inverse=True)
+        coded = groups.copy(data=codes.reshape(groups.shape))
+        given["groups"] = coded.drop_vars([groups.name], errors="ignore")
+    options = {
+        "num_classes": num_classes,
+        "labels": classes.labels,
+        "sample_ndim": len(samples),
+        "threshold": threshold,
+        "ignore_index": ignore_index,
+        "num_groups": None if groups is None else len(values),
+    }
+    own = [*([groups.name] if groups is not None else []), *(class_dims or (TRUE, PRED))]
+    found: xr.DataArray = _applied(given, options, {"y_pred": [class_dim]} if has_classes else {}, samples, own)
+    coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
+    found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})
+    found.name, found.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}
+    return found
+
+
+def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], num_classes: int | None) -> xr.DataArray:
+    """Class scores in the order of the labels, if their classes have coordinates."""
+    if dim not in y_pred.dims:
+        raise ValueError(
+            f"y_pred: floating-point numbers are class scores: expected the dimension {quoted(dim)} of the classes "
+            f"(class_dim=), got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
+        )
+    if dim not in y_pred.indexes:
+        return y_pred
+    found = list(y_pred.indexes[dim])
+    if len(found) == len(names) and set(found) == set(names):
+        return y_pred.isel({dim: [found.index(name) for name in names]})
+    if num_classes is None:
+        raise ValueError(
+            f"y_pred: expected scores of the classes [{quoted_list(names)}] along {quoted(dim)}, got "
+            f"{quoted_list(found)}"
+        )
+    return y_pred
+
+
+def _applied(
+    given: Mapping[str, xr.DataArray],
+    options: Mapping[str, Any],
+    after: Mapping[str, list[Hashable]],
+    samples: Sequence[Hashable],
+    own: Sequence[Hashable],
+) -> Any:
+    """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays.
+
+    ``after`` are the dimensions of an array after those of the samples, ``own`` the dimensions of the result.
+    """
+    library = library_for(**given)
+
+    def counted(*values: Array) -> Array:
+        return library.confusion_matrix(**dict(zip(given, values, strict=True)), **options)
+
+    return xr.apply_ufunc(
+        counted,
+        *given.values(),
+        input_core_dims=[[*samples, *after.get(name, [])] for name in given],
+        output_core_dims=[list(own)],
+        join="exact",
+        dask="allowed",
+        keep_attrs="override",
+    )
+
+
+def _coordinate(names: Sequence[Hashable]) -> Array:
+    """Labels as a coordinate; tuples and other objects stay unchanged."""
+    found = np.asarray(names)
+    if found.ndim != 1 or (found.dtype.kind == "U" and not all(isinstance(name, str) for name in names)):
+        found = np.empty(len(names), object)
+        found[:] = names
+    return found

@@ -1,0 +1,338 @@
+"""judged_compare(): two models on the same samples, which a judge has labelled, and people in part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._arrays.sizes import check_size
+from matrics._catalogue.record import Metric
+from matrics._counting.codes import CodedClasses, check_classes
+from matrics._counting.jointly import count_jointly
+from matrics._counting.labels import squared_weights
+from matrics._engine.evaluation import check_options, evaluate
+from matrics._judged.correction import Correction, Design
+from matrics._judged.counts import JudgedCounts, judged_codes
+from matrics._judged.estimates import Estimate, Judged, estimates_of
+from matrics._judged.interval import LimitsBy, few_labels, limits_of, read_options
+from matrics._judged.pairs import Pairs, of_samples
+from matrics._judged.results import JudgedComparison
+from matrics._quoting import quoted
+from matrics._uncertainty.arguments import by_class_names, metrics_of
+from matrics._uncertainty.compare import compare_paired
+from matrics._uncertainty.differences import recovered
+from matrics._uncertainty.draws import limits_by_draws
+from matrics._uncertainty.interval import on_host, source_for
+from matrics._uncertainty.measure import Measure, Score, Task
+from matrics._uncertainty.options import Options
+from matrics._uncertainty.results import IntervalStatus, PairedComparison
+from matrics._uncertainty.status import UNDEFINED_SHARE
+from matrics.typing import ArrayLike
+
+
+def judged_compare(
+    a: ArrayLike | None,
+    b: ArrayLike | None,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    y_true: ArrayLike | tuple[ArrayLike, ArrayLike],
+    y_judge: ArrayLike | tuple[ArrayLike, ArrayLike],
+    labelled: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: Correction = "auto",
+    design: Design = "random",
+    limits: LimitsBy = "auto",
+    num: int | None = None,
+    rng: Any = None,
+    zero_division: float = math.nan,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    workers: int = 1,
+) -> dict[str, JudgedComparison]:
+    """Compare two models on the same samples, of which people have labelled some and a judge all.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (*B, N), or None
+        The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
+        are graded as fail (class 0) or pass (class 1), as in :func:`matrics.judged.count`.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    y_true, y_judge, labelled, num_classes, labels, sample_weight
+        As in :func:`matrics.judged.count`. Where the answers of each model have grades of their own, ``y_true`` and
+        ``y_judge`` (and ``labelled``) are pairs: a tuple of those of a and of b, on the same samples.
+    level, zero_division, class_names, positive, workers
+        As in :func:`matrics.interval`. ``positive`` is a label where ``labels`` are given.
+    method, design, limits, num, rng
+        As in :func:`matrics.judged.interval`. The bootstrap is for labels that were drawn at random.
+
+    Returns
+    -------
+    dict of str to JudgedComparison
+        The difference a - b, its limits and standard error, the probability that a is better, and how many true labels
+        alone would give this standard error.
+
+    Raises
+    ------
+    ValueError
+        A label is out of range, the shapes do not fit, or an option does not exist.
+    TypeError
+        ``a`` or ``b`` are counts.
+
+    Notes
+    -----
+    Each sample has an influence on either estimate; the variance of the difference is that of the differences of both
+    influences. Limits are combined from those of both models with their correlation (Zou and Donner 2008).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> y_true = random.integers(0, 2, 4000)
+    >>> y_judge, a, b = (np.where(random.random(4000) < p, y_true, 1 - y_true) for p in (0.9, 0.85, 0.8))
+    >>> found = matrics.judged.compare(
+    ...     a, b, "accuracy", y_true=y_true, y_judge=y_judge, labelled=np.arange(4000) < 300, num_classes=2
+    ... )["accuracy"]
+    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.029, between -0.007 and 0.064
+
+    Two models whose answers were graded, 0 or 1, by a judge and, the first hundred, by people:
+
+    >>> hard = random.random(1000) < 0.3
+    >>> people = [(random.random(1000) < np.where(hard, p - 0.4, p)).astype(int) for p in (0.9, 0.8)]
+    >>> judge = [np.where(random.random(1000) < 0.9, grades, 1 - grades) for grades in people]
+    >>> found = matrics.judged.compare(
+    ...     None, None, "accuracy", y_true=(people[0], people[1]), y_judge=(judge[0], judge[1]),
+    ...     labelled=np.arange(1000) < 100, num_classes=2,
+    ... )["accuracy"]
+    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.099, between 0.026 and 0.168
+    """
+    for name, value in (("a", a), ("b", b)):
+        if isinstance(value, JudgedCounts):
+            raise TypeError(
+                f"{name}: expected the labels that the model predicts, got JudgedCounts, which do not say on which "
+                "samples the models differ"
+            )
+    asked = read_options(level, method, design, limits, num=num, rng=rng)
+    if asked.method == "bootstrap" and (design == "strata" or sample_weight is not None):
+        raise ValueError(
+            "limits: expected 'delta' for labels that were drawn by strata and for weighted samples, got 'bootstrap'"
+        )
+    check_options(zero_division, "nan", workers)
+    classes = check_classes(num_classes, labels)
+    n = classes.number
+    chosen = metrics_of(metrics, n, class_names or classes.labels, positive)  # type: ignore[arg-type]
+    codes, numbers = _codes(a, b, y_true, y_judge, labelled, classes)
+    check_size(math.prod(numbers.values()), num_classes=n)
+    tables = [count_jointly(codes, numbers, sample_weight=sample_weight)]
+    if sample_weight is not None:
+        tables.append(count_jointly(codes, numbers, sample_weight=squared_weights(sample_weight)))
+    home, tables = as_arrays(**{f"table{k}": table for k, table in enumerate(tables)})
+    if method in ("labelled", "judge"):
+        if len(tables) > 1 or len(numbers) > 4:
+            raise ValueError(
+                f"method: expected a corrected one for weighted samples and for models with grades of their own, got "
+                f"{quoted(method)}"
+            )
+        judge = home.xp.sum(tables[0], axis=-4)
+        joint = home.xp.sum(tables[0][..., :n, :, :, :], axis=-3) if method == "labelled" else judge
+        found = compare_paired(joint, list(chosen.values()), level=level, zero_division=zero_division, workers=workers)
+        number = home.xp.sum(home.to_float(joint), axis=(-3, -2, -1))
+        results = [_alone(one, number if method == "labelled" else number * math.nan, home) for one in found.values()]
+        return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
+    tables = [home.to_float(table) for table in tables]
+    seen = [view for view in (on_host(table, home, rng, asked) for table in tables) if view is not None]
+    is_there = len(seen) == len(tables)
+    backend = NUMPY if is_there else home
+    tables = [np.asarray(view, np.float64) for view in seen] if is_there else tables
+    axes = len(numbers)
+    batch, sizes = tuple(tables[0].shape[:-axes]), tuple(tables[0].shape[-axes:])
+    pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend, axes > 4)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    with backend.quiet():
+        differences = _differences(pairs, measures, method, design, asked, float(zero_division), workers)
+        if asked.method == "bootstrap" and math.prod(batch):
+            differences = _redrawn(pairs, measures, differences, method, asked, rng, float(zero_division), workers)
+    results = []
+    for fields in differences:
+        parts = [backend.xp.reshape(part, (*batch, *part.shape[1:])) for part in fields]
+        if is_there:
+            parts = [home.from_host(np.asarray(part)[()]) for part in parts]
+        results.append(JudgedComparison(*parts))
+    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
+
+
+def _codes(  # noqa: PLR0917 (the samples of judged_compare)
+    a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """The labels of both models as numbers of classes, and how many there are of each.
+
+    Models with grades of their own have true labels and judges' labels each, as pairs.
+    """
+    n = classes.number
+    if not (isinstance(y_true, tuple) and isinstance(y_judge, tuple)):
+        codes = judged_codes({"y_true": y_true, "y_judge": y_judge, "a": a, "b": b}, labelled, classes)
+        return codes, {"y_true": n + 1, "y_judge": n, "a": n, "b": n}
+    for name, pair in (("y_true", y_true), ("y_judge", y_judge)):
+        if len(pair) != 2:
+            raise ValueError(f"{name}: expected a pair, the labels of the answers of a and of b, got {len(pair)}")
+    masks = labelled if isinstance(labelled, tuple) else (labelled, labelled)
+    found: dict[str, Any] = {}
+    for name, pred, true, judge, mask in zip("ab", (a, b), y_true, y_judge, masks, strict=True):
+        one = judged_codes({"y_true": true, "y_judge": judge, name: pred}, mask, classes)
+        end = "" if name == "a" else " of b"
+        found |= {f"y_true{end}": one["y_true"], f"y_judge{end}": one["y_judge"], name: one[name]}
+    return found, {name: n + 1 if name.startswith("y_true") else n for name in found}
+
+
+def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedComparison:
+    """The comparison of samples whose labels are taken as true."""
+    worth = number[..., None] if one.difference.ndim > number.ndim else number
+    worth = backend.xp.where(backend.xp.isnan(one.difference), math.nan, worth)
+    return JudgedComparison(*one[:6], worth)
+
+
+def _differences(  # noqa: PLR0917 (one call of judged_compare)
+    pairs: Pairs,
+    measures: Sequence[Measure],
+    method: Correction,
+    design: Design,
+    asked: Options,
+    zero_division: float,
+    workers: int,
+) -> list[tuple[Array, ...]]:
+    """The fields of the comparisons."""
+    backend, xp = pairs.backend, pairs.backend.xp
+    both = [pairs.of_model(which, method, design) for which in (0, 1)]
+    estimates = [estimates_of(judged, measures, zero_division, workers) for judged in both]
+    few = few_labels(both[0]) | few_labels(both[1])
+    results = []
+    for measure, a, b in zip(measures, *estimates, strict=True):
+        has_classes = a.value.ndim > 1
+        squares = pairs.squares[:, None, ...] if has_classes else pairs.squares
+        moves = [of_samples(one.influences, xp) for one in (a, b)]
+        variance = pairs.total(squares * pairs.less(*moves) ** 2)
+        plain = [
+            _plain(one, judged.with_classes() if has_classes else judged, xp)
+            for one, judged in zip((a, b), both, strict=True)
+        ]
+        ours, theirs = a.spread.variance, b.spread.variance
+        # Few labels add to the variance of either model; they add as much to that of the difference.
+        grown = (ours + theirs) / xp.where(plain[0] + plain[1] > 0, plain[0] + plain[1], 1)
+        variance = variance * grown
+        product = ours * theirs
+        r = xp.where(product > 0, (ours + theirs - variance) / (2 * xp.sqrt(xp.where(product > 0, product, 1))), 0)
+        ends = [(one.value, *limits_of(one, measure, asked.level, backend)) for one in (a, b)]
+        low, high = recovered(ends[0], ends[1], xp.clip(r, -1, 1), xp)
+        gap, error = a.value - b.value, xp.sqrt(variance)
+        known = ~xp.isnan(gap)
+        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (error > 0)
+        thin = few[:, None] if has_classes else few
+        if asked.method == "bootstrap":  # no replicate has errors of the judge that no label shows
+            thin = thin | a.few_errors | b.few_errors
+        status = xp.where(thin | (gap > math.inf), int(IntervalStatus.FEW_LABELS), 0)
+        status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
+        status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
+        probability = _probability(gap, error, has_limits, measure, backend)
+        limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
+        worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
+        parts = (
+            gap,
+            *limits,
+            xp.where(known, error, math.nan),
+            probability,
+            status,
+            xp.where(has_limits, worth, math.nan),
+        )
+        results.append(parts)
+    return results
+
+
+def _redrawn(  # noqa: PLR0917 (one call of judged_compare)
+    pairs: Pairs,
+    measures: Sequence[Measure],
+    found: Sequence[tuple[Array, ...]],
+    method: Correction,
+    asked: Options,
+    rng: Any,
+    zero_division: float,
+    workers: int,
+) -> list[tuple[Array, ...]]:
+    """The same comparisons with percentile limits: all samples, labelled or not, are drawn anew for both models."""
+    backend, xp = pairs.backend, pairs.backend.xp
+    sizes = tuple(pairs.tables[0].shape[1:])
+    functions = [measure.function for measure in measures]
+
+    def score(drawn: Array, threads: int) -> list[Array]:
+        table = Pairs([xp.reshape(drawn, (*drawn.shape[:-2], *sizes))], backend, pairs.apart)
+        both = []
+        for which in (0, 1):
+            matrix = table.of_model(which, method, "random").matrix()
+            both.append(evaluate(matrix, functions, zero_division=zero_division, invalid="nan", workers=threads))
+        return [one - other for one, other in zip(*both, strict=True)]
+
+    rows = xp.reshape(pairs.tables[0], (pairs.tables[0].shape[0], 1, math.prod(sizes)))
+    made: Score = score
+    gaps = [fields[0] for fields in found]
+    task = Task(rows, rows, gaps, measures, made, asked, zero_division, workers, backend)
+    results = []
+    for measure, fields, (low, high, error, undefined) in zip(
+        measures, found, limits_by_draws(task, source_for([rows], backend, rng, asked, "a, b"), None), strict=True
+    ):
+        gap, *_, status, worth = fields
+        known = ~xp.isnan(gap)
+        has_limits = known & (error > 0)
+        many = undefined > int(UNDEFINED_SHARE * asked.num)
+        status = xp.where(many & has_limits, int(IntervalStatus.UNDEFINED_REPLICATES), status)
+        status = xp.where(has_limits | ~known, status, int(IntervalStatus.NO_VARIATION))
+        ends = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
+        # The number of labels goes with the inverse of the variance.
+        worth = worth * (fields[3] / xp.where(error > 0, error, math.nan)) ** 2
+        probability = _probability(gap, error, has_limits, measure, backend)
+        results.append((gap, *ends, xp.where(known, error, math.nan), probability, status, worth))
+    return results
+
+
+def _probability(gap: Array, error: Array, known: Array, measure: Measure, backend: Standard) -> Array:
+    """The probability of a normal distribution that a is better; NaN without a better direction."""
+    xp = backend.xp
+    if measure.higher_is_better is None:
+        return gap * math.nan
+    above = backend.normal_cdf(xp.where(error > 0, gap / xp.where(error > 0, error, 1), 0))
+    return xp.where(known, above if measure.higher_is_better else 1 - above, math.nan)
+
+
+def _plain(one: Estimate, judged: Judged, xp: Any) -> Array:
+    """The same of a single model."""
+    labelled = xp.sum(judged.squares[0] * one.influences.labelled**2, axis=(-3, -2, -1))
+    return labelled + xp.sum(judged.squares[1] * one.influences.others**2, axis=(-2, -1))
+
+
+def _worth(  # noqa: PLR0917 (all that is known)
+    a: Estimate, b: Estimate, squares: Array, variance: Array, sizes: Array, pairs: Pairs
+) -> Array:
+    """How many labels drawn at random have this variance of the difference: by the samples with labels."""
+    xp = pairs.backend.xp
+    there, slopes = [], []
+    for one in (a, b):
+        by = one.slopes[..., :, None, :] + 0 * one.influences.labelled
+        slopes.append(xp.concat([by, 0 * by[..., :1, :, :]], axis=-3))
+        there.append(xp.concat([xp.ones_like(by), xp.zeros_like(by[..., :1, :, :])], axis=-3))
+    known = squares * (pairs.less(there[0], 1 - there[1]) > 0 if pairs.apart else pairs.less(there[0], 0 * there[1]))
+    gap = pairs.less(*slopes)
+    number = pairs.total(known)
+    some = xp.where(number > 0, number, 1)
+    mean = pairs.total(known * gap) / some
+    alone = pairs.total(known * gap**2) / some - mean**2
+    total = xp.sum(sizes, axis=(-2, -1))
+    total = total[:, None] if mean.ndim > 1 else total
+    return xp.where(variance > 0, total**2 * alone / xp.where(variance > 0, variance, 1), math.nan)

@@ -1,0 +1,214 @@
+"""judged_confusion_matrix(): one matrix of all samples, from what a judge said of all and people of some."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, get_args
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._judged.counts import JudgedCounts
+from matrics._judged.inverse import inverse_of_judge
+from matrics._judged.strata import identity, strata_of
+from matrics._quoting import quoted
+
+Correction = Literal["auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"]
+Design = Literal["random", "strata"]
+
+
+def judged_confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", design: Design = "random") -> Array:
+    r"""The confusion matrix of all samples, of which people have labelled some and a judge has labelled all.
+
+    Parameters
+    ----------
+    counts : JudgedCounts
+        From :func:`matrics.judged.count`.
+    method : {"auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"}
+        How the judge's errors are corrected; see the notes.
+    design : {"random", "strata"}
+        How the samples with true labels were chosen: at random from all samples; or at random from those with the
+        same judge's label and prediction, with any share of each. The second is for ``"auto"`` and
+        ``"post_stratified"``.
+
+    Returns
+    -------
+    array of floating numbers, shape (*B, n, n)
+        Expected counts: rows are true classes, columns predicted ones. They add up to the number of all samples; with
+        ``"labelled"`` to that of those with a true label. NaN where the counts are invalid or do not suffice.
+
+    Raises
+    ------
+    TypeError
+        ``counts`` is something else.
+    ValueError
+        The shapes do not fit, or the method is not for this design.
+
+    Notes
+    -----
+    With L samples ``[true, judge, predicted]`` with a true label and N samples ``[judge, predicted]`` in all:
+
+    - ``"post_stratified"``: the samples with one judge's label and one prediction are a stratum, and are given the
+      true labels that people found in it, :math:`M_{tp} = \sum_j N_{jp} L_{tjp} / L_{\cdot jp}`. The estimate is
+      right for any judge. Strata of a prediction with fewer than 5 expected labels are one stratum (where still too
+      few, together with the largest one); a prediction without any labels takes those of all predictions.
+    - ``"tuned"``: prediction-powered inference (PPI++; Angelopoulos, Duchi and Zrnic 2023): the matrix of the labelled
+      samples plus λ times the difference that the judge sees between all others and these. λ has the smallest sum of
+      variances of the cells; :func:`matrics.judged.interval` takes the best one for each measure.
+    - ``"rogan_gladen"``: the judge's confusion matrix, of labelled samples with any prediction, is inverted for each
+      prediction (Rogan and Gladen 1978). It assumes that the judge's errors do not depend on the model.
+    - ``"labelled"``: the samples with a true label alone.
+    - ``"judge"``: all samples, with the judge's label taken as true.
+    - ``"auto"`` is ``"post_stratified"``. The page on judges has the simulation behind this.
+
+    Where cells would be negative, the column is projected on the nearest one of the same sum without negative cells.
+
+    Examples
+    --------
+    The judge sees 40 of 100 answers as good, and people find 5 of 10 such answers good:
+
+    >>> import matrics
+    >>> counts = matrics.judged.count(
+    ...     y_true=[0] * 10 + [1] * 5 + [0] * 5 + [-1] * 80,
+    ...     y_judge=[0] * 10 + [1] * 10 + [0] * 50 + [1] * 30,
+    ...     y_pred=[1] * 100,
+    ...     num_classes=2,
+    ... )
+    >>> matrics.judged.confusion_matrix(counts)
+    array([[ 0., 80.],
+           [ 0., 20.]])
+    """
+    check_method(method, design)
+    backend, cube, plane, valid = cells_of(counts)
+    xp = backend.xp
+    with backend.quiet():
+        matrix = corrected(cube, plane, squares_of(counts, cube, plane, backend)[0], method, design, backend)
+        return xp.where(valid[..., None, None], matrix, math.nan)
+
+
+def check_method(method: Any, design: Any) -> None:
+    """Raise unless both exist, and the method is for labels that were chosen so."""
+    if not isinstance(method, str) or method not in get_args(Correction):
+        words = ", ".join(map(repr, get_args(Correction)))
+        raise ValueError(f"method: expected one of {words}, got {quoted(method)}")
+    if not isinstance(design, str) or design not in get_args(Design):
+        raise ValueError(f"design: expected 'random' or 'strata', got {quoted(design)}")
+    if design == "strata" and method not in ("auto", "post_stratified"):
+        raise ValueError(
+            f"method: expected 'post_stratified' with design='strata', got {quoted(method)}, which takes labels for "
+            "drawn at random from all samples"
+        )
+
+
+def cells_of(counts: Any) -> tuple[Standard, Array, Array, Array]:
+    """The library, both tables as floating numbers with 0 in place of invalid ones, and which are valid (*B,)."""
+    if not isinstance(counts, JudgedCounts):
+        raise TypeError(
+            "counts: expected JudgedCounts, as from matrics.judged.count(y_true, y_judge, y_pred, num_classes=n), "
+            f"got a {type(counts).__name__}"
+        )
+    backend, (cube, plane) = as_arrays(labelled=counts.labelled, unlabelled=counts.unlabelled)
+    shape = tuple(cube.shape)
+    if len(shape) < 3 or not shape[-1] == shape[-2] == shape[-3] or tuple(plane.shape) != (*shape[:-3], *shape[-2:]):
+        raise ValueError(
+            "counts: expected labelled (*B, n, n, n) and unlabelled (*B, n, n), got the shapes "
+            f"{shape} and {tuple(plane.shape)}"
+        )
+    xp = backend.xp
+    cube, plane = backend.to_float(cube), backend.to_float(plane)
+    valid = xp.all(xp.isfinite(cube) & (cube >= 0), axis=(-3, -2, -1))
+    valid = valid & xp.all(xp.isfinite(plane) & (plane >= 0), axis=(-2, -1))
+    one = valid[..., None, None]
+    return backend, xp.where(one[..., None], cube, 0), xp.where(one, plane, 0), valid
+
+
+def squares_of(counts: JudgedCounts, cube: Array, plane: Array, backend: Standard) -> tuple[Array, Array]:
+    """The sums of squared weights of all cells: the counts themselves where samples have no weights."""
+    if counts.labelled_squares is None or counts.unlabelled_squares is None:
+        return cube, plane
+    squares = as_arrays(labelled=counts.labelled_squares, unlabelled=counts.unlabelled_squares)[1]
+    pairs = zip(squares, (cube, plane), strict=True)
+    first, second = (backend.xp.where(cells > 0, backend.to_float(square), 0) for square, cells in pairs)
+    return first, second
+
+
+def corrected(  # noqa: PLR0917 (both tables, and what is to be made of them)
+    cube: Array, plane: Array, squares: Array, method: str, design: str, backend: Standard
+) -> Array:
+    """The matrix (*B, n, n) of tables [true, judge, predicted] and [judge, predicted]."""
+    xp = backend.xp
+    if method == "labelled":
+        return xp.sum(cube, axis=-2)
+    everything = plane + xp.sum(cube, axis=-3)
+    if method == "judge":
+        return everything
+    if method in ("auto", "post_stratified"):
+        return strata_of(cube, everything, squares, design, backend).matrix(backend)
+    return on_simplex(unprojected(cube, plane, method, backend), backend)
+
+
+def unprojected(cube: Array, plane: Array, method: str, backend: Standard) -> Array:
+    """The matrix of a method whose cells may be negative: PPI++, or Rogan and Gladen's."""
+    xp = backend.xp
+    if method == "tuned":
+        return untied(cube, plane, best_for_all_cells(cube, plane, backend), backend)
+    inverse = inverse_of_judge(xp.sum(cube, axis=-1), backend)
+    everything = plane + xp.sum(cube, axis=-3)
+    return xp.sum(inverse[..., :, :, None] * everything[..., None, :, :], axis=-2)
+
+
+def tuned(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
+    """The matrix of PPI++ with λ (*B,); 0 is that of the labelled samples, for the number of all."""
+    return on_simplex(untied(cube, plane, share, backend), backend)
+
+
+def untied(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
+    """The same, in which cells may be negative."""
+    xp = backend.xp
+    judged = xp.sum(cube, axis=-3)
+    labelled, others = (xp.sum(part, axis=(-2, -1), keepdims=True) for part in (judged, plane))
+    some = others > 0
+    seen = plane / xp.where(some, others, 1) - judged / labelled
+    moved = xp.where(some, share[..., None, None], 0) * seen
+    return (xp.sum(cube, axis=-2) / labelled + moved) * (labelled + others)
+
+
+def best_for_all_cells(cube: Array, plane: Array, backend: Standard) -> Array:
+    """The λ with the smallest sum of the variances of all cells: (*B,)."""
+    xp = backend.xp
+    true, judged = xp.sum(cube, axis=-2), xp.sum(cube, axis=-3)
+    labelled, others = (xp.sum(part, axis=(-2, -1)) for part in (judged, plane))
+    agreed = xp.sum(cube * identity(judged, backend)[..., None], axis=-2)
+    labelled_, all_ = labelled[..., None, None], (labelled + others)[..., None, None]
+    both = xp.sum(agreed / labelled_ - true * judged / labelled_**2, axis=(-2, -1))
+    share = (judged + plane) / all_
+    alone = xp.sum(share - share * share, axis=(-2, -1)) * _unbiased(labelled + others, xp)
+    return clipped_share(both, alone, labelled, others, backend)
+
+
+def clipped_share(both: Array, alone: Array, labelled: Array, others: Array, backend: Standard) -> Array:
+    """λ of a covariance of truth and judge and a variance of the judge: 0 to 1, and 0 without other samples."""
+    xp = backend.xp
+    some = (alone > 0) & (others > 0)
+    share = both / xp.where(some, alone * (1 + labelled / xp.where(some, others, 1)), 1)
+    share = xp.where(share < 0, 0, xp.where(share > 1, 1, share))
+    return xp.where(some, share, 0)
+
+
+def _unbiased(number: Array, xp: Any) -> Array:
+    return number / xp.where(number > 1, number - 1, 1)
+
+
+def on_simplex(matrix: Array, backend: Standard) -> Array:
+    """Each column with a negative cell replaced by the nearest one of the same sum without.
+
+    That is the column less a threshold, cut at 0. The threshold is the highest of those that the cells from each cell
+    on upwards would have by themselves, so that nothing has to be sorted.
+    """
+    xp = backend.xp
+    total = xp.sum(matrix, axis=-2, keepdims=True)
+    above = xp.astype(matrix[..., None, :, :] >= matrix[..., :, None, :], matrix.dtype)  # [cell, other, column]
+    number = xp.sum(above, axis=-2)
+    excess = xp.sum(above * matrix[..., None, :, :], axis=-2) - total
+    threshold = xp.max(excess / number, axis=-2, keepdims=True)
+    moved = matrix - threshold
+    negative = xp.any(matrix < 0, axis=-2, keepdims=True)
+    return xp.where(negative, xp.where(moved > 0, moved, 0), matrix)

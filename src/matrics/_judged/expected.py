@@ -1,0 +1,324 @@
+"""expected_confusion_matrix(): what a calibrated model expects of its own predictions, without labels."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._catalogue.record import Metric
+from matrics._counting.labels import check_labels, widen
+from matrics._engine.evaluation import check_options, frames_to_the_user
+from matrics._uncertainty.arguments import by_class_names, metrics_of
+from matrics._uncertainty.limits import around, normal_quantile
+from matrics._uncertainty.measure import Measure, Task, score_of
+from matrics._uncertainty.options import Options, check_level
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._uncertainty.slopes import slopes
+from matrics._uncertainty.status import few_samples
+from matrics.typing import ArrayLike
+
+# Probabilities of which this or less would be found if they were calibrated are said to be wrong.
+SURPRISE = 0.01
+
+
+class Forecast(NamedTuple):
+    """Probabilities of samples and the predictions made of them, in the library that does the work."""
+
+    probabilities: Array  # (*B, N, n)
+    chosen: Array  # (*B, N, n): 1 for the predicted class
+    backend: Standard
+    home: Standard
+
+    @property
+    def matrix(self) -> Array:
+        """The expected counts [true, predicted]."""
+        return _products(self.probabilities, self.chosen, self.backend)
+
+    def returned(self, found: Array) -> Any:
+        """A result in the library of the probabilities."""
+        return self.home.from_host(np.asarray(found)[()]) if self.backend is NUMPY else found
+
+
+def expected_confusion_matrix(
+    probabilities: ArrayLike, y_pred: ArrayLike | None = None, *, y_true: ArrayLike | None = None
+) -> Any:
+    """The confusion matrix that calibrated probabilities let expect, without any true labels.
+
+    Of a sample with the probabilities 0.7 and 0.3 that is predicted as the first class, 0.7 of a sample is expected to
+    be right and 0.3 to be wrong. Where the probabilities are calibrated, the sums over the samples are what labels
+    would show on average.
+
+    Parameters
+    ----------
+    probabilities : array_like of floating numbers, shape (*B, N, n), or (N,) of class 1 of two
+        The probability of each class for each sample; from 0 on, adding up to 1.
+    y_pred : array_like of int, shape (*B, N), optional
+        The predictions; the most likely class if left out.
+    y_true : array_like of int, shape (N,) or (*B, N), optional
+        True labels where there are some, and -1 elsewhere: they change nothing, but there is a warning if they
+        contradict the probabilities. Only where looking is free.
+
+    Returns
+    -------
+    array of floating numbers, shape (*B, n, n)
+        Expected counts: rows are true classes, columns predicted ones; differentiable. NaN where a probability is.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit, probabilities are negative or do not add up to 1, or a label is out of range.
+    TypeError
+        ``probabilities`` are integers.
+
+    Warns
+    -----
+    RuntimeWarning
+        The labels of ``y_true`` show that the probabilities are not calibrated (p at most 0.01).
+
+    Notes
+    -----
+    It is a soft confusion matrix with the probabilities in place of the true labels.
+    :func:`matrics.soft_confusion_matrix` has true labels, and probabilities in place of the predictions.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.probabilities.expected_confusion_matrix([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
+    array([[1.25 , 0.125],
+           [0.75 , 0.875]])
+    """
+    forecast = read_forecast(probabilities, y_pred)
+    if y_true is not None:
+        tell_of_calibration(forecast, y_true)
+    return forecast.returned(forecast.matrix)
+
+
+def expected_interval(
+    probabilities: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    y_pred: ArrayLike | None = None,
+    y_true: ArrayLike | None = None,
+    level: float = 0.95,
+    zero_division: float = math.nan,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    workers: int = 1,
+) -> dict[str, Interval]:
+    """Limits of the measures that labels of these samples would show, if the probabilities are calibrated.
+
+    Parameters
+    ----------
+    probabilities, y_pred, y_true
+        As in :func:`expected_confusion_matrix`.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level, zero_division, class_names, positive, workers
+        As in :func:`matrics.interval`.
+
+    Returns
+    -------
+    dict of str to Interval
+        The measure of the expected matrix, and limits that contain the measure of the labelled samples with the
+        probability ``level``. Status 1 where fewer samples are expected than the measure needs by the rules of
+        :class:`matrics.IntervalStatus`: a recall needs 20 expected samples of its class, of these 5 correct and
+        5 incorrect ones.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`expected_confusion_matrix`.
+
+    Notes
+    -----
+    The samples are these; what is random is their labels, each drawn with its probabilities (delta method). Many sure
+    predictions have narrow limits, and the limits say nothing of probabilities that are wrong. The expected value is
+    known, so the limits are symmetric around it, and cut at the ends of the range; for measures without a bound they
+    are symmetric on a logarithmic scale. Wilson's limits are not used, because they are limits of an unknown parameter.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> import numpy as np
+    >>> sure = np.linspace(0.5, 1, 400)
+    >>> found = matrics.probabilities.expected_interval(np.stack([sure, 1 - sure], axis=-1), "accuracy")["accuracy"]
+    >>> print(f"{found.estimate:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.750, between 0.710 and 0.790
+    """
+    share = check_level(level)
+    check_options(zero_division, "nan", workers)
+    forecast = read_forecast(probabilities, y_pred, differentiated=True)
+    if y_true is not None:
+        tell_of_calibration(forecast, y_true)
+    backend, xp = forecast.backend, forecast.backend.xp
+    given = backend.detached(forecast.probabilities)
+    forecast = forecast._replace(probabilities=given)
+    batch, n = tuple(given.shape[:-2]), given.shape[-1]
+    chosen = metrics_of(metrics, n, class_names, positive)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    matrix = xp.reshape(forecast.matrix, (math.prod(batch), n, n))
+    pairs = xp.reshape(_pairs(forecast), (math.prod(batch), n, n, n))
+    score = score_of(measures, float(zero_division))
+    with backend.quiet():
+        known = xp.where(xp.isnan(matrix), 0, matrix)
+        found = slopes(known + 1e-9, score, backend, second=False, workers=workers)
+        values = score(matrix, workers)
+        task = Task(
+            known, known, values, measures, score, Options(share, "delta", "multinomial", 0), math.nan, 1, backend
+        )
+        results = []
+        for measure, value, first in zip(measures, values, found.first, strict=True):
+            by = xp.reshape(first, (*first.shape[:-1], n, n))
+            by = xp.where(xp.isfinite(by), by, 0)
+            few, _ = few_samples(task, measure)
+            results.append(_interval(measure, value, by, (known, pairs), few, share, backend))
+    named = [Interval(*(forecast.returned(xp.reshape(x, (*batch, *x.shape[1:]))) for x in one)) for one in results]
+    return by_class_names(dict(zip(chosen, named, strict=True)), chosen, class_names)
+
+
+def _interval(  # noqa: PLR0917 (one measure of expected_interval)
+    measure: Measure, value: Array, by: Array, sums: tuple[Array, Array], few: Array, level: float, backend: Standard
+) -> tuple[Array, ...]:
+    """The limits of a measure by its derivatives (B, n, n) or (B, C, n, n)."""
+    xp = backend.xp
+    matrix, pairs = sums
+    if value.ndim > 1:
+        matrix, pairs, few = matrix[:, None], pairs[:, None], few if few.ndim > 1 else few[:, None]
+    # Of each sample the variance of the derivative over its possible classes: its mean square less its squared mean.
+    squares = xp.sum(matrix * by**2, axis=(-2, -1))
+    columns = xp.matrix_transpose(by)  # [predicted, true]
+    means = xp.sum(pairs * columns[..., :, None] * columns[..., None, :], axis=(-3, -2, -1))
+    variance = xp.where(squares > means, squares - means, 0)
+    low, high = _around_expected(value, xp.sqrt(variance), measure, level, backend)
+    known = ~xp.isnan(value)
+    has_limits = known & (variance > 0) & ~xp.isnan(low) & ~xp.isnan(high)
+    undefined = xp.astype(xp.zeros_like(value), backend.widest_int(value) or xp.int32)
+    status = xp.where(few | (variance < 0), int(IntervalStatus.FEW_SAMPLES), 0)
+    status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
+    status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
+    low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
+    return value, low, high, xp.where(known, xp.sqrt(variance), math.nan), undefined, status
+
+
+def _around_expected(
+    value: Array, error: Array, measure: Measure, level: float, backend: Standard
+) -> tuple[Array, Array]:
+    """Limits of what labels would show: the expected value is known, and the measure varies around it.
+
+    So these are not limits of an unknown value, such as Wilson's, which are farther away on the side of the middle of
+    the range. A measure without a bound is skewed, and has limits on the scale of its logarithm.
+    """
+    xp, (least, most), z = backend.xp, measure.range, normal_quantile(level)
+    if math.isinf(most - least):
+        return around(value, error, z, measure.range, backend)
+    low, high = value - z * error, value + z * error
+    return xp.where(low < least, least, low), xp.where(high > most, most, high)
+
+
+def read_forecast(probabilities: Any, y_pred: Any, *, differentiated: bool = False) -> Forecast:
+    """Check probabilities and predictions; raise for wrong ones where looking is free.
+
+    What is to be differentiated goes to the host, unless its library does that.
+    """
+    values = {"probabilities": probabilities} if y_pred is None else {"probabilities": probabilities, "y_pred": y_pred}
+    home, (given, *others) = as_arrays(**values)
+    if not home.is_float(given) or len(given.shape) == 0:
+        raise TypeError(
+            "probabilities: expected floating numbers (*B, N, n), or (N,) of class 1 of two, got dtype "
+            f"{given.dtype} of shape {tuple(given.shape)}"
+        )
+    to_host = home.to_numpy if differentiated and type(home) is Standard else home.host_view
+    views = [to_host(array) for array in (given, *others)]
+    seen = [view for view in views if view is not None]
+    backend = home
+    if len(seen) == len(views):
+        backend, (given, *others) = NUMPY, seen
+        given = given.astype(np.float64, copy=False)
+    xp = backend.xp
+    given = xp.stack([1 - given, given], axis=-1) if len(given.shape) == 1 else given
+    if backend is NUMPY:
+        _refuse(given)
+    n = given.shape[-1]
+    pred = xp.argmax(given, axis=-1) if not others else others[0]
+    pred = check_labels(pred, "y_pred", backend)
+    if tuple(pred.shape[-1:]) != tuple(given.shape[-2:-1]):
+        raise ValueError(
+            f"y_pred: expected as many samples as probabilities, {given.shape[-2]}, got shape {tuple(pred.shape)}"
+        )
+    if backend is NUMPY and pred.size and (pred.min() < 0 or pred.max() >= n):
+        raise ValueError(f"y_pred: expected labels in [0, {n}), got {pred.min()} to {pred.max()}")
+    index = xp.astype(backend.class_index(n, given), pred.dtype)
+    chosen = pred[..., None] == xp.reshape(index, (*(1,) * len(pred.shape), n))
+    chosen = xp.astype(chosen, given.dtype)
+    if tuple(chosen.shape) != tuple(given.shape):
+        given, chosen = xp.broadcast_arrays(given, chosen)
+    return Forecast(given, chosen, backend, home)
+
+
+def _refuse(given: Array) -> None:
+    known = np.isfinite(given).all(axis=-1)
+    wrong = known & ((given < 0).any(axis=-1) | (np.abs(given.sum(axis=-1) - 1) > 1e-3))
+    if wrong.any():
+        place = tuple(map(int, np.argwhere(wrong)[0]))
+        raise ValueError(
+            "probabilities: expected numbers from 0 on that add up to 1, got "
+            f"{given[place].round(4).tolist()} at {place}"
+        )
+
+
+def _products(a: Array, b: Array, backend: Standard) -> Array:
+    """Σ a[.., i, j] b[.., i, k] over the samples i: (*B, j, k)."""
+    batch, rows = tuple(a.shape[:-2]), (math.prod(a.shape[:-2]), *a.shape[-2:])
+    found = backend.sum_of_products(backend.xp.reshape(a, rows), backend.xp.reshape(b, rows))
+    return backend.xp.reshape(found, (*batch, *found.shape[-2:]))
+
+
+def _pairs(forecast: Forecast) -> Array:
+    """The sums (*B, predicted, n, n) of the products of two probabilities of a sample, by its prediction."""
+    xp, n = forecast.backend.xp, forecast.chosen.shape[-1]
+    own = [forecast.probabilities * forecast.chosen[..., k : k + 1] for k in range(n)]
+    return xp.stack([_products(one, forecast.probabilities, forecast.backend) for one in own], axis=-3)
+
+
+def _identity(like: Array, backend: Standard) -> Array:
+    n = like.shape[-1]
+    return backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)[None, :, :]
+
+
+def tell_of_calibration(forecast: Forecast, y_true: Any) -> None:
+    """Warn if true labels contradict the probabilities: of the predicted classes, and of all (Spiegelhalter 1986)."""
+    backend, (true,) = as_arrays(y_true=y_true)
+    seen = backend.host_view(true)
+    if seen is None or forecast.backend is not NUMPY:
+        return
+    given, n = forecast.probabilities, forecast.probabilities.shape[-1]
+    if seen.shape[-1:] != given.shape[-2:-1]:
+        raise ValueError(
+            f"y_true: expected labels of {given.shape[-2]} samples, -1 for those without one, got shape {seen.shape}"
+        )
+    seen = widen(check_labels(seen, "y_true", NUMPY), NUMPY)
+    if seen.size and (seen.min() < -1 or seen.max() >= n):
+        raise ValueError(f"y_true: expected labels in [0, {n}), or -1 for none, got {seen.min()} to {seen.max()}")
+    true = np.broadcast_to(seen, given.shape[:-1])
+    known = (true >= 0) & np.isfinite(given).all(axis=-1)
+    p = given[known]
+    found = np.eye(n)[true[known]]
+    right = forecast.chosen[known]
+    expected, hit = (p * right).sum(axis=-1), (found * right).sum(axis=-1)
+    scores = [(hit - expected, expected * (1 - expected))]
+    slope = 1 - 2 * p
+    scores.append((((found - p) * slope).sum(axis=-1), (p * slope**2).sum(axis=-1) - ((p * slope).sum(axis=-1)) ** 2))
+    z = [abs(away.sum()) / math.sqrt(spread.sum()) for away, spread in scores if spread.sum() > 1e-12]
+    p_value = min(1.0, len(z) * math.erfc(max(z) / math.sqrt(2))) if z else 1.0
+    if p_value <= SURPRISE:
+        warnings.warn(
+            f"probabilities: not calibrated on the {known.sum():,} samples with labels: the expected accuracy is "
+            f"{expected.mean():.3f}, the labels say {hit.mean():.3f} (p = {p_value:.2g}); calibrate them first",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )

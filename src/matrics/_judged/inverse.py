@@ -1,0 +1,21 @@
+"""The inverse of a judge's confusion matrix, as Rogan and Gladen need it."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._arrays import Array, Standard
+from matrics._judged.strata import identity
+
+
+def inverse_of_judge(counts: Array, backend: Standard) -> Array:
+    """The inverse (*B, n, n) of P(judge | true), from counts [true, judge]; NaN where there is none.
+
+    Singular matrices are replaced before they are inverted, as one of them would raise an error for all.
+    """
+    xp = backend.xp
+    totals = xp.sum(counts, axis=-1, keepdims=True)
+    share = xp.matrix_transpose(counts / xp.where(totals > 0, totals, 1))
+    regular = (backend.of_matrices("det", share) != 0)[..., None, None]
+    inverse = backend.of_matrices("inv", xp.where(regular, share, identity(share, backend)))
+    return xp.where(regular, inverse, math.nan)

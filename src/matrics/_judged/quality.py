@@ -1,0 +1,114 @@
+"""judge_quality(): the judge's own confusion matrix, and whether its errors depend on the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+
+from matrics._arrays import Array, Standard
+from matrics._catalogue.record import Metric
+from matrics._judged.correction import cells_of, squares_of
+from matrics._judged.counts import JudgedCounts
+from matrics._judged.results import JudgeQuality
+from matrics._judged.strata import identity
+from matrics._uncertainty.interval import interval
+
+MEASURES = ("accuracy", "recall:class", "precision:class", "cohen_kappa")
+
+
+def judge_quality(
+    counts: JudgedCounts,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    level: float = 0.95,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> JudgeQuality:
+    """Score the judge itself on the samples with true labels, and test whether its errors depend on the model.
+
+    Parameters
+    ----------
+    counts : JudgedCounts
+        From :func:`matrics.judged.count`.
+    metrics : str, Metric, or several of them
+        The measures of the judge, as in :func:`matrics.score`; accuracy, Cohen's κ, and the recall and precision of
+        each class if left out.
+    level, class_names, positive
+        As in :func:`matrics.interval`.
+
+    Returns
+    -------
+    JudgeQuality
+        The judge's confusion matrix, the intervals of its measures, and a test.
+
+    Raises
+    ------
+    TypeError
+        ``counts`` is something else.
+
+    Notes
+    -----
+    The test is that of Cochran, Mantel and Haenszel (Mantel and Haenszel 1959), without correction for continuity: in
+    each true class, whether the judge errs more often, or more seldom, where the model errs. A judge that makes the
+    model's errors finds the model better than it is. If the test finds that, ``"rogan_gladen"`` is wrong for
+    this model; ``"post_stratified"`` and ``"tuned"`` stay right.
+
+    Examples
+    --------
+    A judge that finds only a third of the model's errors, and 95 % of what is correct:
+
+    >>> import matrics
+    >>> y_true, y_pred = [0] * 60 + [1] * 60, [0] * 45 + [1] * 15 + [1] * 45 + [0] * 15
+    >>> y_judge = [0] * 43 + [1] * 2 + [0] * 5 + [1] * 10 + [1] * 43 + [0] * 2 + [1] * 5 + [0] * 10
+    >>> quality = matrics.judged.quality(matrics.judged.count(y_true, y_judge, y_pred, num_classes=2))
+    >>> quality.matrix
+    array([[48, 12],
+           [12, 48]])
+    >>> print(f"odds ratio {quality.odds_ratio:.0f}, p {quality.p_value:.1e}")
+    odds ratio 43, p 2.5e-13
+    """
+    backend, cube, plane, valid = cells_of(counts)
+    xp = backend.xp
+    matrix = xp.sum(counts.labelled if backend.is_integer(counts.labelled) else cube, axis=-1)
+    squares = None
+    if counts.labelled_squares is not None:
+        squares = xp.sum(squares_of(counts, cube, plane, backend)[0], axis=-1)
+    known = xp.where(valid[..., None, None], xp.sum(cube, axis=-1), math.nan)
+    scores = interval(
+        known,
+        metrics or MEASURES,
+        level=level,
+        squared_weights=squares,
+        invalid="nan",
+        class_names=class_names,
+        positive=positive,
+    )
+    with backend.quiet():
+        tested = _tested(cube, backend)
+    return JudgeQuality(matrix, scores, *(xp.where(valid, one, math.nan) for one in tested))
+
+
+def _tested(cube: Array, backend: Standard) -> tuple[Array, Array, Array]:
+    """The common odds ratio of errors of judge and model over the true classes, chi-squared, and its p-value."""
+    xp = backend.xp
+    model = xp.sum(cube, axis=-2)  # [true, predicted]
+    one = identity(model, backend)
+    judge = xp.sum(cube, axis=-1)  # [true, judge]
+    total = xp.sum(model, axis=-1)
+    right_model, right_judge = xp.sum(model * one, axis=-1), xp.sum(judge * one, axis=-1)
+    both_right = xp.sum(xp.sum(cube * one[..., None], axis=-2) * one, axis=-1)
+    only_model, only_judge = right_model - both_right, right_judge - both_right
+    both_wrong = total - both_right - only_model - only_judge
+    some = xp.where(total > 0, total, 1)
+    up = xp.sum(both_wrong * both_right / some, axis=-1)
+    down = xp.sum(only_model * only_judge / some, axis=-1)
+    odds = xp.where(down > 0, up / xp.where(down > 0, down, 1), xp.where(up > 0, math.inf, math.nan))
+    wrong_model, wrong_judge = total - right_model, total - right_judge
+    away = xp.sum(both_wrong - wrong_model * wrong_judge / some, axis=-1)
+    fewer = xp.where(total > 1, total - 1, 1)
+    spread = wrong_model / some * wrong_judge / some * right_model * right_judge / fewer
+    variance = xp.sum(spread, axis=-1)
+    known = variance > 0
+    statistic = xp.where(known, away**2 / xp.where(known, variance, 1), math.nan)
+    p_value = 2 * backend.normal_cdf(-xp.sqrt(xp.where(known, statistic, 0)))
+    return odds, statistic, xp.where(known, p_value, math.nan)

@@ -1,0 +1,76 @@
+"""Limits from replicates: labelled and unlabelled samples are drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matrics._arrays import Array
+from matrics._engine.evaluation import evaluate
+from matrics._judged.correction import corrected
+from matrics._judged.estimates import Judged
+from matrics._uncertainty.draws import limits_by_draws
+from matrics._uncertainty.interval import source_for
+from matrics._uncertainty.measure import Limits, Measure, Score, Task
+from matrics._uncertainty.options import Options
+
+
+def limits_of_replicates(  # noqa: PLR0917 (one call of judged_interval)
+    judged: Judged,
+    measures: Sequence[Measure],
+    estimates: list[Array],
+    options: Options,
+    rng: Any,
+    zero_division: float,
+    workers: int,
+) -> list[Limits]:
+    """Percentile limits of all measures.
+
+    Labels that were drawn at random: the samples [true or unlabelled, judge, predicted] are drawn together. By strata:
+    the true labels of each stratum, whose number is fixed, and apart from them the sizes of the strata.
+    """
+    in_strata = judged.design == "strata"
+    tables = _rows_of_strata(judged) if in_strata else _one_table(judged)
+    options = options._replace(scheme="rows" if in_strata else "multinomial")
+    functions = [measure.function for measure in measures]
+
+    def score(drawn: Array, threads: int) -> list[Array]:
+        matrix = _of_rows(drawn, judged) if in_strata else _of_table(drawn, judged)
+        return evaluate(matrix, functions, zero_division=zero_division, invalid="nan", workers=threads)
+
+    made: Score = score
+    task = Task(tables, tables, estimates, measures, made, options, zero_division, workers, judged.backend)
+    return limits_by_draws(task, source_for([tables], judged.backend, rng, options, "counts"), None)
+
+
+def _one_table(judged: Judged) -> Array:
+    """All counts (B, n + 1, n²): a row for each true class, and one for no label."""
+    xp, (count, n) = judged.backend.xp, judged.plane.shape[:2]
+    rows = xp.reshape(judged.cube, (count, n, n * n))
+    return xp.concat([rows, xp.reshape(judged.plane, (count, 1, n * n))], axis=1)
+
+
+def _of_table(drawn: Array, judged: Judged) -> Array:
+    """The corrected matrices (*, n, n) of such tables (*, n + 1, n²)."""
+    xp, n = judged.backend.xp, judged.plane.shape[-1]
+    cube = xp.reshape(drawn[..., :n, :], (*drawn.shape[:-2], n, n, n))
+    plane = xp.reshape(drawn[..., n, :], (*drawn.shape[:-2], n, n))
+    return corrected(cube, plane, cube, judged.method, judged.design, judged.backend)
+
+
+def _rows_of_strata(judged: Judged) -> Array:
+    """The labels of each stratum in a row, and the sizes of all in the last one: (B, n² + 1, n²)."""
+    xp, (count, n) = judged.backend.xp, judged.plane.shape[:2]
+    rows = xp.matrix_transpose(xp.reshape(judged.cube, (count, n, n * n)))
+    padded = xp.concat([rows, xp.zeros_like(rows[..., :1]) + xp.zeros((n * n - n,), dtype=rows.dtype)], axis=-1)
+    return xp.concat([padded, xp.reshape(judged.sizes, (count, 1, n * n))], axis=1)
+
+
+def _of_rows(drawn: Array, judged: Judged) -> Array:
+    """The corrected matrices of such rows."""
+    xp, n = judged.backend.xp, judged.plane.shape[-1]
+    lead = drawn.shape[:-2]
+    cube = xp.reshape(xp.matrix_transpose(drawn[..., : n * n, :n]), (*lead, n, n, n))
+    sizes = xp.reshape(drawn[..., n * n, :], (*lead, n, n))
+    # What is not labelled may be fewer than none; only the sizes of the strata count.
+    return corrected(cube, sizes - xp.sum(cube, axis=-3), cube, "post_stratified", "strata", judged.backend)

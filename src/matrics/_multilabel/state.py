@@ -1,0 +1,280 @@
+"""MultilabelState: matrices of each label that grow batch by batch, and are merged by addition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from matrics._arrays import Array, as_arrays
+from matrics._arrays.sizes import check_count
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import Invalid, check_options
+from matrics._multilabel.averages import Average, asked, checked_average, over_labels
+from matrics._multilabel.counting import LabelCounts, count, enter
+from matrics._states import leaves
+from matrics._states.confusion import ConfusionState
+from matrics.typing import ArrayLike
+
+# Low words of default JAX are below 2**16, so that this many labels can be summed before one would wrap.
+LABELS_AT_ONCE = 2**14
+
+
+class MultilabelLeaves(NamedTuple):
+    """The two states in a MultilabelState."""
+
+    labels: ConfusionState
+    samples: ConfusionState
+
+
+class MultilabelState(leaves.RunningState, MultilabelLeaves):
+    """The 2×2 matrices of several labels as a running state: immutable, of fixed shape, and merged by addition.
+
+    It consists of two :class:`matrics.ConfusionState`, and works like one: a tuple of arrays that passes through
+    ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and checkpoints. Its sum over processes, array by array, is a
+    correct merge.
+
+    Parameters
+    ----------
+    labels : ConfusionState
+        Two classes, batch (*B, L): for each label the samples without and with it.
+    samples : ConfusionState
+        Two classes, batch (*B,): whole samples, in row 1, predicted as 1 if all labels are right.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> state = matrics.MultilabelState.zeros(3)
+    >>> state = state.update([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])
+    >>> state = state.update([[1, 1, 0]], [[0.9, 0.2, 0.7]], threshold=0.5)
+    >>> state.score(["f1", "mcc"], average="label")["f1"].round(3)
+    array([1.   , 0.667, 0.   ])
+    >>> state.subset_accuracy().round(3), state.hamming_loss().round(3)
+    (np.float64(0.333), np.float64(0.333))
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def zeros(
+        cls,
+        num_labels: int,
+        *,
+        batch_shape: Iterable[int] = (),
+        like: ArrayLike | None = None,
+        dtype: Any = None,
+        allow_large: bool = False,
+    ) -> MultilabelState:
+        """Make a state with all counts 0.
+
+        Parameters
+        ----------
+        num_labels : int
+            Number of labels, L.
+        batch_shape : tuple of int, default ()
+            One set of labels for each model, fold or threshold: the leading axes that are not pooled.
+        like : array, optional
+            An array of the library and on the device of the state; NumPy if left out.
+        dtype : dtype, optional
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
+
+        Returns
+        -------
+        MultilabelState
+            Zeros.
+
+        Raises
+        ------
+        TypeError
+            ``dtype`` is neither float32 nor float64.
+        ValueError
+            ``num_labels`` is not an integer of at least 1, ``batch_shape`` has a negative length, or the state is too
+            large.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.MultilabelState.zeros(4, batch_shape=(5,)).matrix.shape
+        (5, 4, 2, 2)
+        """
+        number = check_count(num_labels, "num_labels")
+        batch = leaves.check_batch(batch_shape)
+        samples = ConfusionState.zeros(2, batch_shape=batch, like=like, dtype=dtype, allow_large=allow_large)
+        sizes = {"num_labels": number}
+        labels = leaves.zeros((*batch, number), (2, 2), like, dtype, sizes=sizes, allow_large=allow_large)
+        return cls(ConfusionState(*labels), samples)
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        threshold: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        ignore_index: int | Sequence[int] | None = None,
+    ) -> MultilabelState:
+        """Add the counts of a batch of samples; the state itself does not change.
+
+        Parameters
+        ----------
+        y_true : array_like of int or bool, shape (*B, *S, L)
+            1 if a sample has a label, 0 if not. B is the batch of the state, and all axes between it
+            and the labels are samples, which are pooled.
+        y_pred : array_like, shape (*B, *S, L)
+            1 if the label is predicted, 0 otherwise; with ``threshold``, floating scores of the labels.
+        threshold : float, optional
+            Labels with a score of at least this are predicted.
+        sample_weight : array_like, optional
+            A weight for each sample; broadcasts against (*B, *S). The state must have floating counts.
+        ignore_index : int or sequence of int, optional
+            Entries with this true value are left out, and do not count as dropped.
+
+        Returns
+        -------
+        MultilabelState
+            The new state.
+
+        Raises
+        ------
+        TypeError
+            The values are floating without ``threshold``, or there are weights and the state has integer counts.
+        ValueError
+            The shapes do not fit.
+
+        Notes
+        -----
+        No value is inspected on any backend: entries other than 0 and 1 and NaN scores are not counted and raise no
+        error, but ``dropped`` counts them, and their samples are left out of the subset accuracy.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, -1], [0, 1]], [[1, 0], [1, 1]])
+        >>> state.dropped  # the -1 of label 1
+        array([0, 1])
+        """
+        state = self.labels.counts
+        leaves.refuse_unexpected_weights(self, state, sample_weight)
+        given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
+        whole = count(given, "whole")
+        whole = LabelCounts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
+        return MultilabelState(_grown(self.labels, count(given)), _grown(self.samples, whole))
+
+    def _plus(self, other: MultilabelState) -> MultilabelState:
+        return MultilabelState(self.labels + other.labels, self.samples + other.samples)
+
+    @property
+    def _batch(self) -> tuple[int, ...]:
+        return tuple(self.samples.dropped.shape)
+
+    @property
+    def matrix(self) -> Array:
+        """The matrices of the labels, shape (*B, L, 2, 2), as :attr:`matrics.ConfusionState.matrix` gives them."""
+        return self.labels.matrix
+
+    @property
+    def dropped(self) -> Array:
+        """How many entries of each label were left out for a value other than 0 and 1, shape (*B, L)."""
+        return self.labels.dropped
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        average: Average | None = None,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+    ) -> dict[str, Array]:
+        """Many measures of the labels so far, as from :func:`matrics.multilabel.score`.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. There is no
+            ``positive``: to have the label is the positive class of each of these matrices.
+        average : {"macro", "micro", "weighted", "label"}, optional
+            As in :func:`matrics.multilabel.score`. A mean over samples is not among them, as it needs the matrix of
+            each sample, which a state of fixed size does not keep.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given.
+
+        Raises
+        ------
+        ValueError
+            ``average`` is ``"samples"``, or there is no such average or metric.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [0, 1]])
+        >>> state.score("recall", average="micro")["recall"].round(3)
+        np.float64(0.667)
+        """
+        average = checked_average(average)
+        if average == "samples":
+            raise ValueError(
+                "average: expected 'macro', 'micro', 'weighted' or 'label', got 'samples', which needs the matrix of "
+                "each sample, and a MultilabelState keeps sums over samples; matrics.multilabel.score has it"
+            )
+        check_options(zero_division, invalid, workers)
+        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+        return over_labels(
+            asked(metrics, average),
+            average,
+            lambda each: self.labels.score(each, **options),
+            lambda each: _pooled(self.labels).score(each, **options),
+            zero_division,
+        )
+
+    def subset_accuracy(self, *, zero_division: float = math.nan) -> Array:
+        """Fraction of the samples with all labels predicted correctly, shape (*B,).
+
+        Samples with a value other than 0 and 1 are left out.
+
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+        >>> state.subset_accuracy()
+        np.float64(0.5)
+        """
+        return self.samples.score("accuracy", zero_division=zero_division)["accuracy"]
+
+    def hamming_loss(self, *, zero_division: float = math.nan) -> Array:
+        """Fraction of the entries, samples times labels, that are predicted wrong, shape (*B,).
+
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+        >>> state.hamming_loss()
+        np.float64(0.25)
+        """
+        return self.score("hamming_loss", average="micro", zero_division=zero_division)["hamming_loss"]
+
+
+def _grown(state: ConfusionState, counts: LabelCounts) -> ConfusionState:
+    """The state with these counts added."""
+    backend, (_, carried) = as_arrays(counts=state.counts, carried=state.carried)
+    xp = backend.xp
+    more = xp.astype(counts.matrix, state.counts.dtype)
+    return state + ConfusionState(more, xp.astype(counts.dropped, state.dropped.dtype), xp.zeros_like(carried))
+
+
+def _pooled(labels: ConfusionState) -> ConfusionState:
+    """The sum over labels; its number of dropped samples has no meaning."""
+    backend, words = as_arrays(counts=labels.counts, carried=labels.carried)
+    parts = []
+    number = labels.counts.shape[-3]
+    for start in range(0, number, LABELS_AT_ONCE):
+        stop = min(start + LABELS_AT_ONCE, number)
+        counts, carried = (backend.xp.sum(leaf[..., start:stop, :, :], axis=-3, dtype=leaf.dtype) for leaf in words)
+        parts.append(ConfusionState(counts, labels.dropped[..., 0], carried))
+    pooled = parts[0]
+    for part in parts[1:]:
+        pooled = pooled + part
+    return pooled

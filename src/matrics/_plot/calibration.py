@@ -1,0 +1,477 @@
+"""Reliability diagrams: predicted probabilities and observed frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, as_arrays
+from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._plot.curve_data import index_of, read_scores, sides_of
+from matrics._plot.inputs import on_host
+from matrics._plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_band,
+    draw_crowd,
+    legend_below,
+    looks,
+    most_telling,
+)
+from matrics._plot.style import FAINT, INK, SMALL, Style, styles, tidy
+from matrics._quoting import quoted
+from matrics._ranking.calibration import expected_calibration_error, reliability_curve
+from matrics._ranking.inputs import read
+from matrics._ranking.probabilities import read_probabilities
+from matrics._ranking.probability_bins import Bins, Of, forecasts
+from matrics._ranking.recalibration import fit_smooth
+from matrics._rounding import rounded
+from matrics._uncertainty.limits import normal_quantile, wilson
+from matrics._uncertainty.options import check_level
+from matrics.typing import ArrayLike, NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CalibrationDisplay", "CalibrationLine", "SmoothLine", "calibration"]
+
+# Bins of fewer samples say nothing. Bins of the histogram.
+FEWEST, HISTOGRAM = 5, 20
+# Samples at either end that have no smooth curve.
+OUTSIDE = 4
+# Nearer to 0 and 1 a curve is not told from the frame, and its limits may be anything.
+MARGIN = 0.005
+# Points of a smooth curve, and how near to 0 and 1 its probabilities may be.
+POINTS, EDGE = 101, 1e-6
+
+AXES = {
+    None: ("predicted probability", "share of positives"),
+    "top_label": ("highest probability (confidence)", "share of correct predictions"),
+    "class_wise": ("predicted probability of the class", "share of the class"),
+}
+
+
+class SmoothLine(NamedTuple):
+    """A calibration curve without bins: a logistic model with a restricted cubic spline of the logit.
+
+    Parameters
+    ----------
+    predicted, happened, low, high : array, shape (P,)
+        Probabilities, what happens at these according to the curve, and its limits at each by itself.
+    """
+
+    predicted: NumPyArray
+    happened: NumPyArray
+    low: NumPyArray
+    high: NumPyArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class CalibrationLine(NamedTuple):
+    """The reliability of one model, or of one class.
+
+    Parameters
+    ----------
+    name : str
+        The model or the class.
+    predicted, happened : array, shape (num_bins,)
+        The mean probability and the share of what happens in each bin; NaN in an empty one.
+    low, high : array, shape (num_bins,)
+        Wilson's limits of the share.
+    samples : array, shape (num_bins,)
+        The samples in each bin.
+    edges : array, shape (num_bins + 1,)
+        Where bins begin and end.
+    error : float
+        The expected calibration error with these bins; NaN if it is undefined.
+    histogram : array, shape (20,)
+        The samples in 20 bins of equal width, whatever the other bins are.
+    smooth : SmoothLine or None
+        The curve without bins; None if there is none.
+    """
+
+    name: str
+    predicted: NumPyArray
+    happened: NumPyArray
+    low: NumPyArray
+    high: NumPyArray
+    samples: NumPyArray
+    edges: NumPyArray
+    error: float
+    histogram: NumPyArray
+    smooth: SmoothLine | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+@dataclass(eq=False, repr=False)
+class CalibrationDisplay(LinesDisplay):
+    """Reliability diagrams, as from :func:`matrics.plot.calibration`.
+
+    Parameters
+    ----------
+    lines : list of CalibrationLine
+        The models, or the classes.
+    named : list of int
+        Which of the lines have a name; the others are grey.
+    of : str or None
+        The kind of probabilities: ``"top_label"`` or ``"class_wise"``; None for class 1 of two.
+    level : float
+        Of the limits.
+    together : bool
+        Whether all lines are in one panel.
+    positive : str
+        The name of the positive class, if one was passed.
+    bins : str
+        Whether bins have equal ``"mass"`` or ``"width"``.
+    """
+
+    lines: list[CalibrationLine]
+    named: list[int]
+    of: Of | None
+    level: float
+    together: bool = False
+    positive: str = ""
+    bins: Bins = "mass"
+
+    def panels(self) -> int:
+        """One for each model, or one for all."""
+        return 1 if self.together else len(self.lines)
+
+    def panel_size(self) -> tuple[float, float]:
+        """The width of a paper's column, and room for the legend; smaller for several panels."""
+        if self.together:
+            return 3.5, 4.2 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
+        return (3.5, 4.5) if len(self.lines) == 1 else (2.5, 3.3)
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the diagrams, and below each how many samples have which probability."""
+        for axes in panels:
+            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.55)
+        if not self.together:
+            for axes, line in zip(panels, self.lines, strict=True):
+                below = self._prepare(axes)
+                axes.set_title(self._label(line).replace(": ", "\n", 1))
+                axes.title.set_fontsize(SMALL + 1)
+                self._draw_line(axes, below, line, styles(1)[0])
+                _tidy_histogram(below)
+            return
+        (axes,) = panels
+        below = self._prepare(axes)
+        others = [line for k, line in enumerate(self.lines) if k not in self.named and np.isfinite(line.error)]
+        draw_crowd(axes, [_known(line) for line in others])
+        handles = [
+            self._draw_line(axes, below, self.lines[k], look)
+            for look, k in zip(looks(len(self.named), in_a_crowd=bool(others)), self.named, strict=True)
+        ]
+        if others:
+            label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
+            handles += axes.plot([], [], color=FAINT, linewidth=0.8, label=label)
+        _tidy_histogram(below)
+        legend_below([axes], handles, owns_figure=self.owns_figure, under=0.3)
+
+    def _prepare(self, axes: Axes) -> Axes:
+        """Name the axes; returns those of the histogram below."""
+        x, y = AXES[self.of]
+        if self.positive:
+            x, y = f"{x} of {self.positive}", f"share of {self.positive}"
+        tidy(axes, grid="both")
+        ticks = np.linspace(0, 1, 6 if self.panels() == 1 else 3)
+        axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal", ylabel=y, xticks=ticks, yticks=ticks)
+        below = axes.inset_axes((0, -0.34, 1, 0.25), sharex=axes)
+        tidy(below)
+        below.set(xlabel=x, ylabel="samples")
+        axes.tick_params(labelbottom=False)
+        return below
+
+    def _draw_line(self, axes: Axes, below: Axes, line: CalibrationLine, look: Style) -> Any:
+        """One line with its limits, and its histogram; returns the handle for the legend."""
+        if not np.isfinite(line.error):
+            return axes.plot([], [], linestyle="none", label=self._label(line))[0]
+        x, y = _known(line)
+        shown = _shown(line)
+        reach = np.stack([line.happened - line.low, line.high - line.happened])[:, shown]
+        face = "white" if look.number % 2 else look.colour
+        axes.errorbar(
+            x, y, yerr=np.maximum(reach, 0), fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=1.8, zorder=2.5
+        )  # fmt: skip
+        if line.smooth is not None:
+            smooth = line.smooth
+            draw_band(axes, smooth.predicted, smooth.low, smooth.high, look)
+            axes.plot(
+                smooth.predicted, smooth.happened, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=2.8
+            )
+        joined = "none" if line.smooth is not None else look.dashes
+        axes.plot(
+            x, y, color=look.colour, linestyle=joined, marker=look.marker, markersize=4, linewidth=1.2,
+            markerfacecolor=face, zorder=3,
+        )  # fmt: skip
+        (handle,) = axes.plot(
+            [], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, linewidth=1.2,
+            markerfacecolor=face, label=self._label(line),
+        )  # fmt: skip
+        alone = not self.together
+        below.stairs(
+            line.histogram, np.linspace(0, 1, HISTOGRAM + 1), color=INK if alone else look.colour, fill=alone,
+            linestyle="-" if alone else look.dashes, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
+        )  # fmt: skip
+        return handle
+
+    def _label(self, line: CalibrationLine) -> str:
+        name = cut_name(line.name)
+        what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
+        told = f"{what} {rounded(line.error)}{self._kind_of_bins()}"
+        if not np.isfinite(line.error):
+            told = "undefined: a NaN"
+        return f"{name}: {told}" if name else told
+
+    def _kind_of_bins(self) -> str:
+        """Said where the error is another than that of bins of equal width, the default of the measure."""
+        return " (equal mass)" if self.bins == "mass" else ""
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        what = {
+            None: f"of {self.positive or 'the positive class'}",
+            "top_label": "of the predicted class",
+            "class_wise": "of each class",
+        }
+        bins = len(self.lines[0].samples)
+        told = [f"reliability diagram: probabilities {what[self.of]} and how often it happens, in {bins} bins."]
+        told.append("; ".join(self._in_words(self.lines[k]) for k in self.named) + ".")
+        if len(self.named) < len(self.lines):
+            told.append(f"The other {len(self.lines) - len(self.named)} have no names.")
+        hidden = sum(int(((line.samples > 0) & (line.samples < FEWEST)).sum()) for line in self.lines)
+        if hidden:
+            told.append(f"{hidden} bins of fewer than {FEWEST} samples are not drawn.")
+        if any(line.smooth is not None for line in self.lines):
+            told.append(
+                f"Lines are smooth curves (logistic models with splines) with {self.level:.0%} limits at each "
+                "probability."
+            )
+        told.append(
+            f"Bars are Wilson's {self.level:.0%} limits of the share in each bin. The error depends on the bins, and "
+            "is above 0 even for perfect probabilities."
+        )
+        return " ".join(told)
+
+    def _in_words(self, line: CalibrationLine) -> str:
+        told = self._label(line)
+        if not np.isfinite(line.error):
+            return told
+        outside = (line.low > line.predicted) | (line.high < line.predicted)
+        filled = int((line.samples > 0).sum())
+        return (
+            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have "
+            "limits off the diagonal"
+        )
+
+
+def calibration(
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    num_bins: int = 15,
+    bins: Bins = "mass",
+    of: Of | None = None,
+    level: float = 0.95,
+    smooth: bool = True,
+    together: bool | None = None,
+    ax: Any = None,
+) -> CalibrationDisplay:
+    """Draw a reliability diagram of one or several models.
+
+    A point is a bin of probabilities: their mean, and the observed frequency of the class, with Wilson's limits of that
+    share; bins of fewer than five samples are not drawn, and counted in words. A line is a smooth curve with its
+    limits, from the fifth smallest to the fifth largest probability. Where they are below the diagonal, probabilities
+    are too high. The histogram has the samples of each bin.
+    Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
+    the others are grey lines.
+
+    Parameters
+    ----------
+    y_true : array_like of int, bool or text, shape (N,)
+        True labels, of text with ``positive``.
+    y_prob : array_like of floating numbers, shape (N,), (M, N), (N, n) or (M, N, n), or mapping of str to such
+        Predicted probabilities of class 1 of two, or of every class, of one or of M models.
+    names : sequence of str, optional
+        The names of the models.
+    class_names, positive
+        As in :func:`matrics.plot.curve`: with probabilities of every class only the class ``positive`` is drawn.
+    num_bins, bins, of
+        As in :func:`matrics.probabilities.reliability_curve`: 15 bins of equal mass, or of equal width; of probabilities of classes
+        the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
+    level : float, default 0.95
+        The level of the limits.
+    smooth : bool, default True
+        Draw a curve that depends on no bins: a logistic model with a restricted cubic spline of the logit. Without it
+        the points are joined by lines.
+    together : bool, optional
+        Draw all models into one panel. If left out, each of up to eight models has its own panel.
+    ax : matplotlib.axes.Axes, or array of them, optional
+        The axes to draw on, one for each panel, with room for the histogram below; a new figure if left out.
+
+    Returns
+    -------
+    CalibrationDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        As :func:`matrics.probabilities.reliability_curve`; or names do not fit.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> display = matrics.plot.calibration([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], num_bins=2)
+    >>> display.lines[0].happened
+    array([0.5, 0.5])
+    >>> print(display.describe()[:83])
+    reliability diagram: probabilities of the positive class and how often it happens,
+    """
+    level = check_level(level)
+    if isinstance(y_prob, Mapping) and not y_prob:
+        raise ValueError("y_prob: expected the probabilities of at least one model, got an empty mapping")
+    first = next(iter(y_prob.values())) if isinstance(y_prob, Mapping) else y_prob
+    one = index_of(class_names, positive)
+    title = ""
+    if positive is not None:
+        title = sides_of(read(y_true, first, positive=one, name="y_prob"), class_names).name(1)
+    options: dict[str, Any] = {"num_bins": num_bins, "bins": bins, "of": of, "positive": one}
+    if isinstance(y_prob, Mapping):
+        if names is not None:
+            raise ValueError("names: expected none, as the keys of y_prob are the names")
+        models = {
+            str(key): _lines_of(y_true, one, level, options, class_names, smooth=smooth) for key, one in y_prob.items()
+        }
+        lines = [
+            line._replace(name=f"{key}, {line.name}" if len(found) > 1 else key)
+            for key, found in models.items()
+            for line in found
+        ]
+    else:
+        lines = _lines_of(y_true, y_prob, level, options, class_names, smooth=smooth)
+        if names is not None:
+            if isinstance(names, str) or len(names) != len(lines):
+                raise ValueError(f"names: expected {len(lines)}, one for each line, got {quoted(names)}")
+            lines = [line._replace(name=str(name)) for line, name in zip(lines, names, strict=True)]
+    if of is None and positive is None and _have_classes(y_true, first):
+        of = "top_label"
+    named = most_telling([line.error for line in lines], higher_is_better=False)
+    together = len(lines) > MOST_NAMED if together is None else together
+    return CalibrationDisplay(lines, named, of, level, together, title, bins).plot(ax)
+
+
+def _have_classes(y_true: Any, y_prob: Any) -> bool:
+    """Whether the probabilities are of every class, as the library reads them."""
+    _, (labels, scores) = as_arrays(y_true=y_true, y_prob=y_prob)
+    return bool(scores.ndim > labels.ndim >= 1 and scores.shape[-2] == labels.shape[-1])
+
+
+def _lines_of(
+    y_true: Any,
+    y_prob: Any,
+    level: float,
+    options: dict[str, Any],
+    class_names: Sequence[str] | None,
+    *,
+    smooth: bool,
+) -> list[CalibrationLine]:
+    """A line for each element of the batch, and of class-wise ones for each class against the rest."""
+    if options["of"] == "class_wise" and options["positive"] is None and _have_classes(y_true, y_prob):
+        return [
+            line._replace(name=one.name)
+            for one in read_scores(y_true, y_prob, None, class_names)
+            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None, smooth=smooth)
+        ]
+    found = reliability_curve(y_true, y_prob, **options)
+    predicted, happened, count, edges = (on_host("curve", part).astype(float) for part in found)
+    errors = on_host("error", expected_calibration_error(y_true, y_prob, **options)).reshape(-1)
+    batch = predicted.shape[:-1]
+    if not errors.size:
+        raise ValueError(f"y_prob: expected the probabilities of at least one model, got shape {np.shape(y_prob)}")
+    names = [f"curve {', '.join(map(str, place))}" for place in np.ndindex(*batch)] if batch else [""]
+    flat = [part.reshape(-1, part.shape[-1]) for part in (predicted, happened, count, edges)]
+    samples = read_probabilities(y_true, y_prob, None, None, positive=options["positive"])
+    made = forecasts(samples, options["of"])
+    each = [on_host("samples", part).astype(float) for part in (made.probability, made.outcome)]
+    size = each[0].shape[-1]
+    if not size:
+        raise ValueError("y_true: expected at least one sample, got none")
+    lines = []
+    for k, (name, p, y, number, ends, value) in enumerate(zip(names, *flat, errors, strict=True)):
+        low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)
+        probability, outcome = (part.reshape(-1, size)[k] for part in each)
+        histogram = np.histogram(probability[np.isfinite(probability)], HISTOGRAM, (0, 1))[0]
+        curve = _smooth(probability, outcome, level) if smooth else None
+        lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value), histogram, curve))
+    return lines
+
+
+def _tidy_histogram(below: Axes) -> None:
+    below.set_ylim(bottom=0)
+    locator: Any = below.yaxis.get_major_locator()
+    locator.set_params(nbins=3, integer=True)
+
+
+def _shown(line: CalibrationLine) -> NumPyArray:
+    """Which bins are drawn: those with enough samples to say something."""
+    return np.isfinite(line.predicted) & (line.samples >= FEWEST)
+
+
+def _known(line: CalibrationLine) -> tuple[NumPyArray, NumPyArray]:
+    """The points of the bins that are drawn."""
+    shown = _shown(line)
+    return line.predicted[shown], line.happened[shown]
+
+
+def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> SmoothLine | None:
+    """The smooth curve of one model, and its limits."""
+    if not np.isfinite(probability).all() or not probability.size:
+        return None
+    # An infinite logit has no place on a curve.
+    inside = np.clip(probability, EDGE, 1 - EDGE)
+    logit = np.log(inside) - np.log1p(-inside)
+    found = fit_smooth(logit, outcome, None)
+    if found is None:
+        return None
+    # Where there are samples on both sides: beyond, the curve is a guess, and its limits say nothing.
+    last = len(inside) - 1
+    first, last = sorted((min(OUTSIDE, last), max(last - OUTSIDE, 0)))
+    low, high = np.clip(np.sort(inside)[[first, last]], MARGIN, 1 - MARGIN).tolist()
+    x = np.linspace(low, high, POINTS)
+    columns = found.columns(np.log(x) - np.log1p(-x))
+    middle = columns @ found.model.coefficients
+    reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))
+    curve, low, high = (np.exp(-np.logaddexp(0, -z)) for z in (middle, middle - reach, middle + reach))
+    return SmoothLine(x, curve, low, high)

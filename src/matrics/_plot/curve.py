@@ -1,0 +1,405 @@
+"""Curves of scores: measures at every threshold, ROC and precision-recall."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._catalogue.classes import TWO, Classes
+from matrics._catalogue.record import Metric
+from matrics._plot.curve_bands import Band, bands_of_models
+from matrics._plot.curve_data import (
+    CurveLine,
+    computed_before,
+    equal_values,
+    lines_of_scores,
+    measures_of,
+    one_measure,
+    read_scores,
+    refuse_with_computed,
+    spelt,
+    steps,
+)
+from matrics._plot.curve_inset import draw_corner
+from matrics._plot.curve_lines import BEHIND, draw_equal_values
+from matrics._plot.lines import (
+    LEGEND_LINE,
+    LinesDisplay,
+    cut_name,
+    draw_band,
+    draw_crowd,
+    draw_line,
+    legend_below,
+    looks,
+    most_telling,
+)
+from matrics._plot.style import FAINT, tidy
+from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
+from matrics._ranking.thresholds import ThresholdCurve
+from matrics._rounding import percentage, rounded, significant
+from matrics.typing import ArrayLike, NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CurveDisplay", "curve"]
+
+MOST_PANELS = 12
+LONGEST_LABEL = 50  # characters of a line of the legend
+SUMMARIES = {"roc": "AUC", "precision_recall": "AP", "threshold": "best"}
+AREAS = {"roc": "; AUC is the area under it", "precision_recall": "; AP is the average precision"}
+AXES = {
+    "roc": ("false positive rate", "true positive rate (recall)"),
+    "precision_recall": ("recall", "precision"),
+}
+Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
+
+
+@dataclass(eq=False, repr=False)
+class CurveDisplay(LinesDisplay):
+    """Curves of one or several models, as from :func:`matrics.plot.curve`.
+
+    Parameters
+    ----------
+    kind : {"roc", "precision_recall", "threshold"}
+        The kind of curve.
+    lines : list of list of CurveLine
+        The curves of each panel: of each model, or of each measure of a single model.
+    bands : list of list of Band
+        Their pointwise limits; empty lists without.
+    measures : list of str
+        The measures against the threshold.
+    titles : list of str
+        The titles of the panels.
+    named : list of int
+        Which of the lines of a panel have a name; the others are grey.
+    prevalence : float
+        The share of positive samples; NaN if it is not known, or differs between curves.
+    iso, level, best_of
+        The measure of the lines of equal value, the level of the bands and the title of the measure whose best
+        threshold is marked; None without.
+    positive : str
+        The name of the positive class, if one was passed.
+    sides : Classes
+        The two classes of the curve, as titles call them.
+    """
+
+    kind: str
+    lines: list[list[CurveLine]]
+    bands: list[list[Band]]
+    measures: list[str]
+    titles: list[str]
+    named: list[int]
+    prevalence: float = np.nan
+    iso: Metric | None = None
+    level: float | None = None
+    best_of: str | None = None
+    ranges: list[tuple[float, float]] = field(default_factory=list)
+    positive: str = ""
+    sides: Classes = TWO
+
+    def panels(self) -> int:
+        """One for each measure of several models, else one."""
+        return len(self.lines)
+
+    def panel_size(self) -> tuple[float, float]:
+        """A column of a paper, and higher by the lines of the legend."""
+        rows = len(self.named) + 1 + (len(self.named) < len(self.lines[0])) + (self.iso is not None)
+        height = 3.2 if self.kind != "threshold" else 2.5
+        return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the curves of each panel, and one legend for all."""
+        handles: list[Any] = []
+        for number, axes in enumerate(panels):
+            tidy(axes, grid="" if self.iso is not None else "both")
+            behind = self._draw_behind(axes)
+            found = self._draw_lines(axes, number)
+            self._name_axes(axes, number)
+            self._draw_corner(axes, number)
+            if number == 0:
+                handles = [*found, *behind]
+        legend_below(panels, handles, owns_figure=self.owns_figure)
+
+    def _draw_behind(self, axes: Axes) -> list[Any]:
+        """Reference lines: lines of equal values, and lines of random guessing."""
+        handles = []
+        if self.iso is not None and np.isfinite(self.prevalence):
+            values = draw_equal_values(axes, self.kind, self.prevalence, self.iso)
+            if values:
+                of = (
+                    ""
+                    if self.iso.name == "f1" and self.kind == "precision_recall"
+                    else f" at prevalence {significant(self.prevalence, 2)}"
+                )
+                handles += axes.plot(
+                    [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.title(self.sides)}{of}"
+                )
+        if self.kind == "roc":
+            axes.plot([0, 1], [0, 1], color=BEHIND, linewidth=1.0, zorder=1.55)
+            handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label="guessing")
+        elif self.kind == "precision_recall" and np.isfinite(self.prevalence):
+            axes.axhline(self.prevalence, color=BEHIND, linewidth=1.0, zorder=1.55)
+            label = f"guessing: the share of positives, {significant(self.prevalence, 2)}"
+            handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label=label)
+        return handles
+
+    def _draw_lines(self, axes: Axes, number: int) -> list[Any]:
+        lines, named = self.lines[number], self.named
+        draw_crowd(axes, [self._corners(line) for k, line in enumerate(lines) if k not in named and not line.problem])
+        handles = []
+        for look, k in zip(looks(len(named), in_a_crowd=len(named) < len(lines)), named, strict=True):
+            line = lines[k]
+            if self.bands[number] and not line.problem:
+                draw_band(axes, *self.bands[number][k], look, beside=self.panels() * len(named))
+            if line.problem:
+                (handle,) = axes.plot([], [], linestyle="none", label=self._label(line))
+            else:
+                handle = draw_line(
+                    axes, *self._corners(line), look, self._label(line), beside=self.panels() * len(named)
+                )
+            handles.append(handle)
+            if line.best is not None and np.isfinite(line.x[line.best]):
+                axes.plot(
+                    line.x[line.best], line.y[line.best], marker=look.marker, markersize=8, color=look.colour,
+                    markerfacecolor="white", markeredgewidth=1.6, linestyle="none", zorder=4, clip_on=False,
+                )  # fmt: skip
+        if len(named) < len(lines):
+            from matplotlib.lines import Line2D
+
+            best = "best values" if self.kind == "threshold" else f"highest {SUMMARIES[self.kind]}"
+            label = f"{len(lines) - len(named)} others; named are the {len(named)} with the {best}"
+            handles.append(Line2D([], [], color=FAINT, linewidth=0.8, label=label))
+        return handles
+
+    def _draw_corner(self, axes: Axes, number: int) -> None:
+        """Enlarge where good models overlap."""
+        lines = [self.lines[number][k] for k in self.named]
+        if len(self.named) < len(self.lines[number]) or any(line.problem for line in lines):
+            return
+        draw_corner(axes, self.kind, [self._corners(line) for line in lines], looks(len(lines), in_a_crowd=False))
+
+    def _corners(self, line: CurveLine) -> tuple[NumPyArray, NumPyArray]:
+        """The drawn line: a ROC curve straight from point to point, everything else in steps."""
+        if self.kind == "roc":
+            return line.x, line.y
+        if self.kind == "precision_recall":
+            return steps(line.x, line.y)
+        known = np.isfinite(line.x)
+        return steps(line.x[known][::-1], line.y[known][::-1])
+
+    def _label(self, line: CurveLine) -> str:
+        """The name of a line in the legend, shortened, with its value."""
+        told = self._told(line)
+        short = cut_name(line.name, max(14, LONGEST_LABEL - len(told)))
+        return ": ".join(part for part in (short, told) if part) or "curve"
+
+    def _told(self, line: CurveLine) -> str:
+        """The value of a line for the legend."""
+        if line.problem:
+            return line.problem
+        if self.kind == "threshold" and self.panels() > 1:
+            return ""
+        told = ""
+        if not np.isnan(line.summary):
+            told = f"{SUMMARIES[self.kind]} {rounded(line.summary)}"
+        if self.kind == "threshold" and line.best is not None:
+            limit = line.thresholds[line.best]
+            told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
+        elif line.best is not None:
+            told += f"; {self.best_of} best at {line.thresholds[line.best]:.3g}"
+        return told
+
+    def _name_axes(self, axes: Axes, number: int) -> None:
+        if self.kind != "threshold":
+            x, y = (f"{name} of {self.positive}" if self.positive else name for name in AXES[self.kind])
+            axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
+            return
+        axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
+        own = len(self.measures) == 1 or self.panels() > 1
+        axes.set_ylabel(self.measures[number] if own else "value")
+        limits = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
+        scores = np.concatenate([*limits, np.empty(0)])
+        if scores.size and scores.max() > scores.min():  # nothing changes beyond the scores
+            room = 0.015 * (scores.max() - scores.min())
+            axes.set_xlim(scores.min() - room, scores.max() + room)
+        low, high = self.ranges[number]
+        if np.isfinite(low) and np.isfinite(high):
+            values = np.concatenate([*(line.y[np.isfinite(line.y)] for line in self.lines[number]), [0.0]])
+            room = 0.02 * (high - low)
+            axes.set_ylim((0 if low < 0 <= values.min() else max(low, values.min())) - room, high + room)
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        what = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
+        number = len(self.lines[0])
+        if what:
+            area = AREAS[self.kind] * any(np.isfinite(line.summary) for line in self.lines[0])
+            of = f" of {number} models or classes" if number > 1 else ""
+            told = [f"{what} curve{'s' * (number > 1)}{of}{f' for {self.positive}' if self.positive else ''}{area}."]
+        else:
+            told = [
+                f"{', '.join(self.measures)} at every threshold{f', of {number} models' if self.panels() > 1 else ''}."
+            ]
+        for panel, lines in zip(self.titles, self.lines, strict=True):
+            parts = [text for k in self.named if (text := self._in_words(lines[k], panel))]
+            told += ["; ".join(parts) + "."] * bool(parts)
+        if len(self.named) < number:
+            told.append(f"The other {number - len(self.named)} are grey lines.")
+        if self.kind == "precision_recall" and np.isfinite(self.prevalence):
+            told.append(f"{percentage(self.prevalence)}% of the samples are positive.")
+        if self.level is not None:
+            told.append(
+                f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
+                "place, not for the whole curve."
+            )
+        return " ".join(told)
+
+    def _in_words(self, line: CurveLine, panel: str) -> str:
+        if line.problem:
+            return f"{line.name or 'the curve'} is undefined: {line.problem}"
+        label = ": ".join(part for part in (line.name, self._told(line)) if part)
+        if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
+            label = f"{panel} of {line.name}: best {rounded(line.summary)} from {line.thresholds[line.best]:.3g} on"
+        return label
+
+
+def curve(
+    y_true: ArrayLike | Curves | Mapping[str, Curves],
+    y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    *,
+    kind: str | Metric | Iterable[str | Metric] | None = None,
+    names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    iso: str | Metric | bool | None = None,
+    best: str | Metric | bool | None = None,
+    level: float | None = None,
+    num: int = 1000,
+    rng: Any = None,
+    ax: Any = None,
+) -> CurveDisplay:
+    """Draw measures against the threshold, a ROC curve or a precision-recall curve, of one or several models.
+
+    Measures and precision are drawn in steps, as they do not change between two scores; the ROC curve goes straight
+    from point to point, as the area under it does. Up to eight lines have a name; of more, those with the best five
+    values have one, and the others are grey. Where several good curves turn in one corner, this is enlarged.
+
+    Parameters
+    ----------
+    y_true : array_like of int, bool or text, shape (N,)
+        True labels, of text with ``positive``; or, without ``y_score``, a curve that was computed before: a
+        :class:`matrics.results.ThresholdCurve`, :class:`matrics.results.RocCurve` or :class:`matrics.results.PrecisionRecallCurve`, or a
+        mapping of names to such curves.
+    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
+        Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
+    kind : {"roc", "precision_recall"} or one or several measures
+        The kind of curve; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
+        :func:`matrics.ranking.threshold_curve`, against the threshold; with several models each measure has its own panel.
+    names : sequence of str, optional
+        The names of the curves.
+    class_names : sequence of str, optional
+        The names of the n classes, in the order of their scores.
+    positive : str or int, optional
+        The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
+        Class 1 if left out, or of n classes each against the rest.
+    iso : str, Metric or bool, optional
+        Behind a ROC or a precision-recall curve: lines on which this measure has the same value, for the share of
+        positive samples of the data. F1 for precision and recall if left out; False for none.
+    best : str, Metric or bool, optional
+        The measure whose best threshold is marked. The measure itself against the threshold if left out, and none on
+        other curves; False for none.
+    level : float, optional
+        Draw bands of this level, such as 0.95: quantiles of curves of resampled samples (bootstrap), at each threshold,
+        false positive rate or recall separately. None if left out.
+    num : int, default 1000
+        Number of resampled curves.
+    rng : numpy.random.Generator, torch.Generator, key of JAX, or int, optional
+        Where random numbers come from, or a seed.
+    ax : matplotlib.axes.Axes, or array of them, optional
+        The axes to draw on, one for each panel; a new figure if left out.
+
+    Returns
+    -------
+    CurveDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        Labels, scores, names or measures do not fit; there are more than 12 panels; or an option needs data that a
+        precomputed curve does not have: bands, or the best threshold of another measure.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    >>> print(matrics.plot.curve(y_true, y_score).describe())
+    ROC curve; AUC is the area under it. AUC 0.889.
+    >>> display = matrics.plot.curve(y_true, y_score, kind="f1", level=0.9, rng=0)
+    >>> print(display.describe()[:72])
+    f1 of class 1 at every threshold. f1 of class 1: best 0.857 from 0.3 on.
+    >>> y_true = ["ok", "ok", "fraud", "ok", "fraud", "fraud"]
+    >>> print(matrics.plot.curve(y_true, y_score, kind="pr", positive="fraud").describe()[:72])
+    precision-recall curve for fraud; AP is the average precision. AP 0.917.
+    """
+    if y_score is None:
+        refuse_with_computed(kind, best, level)
+        shown, measures, models = computed_before(y_true, names)
+        prevalence, drawn, sides = np.nan, None, TWO
+    else:
+        kind = spelt(kind)
+        scores = read_scores(y_true, y_score, names, class_names, positive)
+        sides = scores[0].sides
+        measures = measures_of("roc" if kind is None else kind, sides)
+        shown = "threshold" if measures else "roc" if kind is None else str(kind)
+        best = best if measures or best is None or isinstance(best, bool) else one_measure(best, "best", sides)
+        if measures and not (best is None or isinstance(best, bool)):
+            raise ValueError("best: expected True or False, as each measure against the threshold has its own best one")
+        models = lines_of_scores(scores, shown, measures, best)
+        shares = {float(one.y_true.mean()) for one in scores if not one.problem}
+        prevalence = shares.pop() if len(shares) == 1 else np.nan
+        drawn = bands_of_models(scores, shown, measures, level, num, rng) if level is not None else None
+    display = _display(
+        shown, measures, models, drawn, prevalence, equal_values(iso, shown, prevalence, sides), level,
+        best.title(sides) if isinstance(best, Metric) else None,
+    )  # fmt: skip
+    display.sides, display.positive = sides, "" if positive is None else sides.name(1)
+    return display.plot(ax)
+
+
+def _display(  # noqa: PLR0917 (what a display holds)
+    kind: str,
+    measures: dict[str, Metric],
+    models: list[list[CurveLine]],
+    drawn: list[list[Band]] | None,
+    prevalence: float,
+    iso: Metric | None,
+    level: float | None,
+    best_of: str | None,
+) -> CurveDisplay:
+    """One panel for one model, with a line for each measure; otherwise one for each measure, with its models."""
+    titles = [""]
+    ranges = [metric.range for metric in measures.values()]
+    if len(models) == 1 and measures:
+        panels = [[line._replace(name=name) for line, name in zip(models[0], measures, strict=True)]]
+        of_panels = drawn or [[]]
+        ranges = [(min(low for low, _ in ranges), max(high for _, high in ranges))]
+    else:
+        panels = [list(lines) for lines in zip(*models, strict=True)]
+        of_panels = [list(found) for found in zip(*drawn, strict=True)] if drawn else [[] for _ in panels]
+        titles = list(measures) if len(measures) > 1 else [""]
+    if len(panels) > MOST_PANELS:
+        raise ValueError(f"kind: expected at most {MOST_PANELS} measures of several models, got {len(panels)}")
+    first = next(iter(measures.values()), None)
+    named = most_telling(
+        [line.summary for line in panels[0]], higher_is_better=True if first is None else first.higher_is_better
+    )
+    return CurveDisplay(
+        kind, panels, of_panels, list(measures), titles, named, prevalence, iso, level, best_of, ranges
+    )  # fmt: skip

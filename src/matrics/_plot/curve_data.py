@@ -1,0 +1,366 @@
+"""The data of curves: points of every model at every threshold, from scores or from precomputed curves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._catalogue.classes import TWO, Classes
+from matrics._catalogue.naming import check_names, title_of
+from matrics._catalogue.record import Metric
+from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._plot.inputs import on_host
+from matrics._quoting import quoted
+from matrics._ranking.areas import average_precision, roc_auc
+from matrics._ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
+from matrics._ranking.inputs import ScoredSamples, read
+from matrics._ranking.positive import two_classes
+from matrics._ranking.rows import as_rows
+from matrics._ranking.thresholds import ThresholdCurve, threshold_curve
+from matrics._scoring.score import resolve
+from matrics.typing import NumPyArray
+
+__all__ = [
+    "CurveLine",
+    "CurveScores",
+    "computed_before",
+    "equal_values",
+    "index_of",
+    "lines_of_scores",
+    "measures_of",
+    "one_measure",
+    "read_scores",
+    "refuse_with_computed",
+    "sides_of",
+    "spelt",
+    "steps",
+]
+
+# What curves are called that have a name, and how else they are called. PyCM's PR is the prevalence.
+NAMED = {
+    "roc": "roc",
+    "roc_curve": "roc",
+    "precision_recall": "precision_recall",
+    "precision_recall_curve": "precision_recall",
+    "pr": "precision_recall",
+    "pr_curve": "precision_recall",
+}
+
+
+#: Each of several classes against the rest.
+EACH = Classes(2, ("the rest", "each class"), by_construction=True)
+
+
+class CurveScores(NamedTuple):
+    """The scores of one model, or of one class against the rest."""
+
+    name: str
+    y_true: NumPyArray  # (N,), integers 0 and 1
+    scores: NumPyArray  # (N,)
+    problem: str  # why there is no curve; empty if there is one
+    sides: Classes = TWO  # both classes, as titles call them
+
+
+class CurveLine(NamedTuple):
+    """One line of :func:`matrics.plot.curve`.
+
+    Parameters
+    ----------
+    name : str
+        The model, or the measure.
+    x, y : array, shape (T,)
+        The points, from the highest threshold to the lowest: false and true positive rates, recall and precision, or
+        thresholds and values.
+    thresholds : array, shape (T,)
+        The thresholds; the first is infinite.
+    summary : float
+        The ROC AUC, the average precision, or the best value. NaN if it is undefined or was not computed.
+    best : int or None
+        The place of the best threshold in these arrays.
+    problem : str
+        Why there are no points; empty if there are.
+    """
+
+    name: str
+    x: NumPyArray
+    y: NumPyArray
+    thresholds: NumPyArray
+    summary: float = np.nan
+    best: int | None = None
+    problem: str = ""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+def read_scores(
+    y_true: Any,
+    y_score: Any,
+    names: Sequence[str] | None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> list[CurveScores]:
+    """Each model, or each class against the rest, with a name; with ``positive`` only that class.
+
+    Raises
+    ------
+    ValueError
+        Names, labels and scores do not fit.
+    """
+    if not isinstance(y_score, Mapping):
+        return _read_one(y_true, y_score, names, class_names, positive)
+    if not y_score:
+        raise ValueError("y_score: expected the scores of at least one model, got an empty mapping")
+    if names is not None:
+        raise ValueError("names: expected none, as the keys of y_score are the names")
+    found: list[CurveScores] = []
+    for key, scores in y_score.items():
+        parts = _read_one(y_true, scores, None, class_names, positive)
+        named = [part._replace(name=f"{key}, {part.name}" if len(parts) > 1 else str(key)) for part in parts]
+        found += named
+    return found
+
+
+def _read_one(
+    y_true: Any, y_score: Any, names: Sequence[str] | None, class_names: Sequence[str] | None, positive: Hashable
+) -> list[CurveScores]:
+    samples = read(y_true, y_score, positive=index_of(class_names, positive))
+    sides = sides_of(samples, class_names)
+    rows, shape = as_rows(samples)
+    scores, labels, spoiled = (
+        np.asarray(rows.backend.to_numpy(part)) for part in (rows.scores, rows.positive, rows.spoiled)
+    )
+    if not len(scores):
+        raise ValueError(f"y_score: expected the scores of at least one model, got shape {np.shape(y_score)}")
+    if samples.num_classes is not None and class_names is not None:
+        check_names(class_names, samples.num_classes)
+        found = [", ".join([*map(str, place[:-1]), class_names[place[-1]]]) for place in np.ndindex(*shape)]
+    else:
+        what = "curve" if samples.num_classes is None else "class"
+        found = [f"{what} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
+    return [
+        CurveScores(
+            name, labels[k].astype(np.int64), scores[k], _problem(labels[k], is_spoiled=bool(spoiled[k])), sides
+        )
+        for k, name in enumerate(_chosen(names, found))
+    ]
+
+
+def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
+    """The number of the positive class among classes that have names; without names ``positive`` is a label."""
+    if class_names is None or positive is None:
+        return positive
+    return Classes.of(len(class_names), tuple(class_names), positive).positive
+
+
+def sides_of(samples: ScoredSamples, class_names: Sequence[str] | None) -> Classes:
+    """The names of the two classes in titles."""
+    if samples.num_classes is not None:
+        return EACH
+    if samples.names is None or class_names is None:
+        return two_classes(samples.names)
+    rest, positive = (class_names[k] if isinstance(k, int) else k for k in samples.names)
+    return two_classes((rest, positive))
+
+
+def _chosen(names: Sequence[str] | None, found: list[str]) -> list[str]:
+    if names is None:
+        return found
+    if isinstance(names, str) or len(names) != len(found):
+        raise ValueError(f"names: expected {len(found)}, one for each curve, got {quoted(names)}")
+    return [str(name) for name in names]
+
+
+def _problem(positive: NumPyArray, *, is_spoiled: bool) -> str:
+    if is_spoiled:
+        return "a score is NaN or a label out of range"
+    if not positive.size:
+        return "no samples"
+    if positive.all() or not positive.any():
+        return f"no {'negative' if positive.any() else 'positive'} samples"
+    return ""
+
+
+def spelt(kind: Any) -> Any:
+    """The name of a curve that has one, also from "PR" or "precision-recall"; anything else unchanged."""
+    return NAMED.get(kind.lower().replace("-", "_").replace(" ", "_"), kind) if isinstance(kind, str) else kind
+
+
+def measures_of(kind: Any, classes: Classes) -> dict[str, Metric]:
+    """The measures that are drawn against the threshold, by their titles; none for the curves that have names.
+
+    Raises
+    ------
+    ValueError
+        A measure is not known, or has a value for each class.
+    """
+    if isinstance(kind, str) and kind in NAMED:
+        return {}
+    chosen = resolve(kind, classes)
+    for name, metric in chosen.items():
+        if metric.is_classwise:
+            raise ValueError(f"kind: expected measures with one value a matrix, got {name}: name an average")
+    return {title_of(name): metric for name, metric in chosen.items()}
+
+
+def lines_of_scores(
+    models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], best: Any
+) -> list[list[CurveLine]]:
+    """The lines of each model: one of a curve that has a name, one for each measure otherwise."""
+    return [_lines_of(model, kind, measures, best) for model in models]
+
+
+def _lines_of(model: CurveScores, kind: str, measures: Mapping[str, Metric], best: Any) -> list[CurveLine]:
+    nothing = np.empty(0)
+    if model.problem:
+        empty = CurveLine(model.name, nothing, nothing, nothing, problem=model.problem)
+        return [empty] * max(1, len(measures))
+    if measures:
+        curve = threshold_curve(model.y_true, model.scores, list(measures.values()), unique=True)
+        return [
+            _against_threshold(model.name, curve.thresholds, values, metric, marks=best is not False)
+            for values, metric in zip(curve.values.values(), measures.values(), strict=True)
+        ]
+    if kind == "roc":
+        fpr, tpr, thresholds = roc_curve(model.y_true, model.scores)
+        line = CurveLine(model.name, fpr, tpr, thresholds, float(roc_auc(model.y_true, model.scores)))
+    else:
+        precision, recall, thresholds = precision_recall_curve(model.y_true, model.scores)
+        area = float(average_precision(model.y_true, model.scores))
+        line = CurveLine(model.name, recall, precision, thresholds, area)
+    if isinstance(best, Metric):
+        (values,) = threshold_curve(model.y_true, model.scores, [best]).values.values()
+        line = line._replace(best=_place_of_best(values, best))
+    return [line]
+
+
+def _against_threshold(
+    name: str, thresholds: NumPyArray, values: NumPyArray, metric: Metric, *, marks: bool = True
+) -> CurveLine:
+    place = _place_of_best(values, metric) if marks else None
+    value = float(np.nan if place is None else values[place])
+    return CurveLine(name, thresholds, values, thresholds, value, place)
+
+
+def _place_of_best(values: NumPyArray, metric: Metric) -> int | None:
+    """As :func:`matrics.ranking.best_threshold`: of several best ones the highest threshold, and none if all are undefined."""
+    if metric.higher_is_better is None or np.isnan(values).all():
+        return None
+    return int(np.nanargmax(values if metric.higher_is_better else -np.asarray(values)))
+
+
+def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[str, Metric], list[list[CurveLine]]]:
+    """The kind, the measures and the lines of a curve of the library, or of a mapping of names to such curves.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    ValueError
+        The curves are of different kinds, or names do not fit.
+    """
+    if isinstance(curves, Mapping) and curves and names is None:
+        parts = [computed_before(one, None) for one in curves.values()]
+        if len({(kind, tuple(measures)) for kind, measures, _ in parts}) > 1:
+            raise ValueError("y_true: expected curves of one kind and of the same measures")
+        lines = [
+            [line._replace(name=f"{key}, {line.name}" if len(found) > 1 else str(key)) for line in model]
+            for key, (_, _, found) in zip(curves, parts, strict=True)
+            for model in found
+        ]
+        return *parts[0][:2], lines
+    if isinstance(curves, ThresholdCurve):
+        thresholds = on_host("thresholds", curves.thresholds)
+        values = {name: on_host("values", value) for name, value in curves.values.items()}
+        flat = thresholds.reshape(-1, thresholds.shape[-1])
+        measures: dict[str, Metric] = {}
+        columns = []
+        for name, value in values.items():
+            ((title, metric),) = measures_of(name, TWO).items()
+            title = title if title_of(name) == name else title_of(name)  # the curve itself has the class
+            if title not in measures:
+                columns.append(value.reshape(flat.shape))
+            measures.setdefault(title, metric)
+        found = _chosen(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
+        return (
+            "threshold",
+            measures,
+            [
+                [
+                    _against_threshold(found[k], *_descending(flat[k], column[k]), metric)
+                    for column, metric in zip(columns, measures.values(), strict=True)
+                ]
+                for k in range(len(flat))
+            ],
+        )
+    if not isinstance(curves, (RocCurve, PrecisionRecallCurve)):
+        raise TypeError(
+            "y_score: expected scores next to y_true; or, instead of both, a ThresholdCurve, RocCurve or "
+            f"PrecisionRecallCurve, or a mapping of names to such curves, got {type(curves).__name__}"
+        )
+    first, second, thresholds = (on_host("curve", part) for part in curves)
+    x, y = (first, second) if isinstance(curves, RocCurve) else (second, first)
+    flat_x, flat_y, flat = (part.reshape(-1, part.shape[-1]) for part in (x, y, thresholds))
+    found = _chosen(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
+    lines = [[CurveLine(found[k], flat_x[k], flat_y[k], flat[k])] for k in range(len(flat))]
+    lines = [[_undefined_if_nan(line) for line in model] for model in lines]
+    return ("roc" if isinstance(curves, RocCurve) else "precision_recall"), {}, lines
+
+
+def _descending(thresholds: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
+    """From the highest threshold to the lowest; users may pass theirs in any order."""
+    order = np.argsort(-thresholds, kind="stable")
+    return thresholds[order], values[order]
+
+
+def _undefined_if_nan(line: CurveLine) -> CurveLine:
+    known = np.isfinite(line.x) & np.isfinite(line.y)
+    return line if known.any() else line._replace(problem="undefined at every threshold")
+
+
+def steps(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
+    """The corners of steps: each value holds from the x before it, which it does not include, to its own."""
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+def refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
+    """Raise for options that need more data than a precomputed curve has."""
+    for name, value in (("kind", kind), ("level", level)):
+        if value is not None:
+            raise ValueError(f"{name}: expected None next to a curve that was computed before; pass y_true and y_score")
+    if best is not None and not isinstance(best, bool):
+        raise ValueError(
+            "best: expected True or False next to a curve that was computed before; pass y_true and y_score"
+        )
+
+
+def one_measure(metric: Any, name: str, classes: Classes) -> Metric:
+    """The one measure that ``best`` or ``iso`` names."""
+    chosen = list(resolve(metric, classes).values())
+    if len(chosen) != 1 or chosen[0].is_classwise:
+        raise ValueError(f"{name}: expected one measure with one value a matrix, got {quoted(metric)}")
+    return chosen[0]
+
+
+def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Metric | None:
+    """The measure of the lines of equal values; None if the share of positive samples is unknown."""
+    if kind == "threshold":
+        if iso is not None and iso is not False:
+            raise ValueError("iso: expected None, because iso-lines are for ROC and precision-recall curves")
+        return None
+    if iso is True or (iso is None and kind == "precision_recall"):
+        iso = "f1"
+    if iso is None or iso is False:
+        return None
+    metric = one_measure(iso, "iso", classes)
+    return metric if np.isfinite(prevalence) else None

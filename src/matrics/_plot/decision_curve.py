@@ -1,0 +1,188 @@
+"""Decision curves: the net benefit of models at thresholds of probability, beside treating all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._plot.inputs import on_host
+from matrics._plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_band, draw_line, legend_below
+from matrics._plot.style import INK, styles, tidy
+from matrics._quoting import quoted
+from matrics._ranking.decisions import DecisionCurve
+from matrics._ranking.decisions import decision_curve as compute
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics.typing import ArrayLike, NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DecisionCurveDisplay", "decision_curve"]
+
+
+@dataclass(eq=False, repr=False)
+class DecisionCurveDisplay(LinesDisplay):
+    """Decision curves, as from :func:`matrics.plot.decision_curve`.
+
+    Parameters
+    ----------
+    curve : DecisionCurve
+        The net benefits of all models, (M, T), and of treating all samples.
+    names : list of str, length M
+        The names of the models; empty for a single one.
+    level : float
+        Of the limits.
+    """
+
+    curve: DecisionCurve
+    names: list[str]
+    level: float
+
+    def panel_size(self) -> tuple[float, float]:
+        """The width of a paper's column, and room for the legend."""
+        return 3.5, 2.6 + LEGEND_LINE * (len(self.names) + 3)
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw a line with its limits for each model, and those of treating all samples and none."""
+        (axes,) = panels
+        tidy(axes, grid="both")
+        x = np.asarray(self.curve.thresholds, float)
+        order = np.argsort(x)
+        benefit, low, high = (part[:, order] for part in self._parts())
+        of_all = self._of_all()[order]
+        handles = []
+        for k, look in enumerate(styles(len(self.names))):
+            draw_band(axes, x[order], low[k], high[k], look, beside=len(self.names))
+            name, problem = cut_name(self.names[k]) or "the model", self._problem(k)
+            label, options = name, {"marker": ""}
+            if problem:
+                label, options = f"{name}: {problem}", {"marker": "", "linestyle": "none"}
+            handles.append(draw_line(axes, x[order], benefit[k], look, label, beside=len(self.names), **options))
+        handles += axes.plot(x[order], of_all, color="#6b6b6b", linewidth=1.0, linestyle="-", label="treat all")
+        handles += axes.plot(
+            x[order], np.zeros(x.size), color=INK, linewidth=1.0, linestyle=(0, (1, 1.5)), label="treat none"
+        )
+        shares = np.asarray(self.curve.prevalence)
+        top = float(np.max(shares[np.isfinite(shares)], initial=1e-3))
+        axes.set(xlim=(0, float(x.max())), ylim=(-0.12 * top, 1.08 * top))
+        axes.set_xlabel("threshold probability")
+        axes.set_ylabel("net benefit")
+        handles += axes.plot([], [], color="#c9c9c9", linewidth=5, label=f"{self.level:.0%} limits")
+        legend_below(panels, handles, owns_figure=self.owns_figure)
+
+    def _parts(self) -> tuple[NumPyArray, NumPyArray, NumPyArray]:
+        found = self.curve.net_benefit
+        return np.atleast_2d(found.estimate), np.atleast_2d(found.low), np.atleast_2d(found.high)
+
+    def _of_all(self) -> NumPyArray:
+        """The net benefit of treating all samples, from a model that has it: a NaN spoils its own."""
+        rows = np.atleast_2d(self.curve.treat_all.estimate)
+        found: NumPyArray = rows[int(np.argmax(np.isfinite(rows).all(axis=-1)))]
+        return found
+
+    def _problem(self, model: int) -> str:
+        """Why a model has no curve; empty if it has one."""
+        if np.isfinite(self._parts()[0][model]).any():
+            return ""
+        spoiled = np.atleast_2d(self.curve.net_benefit.status)[model, 0] == IntervalStatus.INVALID
+        return f"undefined: {'a NaN' if spoiled else 'no samples of a class'}"
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        x = np.asarray(self.curve.thresholds, float)
+        benefit = self._parts()[0]
+        rival = np.maximum(self._of_all(), 0)
+        told = [f"decision curves at {x.size} thresholds from {x.min():.2g} to {x.max():.2g}."]
+        for k, (name, row) in enumerate(zip(self.names, benefit, strict=True)):
+            better = np.flatnonzero(row > rival)
+            who, problem = cut_name(name) or "the model", self._problem(k)
+            if problem:
+                told.append(f"{who} is {problem}.")
+                continue
+            told.append(
+                f"{who} is worth more than treating all and than treating none at {better.size} of them"
+                + (f", from {x[better].min():.2g} to {x[better].max():.2g}." if better.size else ".")
+            )
+        told.append(f"Bands are {self.level:.0%} limits at each threshold by itself.")
+        return " ".join(told)
+
+
+def decision_curve(
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike],
+    thresholds: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    prevalence: float | None = None,
+    positive: Hashable = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    num: int | None = None,
+    rng: Any = 0,
+    ax: Any = None,
+) -> DecisionCurveDisplay:
+    """Draw the net benefit of one or several models at thresholds of probability, with limits.
+
+    Parameters
+    ----------
+    y_true, y_prob, prevalence, positive, clusters, level, num
+        As in :func:`matrics.ranking.decision_curve`; up to eight models.
+    thresholds : array_like, shape (T,), optional
+        0.01, 0.02, … up to the highest probability (at most 0.99) if left out.
+    names : sequence of str, optional
+        The names of the models, where they are no mapping.
+    rng : numpy.random.Generator or int, default 0
+        Where random numbers come from, or a seed.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw on; a new figure if left out.
+
+    Returns
+    -------
+    DecisionCurveDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        As :func:`matrics.ranking.decision_curve`; or names do not fit.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> display = matrics.plot.decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0.2, 0.5])
+    >>> display.curve.net_benefit.estimate.round(3)
+    array([[0.438, 0.25 ]])
+    """
+    if thresholds is None:
+        thresholds = _up_to_the_highest(y_prob)
+    options: dict[str, Any] = {"positive": positive, "clusters": clusters, "level": level, "num": num, "rng": rng}
+    found = compute(y_true, y_prob, thresholds, prevalence=prevalence, **options)
+    if not found.thresholds.shape[0]:
+        raise ValueError("thresholds: expected at least one, got none")
+    if np.shape(y_true)[-1:] == (0,):  # type: ignore[arg-type]
+        raise ValueError("y_true: expected at least one sample, got none")
+    parts = [Interval(*(np.atleast_2d(on_host("curve", x)) for x in part)) for part in found[1:5]]
+    limits, shares = on_host("thresholds", found.thresholds), on_host("prevalence", found.prevalence)
+    found = DecisionCurve(limits, parts[0], parts[1], parts[2], parts[3], shares, found.names)
+    shape = found.net_benefit.estimate.shape
+    if len(shape) != 2 or not 1 <= shape[0] <= MOST_NAMED:
+        raise ValueError(f"y_prob: expected 1 to {MOST_NAMED} models, (N,) or (M, N), got {shape[:-1]}")
+    titles = list(found.names or names or ([f"model {k}" for k in range(shape[0])] if shape[0] > 1 else [""]))
+    if found.names is not None and names is not None:
+        raise ValueError("names: expected none, as the keys of y_prob are the names")
+    if isinstance(names, str) or len(titles) != shape[0]:
+        raise ValueError(f"names: expected {shape[0]}, one for each model, got {quoted(names)}")
+    return DecisionCurveDisplay(found, [str(title) for title in titles], level).plot(ax)
+
+
+def _up_to_the_highest(y_prob: Any) -> NumPyArray:
+    """Hundredths up to the highest probability: beyond it no sample is treated."""
+    rows = y_prob.values() if isinstance(y_prob, Mapping) else [y_prob]
+    each = [on_host("y_prob", row) for row in rows]
+    highest = max((float(np.max(row[np.isfinite(row)], initial=0.02)) for row in each), default=0.02)
+    return np.arange(1, max(2, min(99, int(100 * highest))) + 1) / 100

@@ -1,0 +1,400 @@
+"""Two confusion matrices, cell by cell: the differences, and which of them are significant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from matrics._engine.evaluation import check
+from matrics._engine.results import short_repr
+from matrics._plot.display import Display
+from matrics._plot.heat_map import class_ticks, draw_cells, short_name, size_of_cells, write_below
+from matrics._plot.inputs import host_stack, names_of_classes, on_host
+from matrics._plot.order import ordered_classes
+from matrics._plot.signs import mark_cells, outline, signed, signed_bar
+from matrics._plot.style import blend, ink_on, right, tidy, wrong
+from matrics._quoting import quoted
+from matrics._rounding import percentage
+from matrics._uncertainty.cells import adjusted, independent_cells, paired_cells
+from matrics._uncertainty.options import check_level
+from matrics.typing import ArrayLike, NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Change", "DifferenceDisplay", "difference"]
+
+Values = Literal["share", "count"]
+Correction = Literal["holm", "benjamini_hochberg"]
+CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
+
+NOISE = 1e-12  # differences of equal shares, rounded
+LEAST = 0.05  # of a class, the least end of the scale of colours
+GREYS = ("#ffffff", "#efefef", "#dddddd", "#cacaca")  # of differences that chance explains
+
+
+class Change(NamedTuple):
+    """A cell in which two confusion matrices differ.
+
+    Parameters
+    ----------
+    true, predicted : str
+        The names of the classes.
+    a, b : float
+        The shares of the true class that are predicted as the other, in either matrix.
+    p_value : float
+        The p-value of this cell, corrected for the number of cells.
+    """
+
+    true: str
+    predicted: str
+    a: float
+    b: float
+    p_value: float
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def __str__(self) -> str:
+        """In words, as captions have it."""
+        p_value = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
+        return f"{self.true} predicted as {self.predicted}: {percentage(self.a)}% → {percentage(self.b)}% ({p_value})"
+
+
+@dataclass(eq=False, repr=False)
+class DifferenceDisplay(Display):
+    """The difference of two confusion matrices, as from :func:`matrics.plot.difference`.
+
+    Parameters
+    ----------
+    a, b : array, shape (n, n)
+        The counts, with classes in the order in which they are drawn.
+    difference : array, shape (n, n)
+        The row shares of b minus those of a (or the counts); NaN in rows without samples in one of them.
+    p_values : array, shape (n, n)
+        The p-values, corrected for the number of cells; NaN for cells that were not tested.
+    beyond_chance : array of bool, shape (n, n)
+        The cells that are marked.
+    changes : list of Change
+        The same cells in words, the largest difference of shares first.
+    class_names : tuple of str
+        The names of the classes, in the order in which they are drawn.
+    names : tuple of str
+        The names of a and of b.
+    test : str
+        Which test was made of each cell, with which correction and level; or why there is none.
+    tested : int
+        The number of cells that were tested.
+    what : {"share", "count"}
+        The subtracted values: shares or counts.
+    text : bool
+        Whether the differences are written into the cells.
+    top : int
+        How many of the changes are named below the picture.
+    """
+
+    a: NumPyArray
+    b: NumPyArray
+    difference: NumPyArray
+    p_values: NumPyArray
+    beyond_chance: NumPyArray
+    changes: list[Change]
+    class_names: tuple[str, ...]
+    names: tuple[str, str]
+    test: str
+    tested: int
+    what: Values = "share"
+    text: bool = True
+    top: int = 5
+
+    def panel_size(self) -> tuple[float, float]:
+        """A column of a paper for few classes, the width of its page for many."""
+        width, height = size_of_cells(len(self.class_names), "count" if self.text else "none", self._lines())
+        return max(width, 3.5), max(width, 3.5) - width + height + 0.25
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the cells, the marks of significant cells, and the legend of colours."""
+        (axes,) = panels
+        tidy(axes)
+        marked = self.beyond_chance
+        draw_cells(axes, self._colours(), self._texts() if self.text else None, bold=marked)
+        if self.text:
+            outline(axes, marked, ink_on(self._colours()))
+        else:
+            self._mark_signs(axes)
+        class_ticks(axes, self.class_names)
+        axes.set_ylabel("true class")
+        write_below(axes, "predicted class", self._lines(), owns_figure=self.owns_figure)
+        if not self.text:
+            signed_bar(
+                axes,
+                self._limit() * (100 if self.what == "share" else 1),
+                "points" if self.what == "share" else "samples",
+            )
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        first, second = self.names
+        better = np.where(np.eye(len(self.a), dtype=bool), self.difference, -self.difference)[self.beyond_chance]
+        counts = np.count_nonzero(better > 0), np.count_nonzero(better < 0)
+        of_them = f"; in {counts[0]} of them {second} is better, in {counts[1]} worse" if any(counts) else ""
+        told = f"Difference of two confusion matrices of {len(self.class_names)} classes, {second} less {first}"
+        return " ".join([f"{told}: {self._verdict()}{of_them}.", *(f"{change}." for change in self.changes[:3])])
+
+    def _verdict(self) -> str:
+        if not self.tested:
+            return self.test
+        verb = "differs" if len(self.changes) == 1 else "differ"
+        return f"{np.count_nonzero(self.beyond_chance)} of {self.tested} cells {verb} by more than chance ({self.test})"
+
+    def _lines(self) -> list[str]:
+        """The meaning of the colours and marks, and the largest changes in words."""
+        first, second = map(short_name, self.names)
+        unit = "percentage points of the true class" if self.what == "share" else "numbers of samples"
+        lines = [f"{second} less {first}: {unit}", f"Blue: {second} is better. Orange: it is worse."]
+        if self.tested:
+            lines[1] += " Grey: not more than chance."
+        if not self.tested:
+            return [*lines, f"{self.test[0].upper()}{self.test[1:]}."]
+        if not self.changes:
+            return [*lines, f"None of {self.tested} cells differs by more than chance", f"({self.test})."]
+        mark = "bold, outlined" if self.text else "marked + or −"
+        found = [
+            change._replace(true=short_name(change.true), predicted=short_name(change.predicted))
+            for change in self.changes[: self.top]
+        ]
+        verb = "differs" if len(self.changes) == 1 else "differ"
+        counted = f"{len(self.changes)} of {self.tested} cells {verb} by more than chance ({mark}),"
+        return [*lines, counted, f"by {self.test}{':' if found else '.'}", *map(str, found)]
+
+    def _colours(self) -> NumPyArray:
+        """Blue where b is better: on the diagonal more, elsewhere less; grey where chance explains the difference.
+
+        By the square root, so that little shows.
+        """
+        diagonal = np.eye(len(self.difference), dtype=bool)
+        better = np.where(diagonal, self.difference, -self.difference)
+        sizes = np.sqrt(np.abs(better) / self._limit())
+        coloured = np.where((better > 0)[..., None], right(sizes), wrong(sizes))
+        if not self.tested:
+            return coloured
+        return np.where(self.beyond_chance[..., None], coloured, blend(GREYS, sizes))
+
+    def _limit(self) -> float:
+        """The largest difference, and at least 5 % of a class: the scale is the same for both signs.
+
+        Without a least value the largest of many small differences looks like a catastrophe.
+        """
+        whole = 1.0 if self.what == "share" else float(max(self.a.sum(axis=1).max(initial=0), 1))
+        return max(float(np.nanmax(np.abs(self.difference), initial=0)), LEAST * whole)
+
+    def _texts(self) -> list[list[str]]:
+        """The signed differences; empty texts for cells without samples in both matrices."""
+        empty = (self.a + self.b) == 0
+        factor, digits = (100, 1) if self.what == "share" else (1, 0)
+        return [
+            [
+                "" if none or np.isnan(value) else signed(factor * value, digits)
+                for none, value in zip(*row, strict=True)
+            ]
+            for row in zip(empty, self.difference, strict=True)
+        ]
+
+    def _mark_signs(self, axes: Axes) -> None:
+        """The signs of the cells beyond chance: all that there is room for in small cells."""
+        cell = 0.7 * 72 * self.panel_size()[0] / len(self.a)
+        size = max(4.0, 0.6 * cell)
+        is_dark = ink_on(self._colours()) & (size < 1.2 * cell)  # a larger mark lies on other cells as well
+        for marker, chosen in (("+", self.difference > 0), ("_", self.difference < 0)):
+            mark_cells(axes, self.beyond_chance & chosen, marker, size, is_dark)
+
+
+def difference(
+    a: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    *,
+    joint: ArrayLike | None = None,
+    class_names: Sequence[str] | None = None,
+    names: Sequence[str] = ("a", "b"),
+    what: Values = "share",
+    level: float = 0.95,
+    correction: Correction = "holm",
+    order: Literal["clusters"] | Sequence[int] | None = None,
+    top: int = 5,
+    text: Literal["auto"] | bool = "auto",
+    ax: Any = None,
+) -> DifferenceDisplay:
+    """Draw the differences of two confusion matrices, and mark the significant ones.
+
+    Each cell is the share of its true class in b minus that in a, with its sign. In blue cells b is better (larger on
+    the diagonal, smaller elsewhere); in orange cells it is worse. Grey cells differ by no more than chance explains;
+    those in colour are bold and outlined. The scale of colours ends at the largest difference, or at 5 points if it is
+    less.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n, n)
+        Counts of different samples, such as two test sets, of any library; rows are true classes.
+    joint : array_like, shape (n, n, n)
+        In place of both: two classifiers on the same samples, as from :func:`matrics.stats.joint_confusion_matrix`. The
+        test then uses the samples on which they differ, and has more power.
+    class_names : sequence of str, optional
+        The names of the classes; the labels of data frames, or their numbers, if left out.
+    names : sequence of str, default ("a", "b")
+        The names of a and of b.
+    what : {"share", "count"}
+        The subtracted values: shares of the true classes, or numbers of samples, if both have equally many of each
+        class.
+    level : float, default 0.95
+        A cell is marked if its corrected p-value is at most 1 - level.
+    correction : {"holm", "benjamini_hochberg"}
+        How p-values are corrected for the number of cells: by Holm's method, after which the probability of a single
+        wrong mark is at most 1 - level; or for the expected share of wrong marks among the marks.
+    order : {"clusters"} or sequence of int, optional
+        The order of the classes, as in :func:`matrics.plot.confusion_matrix`; ``"clusters"`` of the sum of both.
+    top : int, default 5
+        How many of the differences beyond chance are named below, the largest first.
+    text : "auto" or bool, default "auto"
+        Whether the differences are written into the cells: for up to 20 classes if left out. Without them the cells
+        beyond chance are marked by their signs.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw on; a new figure if left out.
+
+    Returns
+    -------
+    DifferenceDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    ValueError
+        The shapes do not fit two matrices of the same classes or one joint table, or an option does not fit.
+    InvalidConfusionMatrix
+        A cell is negative, NaN or infinite.
+
+    Notes
+    -----
+    Matrices of different samples are compared by Fisher's exact test of each cell (the share of the row), a joint table
+    by McNemar's exact test of each cell, because samples with equal predictions have no information about a difference.
+    Both need independent samples: repeats of the same sample make p-values too small. Matrices of the same samples
+    without their joint table are tested as if the samples were different. This has less power, and is valid unless the
+    errors of the classifiers are negatively correlated.
+
+    The correction counts all cells that could differ. Cells without samples in both matrices (in a joint table: without
+    samples that only one classifier predicts as the class) have a p-value of 1 and do not count. Cells that are no
+    whole numbers, such as sums of weights, are not tested, as a note in the picture states.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> a, b = [[80, 20], [15, 85]], [[81, 19], [2, 98]]
+    >>> display = matrics.plot.difference(a, b, class_names=["cat", "dog"], names=["old", "new"])
+    >>> display.beyond_chance
+    array([[False, False],
+           [ True,  True]])
+    >>> print(display.changes[0])
+    dog predicted as cat: 15.0% → 2.0% (p = 0.0061)
+    """
+    level = check_level(level)
+    if what not in get_args(Values):
+        raise ValueError(f"what: expected 'share' or 'count', got {quoted(what)}")
+    if correction not in CORRECTIONS:
+        raise ValueError(f"correction: expected 'holm' or 'benjamini_hochberg', got {quoted(correction)}")
+    if text not in ("auto", True, False):
+        raise ValueError(f"text: expected 'auto', True or False, got {quoted(text)}")
+    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
+        raise ValueError(f"top: expected a number of differences to name, 0 or more, got {quoted(top)}")
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f"names: expected the names of a and of b, got {quoted(names)}")
+    first, second, table = _read(a, b, joint)
+    n = len(first)
+    places = ordered_classes(first + second, order)
+    all_names = names_of_classes(class_names, n, a, b)
+    first, second = (matrix[np.ix_(places, places)] for matrix in (first, second))
+    if table is not None:
+        table = table[np.ix_(places, places, places)]
+    p_values, tested, test = _test(first, second, table, correction)
+    if tested:
+        test = f"{test}, level {1 - level:.2g}"
+    sizes = [matrix.sum(axis=1, keepdims=True) for matrix in (first, second)]
+    if what == "count" and not np.array_equal(*sizes):
+        raise ValueError("what: expected 'share', as a and b have different numbers of samples of a class")
+    with np.errstate(invalid="ignore"):
+        shares = [matrix / size for matrix, size in zip((first, second), sizes, strict=True)]
+        beyond = p_values <= 1 - level
+        gap = shares[1] - shares[0]
+    in_order = tuple(all_names[place] for place in places)
+    changes = [
+        Change(in_order[i], in_order[j], float(shares[0][i, j]), float(shares[1][i, j]), float(p_values[i, j]))
+        for i, j in np.argwhere(beyond)
+    ]
+    return DifferenceDisplay(
+        first,
+        second,
+        second - first if what == "count" else np.where(np.abs(gap) < NOISE, 0.0, gap),
+        p_values,
+        beyond,
+        sorted(changes, key=lambda one: -abs(one.b - one.a)),
+        in_order,
+        (str(names[0]), str(names[1])),
+        test,
+        tested,
+        what,
+        n <= 20 if text == "auto" else bool(text),
+        top,
+    ).plot(ax)
+
+
+def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArray | None]:
+    """Both matrices, and the joint table if there is one."""
+    if joint is None:
+        if a is None or b is None:
+            raise TypeError(
+                "expected two matrices, a and b, or joint=, the joint table of two classifiers on the same samples"
+            )
+        both = []
+        for name, given in (("a", a), ("b", b)):
+            matrices = host_stack(given)[1]
+            if np.ndim(given) != 2:
+                raise ValueError(f"{name}: expected one confusion matrix (n, n), got shape {np.shape(given)}")
+            check(matrices[0])
+            both.append(matrices[0].astype(np.float64))
+        if both[0].shape != both[1].shape:
+            raise ValueError(f"expected matrices of the same classes, got {len(both[0])} in a and {len(both[1])} in b")
+        return both[0], both[1], None
+    if a is not None or b is not None:
+        raise TypeError("joint: expected in place of a and b, which are its sums, got both")
+    table = on_host("joint", joint)
+    if table.ndim != 3 or len(set(table.shape)) != 1:
+        raise ValueError(
+            "joint: expected counts (n, n, n) by true class and both predictions, as from "
+            f"matrics.stats.joint_confusion_matrix, got shape {table.shape}"
+        )
+    table = table.astype(np.float64)
+    first, second = table.sum(axis=2), table.sum(axis=1)
+    check(table.min(axis=2))
+    check(first)  # an infinite count is no least one
+    return first, second, table
+
+
+def _test(a: NumPyArray, b: NumPyArray, table: NumPyArray | None, correction: str) -> tuple[NumPyArray, int, str]:
+    """The corrected p-values, the number of tests, and which test it is; or why there is none."""
+    if not all(np.array_equal(cells, np.rint(cells)) for cells in (a, b, *([] if table is None else [table]))):
+        return np.full(a.shape, np.nan), 0, "not tested for chance, as the counts are no whole numbers"
+    if table is None:
+        sizes = a.sum(axis=1, keepdims=True) + b.sum(axis=1, keepdims=True)
+        p_values, name = independent_cells(a, b), "Fisher's exact test"
+        counted = np.isfinite(p_values) & (a + b > 0) & (a + b < sizes)
+    else:
+        both = np.diagonal(table, axis1=1, axis2=2)
+        p_values, name = paired_cells(table), "McNemar's exact test of the same samples"
+        counted = a + b > 2 * both
+    if not counted.any():
+        return p_values, 0, "no cell has samples for a test"
+    said = f"{name}, corrected by {CORRECTIONS[correction]}"
+    return adjusted(p_values, counted, correction), int(np.count_nonzero(counted)), said

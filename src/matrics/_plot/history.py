@@ -1,0 +1,241 @@
+"""Values measured during training: read from mappings, from lists of steps, and from the files of loggers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._engine.results import short_repr
+from matrics._plot.inputs import on_host
+from matrics._quoting import cut, quoted
+from matrics._tables.any_table import open_table
+from matrics.typing import NumPyArray
+
+__all__ = ["TrainingRun", "read_runs"]
+
+STEP = "step"
+
+
+class TrainingRun(NamedTuple):
+    """One run: measures by their names, over steps.
+
+    Parameters
+    ----------
+    name : str
+        The run.
+    values : dict of str to (array, array)
+        For each measure its steps, ascending, and its values; NaN if undefined.
+    """
+
+    name: str
+    values: dict[str, tuple[NumPyArray, NumPyArray]]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+
+def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:
+    """Read the runs from any of the supported inputs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none of what can be read; values and steps do not fit; or names do not fit the runs.
+    """
+    runs = _of_frame(runs)
+    if isinstance(runs, Mapping):
+        runs = {name: _of_frame(one) for name, one in runs.items()}
+    elif isinstance(runs, (list, tuple)):
+        runs = [_of_frame(one) for one in runs]
+    named = _named_runs(runs)
+    if names is not None:
+        if isinstance(names, str) or len(names) != len(named):
+            raise ValueError(f"names: expected {len(named)}, one for each run, got {quoted(names)}")
+        named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
+    return [TrainingRun(name, _values_of(one, steps, name)) for name, one in named]
+
+
+def _of_frame(value: Any) -> Any:
+    """The columns of a table as a mapping, and anything else unchanged."""
+    if isinstance(value, Mapping) or not hasattr(value, "columns"):
+        return value
+    table = open_table("runs", value)
+    return {str(name): np.asarray(column) for name, column in table.columns(table.names).items()}
+
+
+def _named_runs(runs: Any) -> list[tuple[str, Any]]:
+    """Each run with its name: a mapping has names, a list of runs has numbers, and a file its own name."""
+    if isinstance(runs, (str, Path)):
+        return [("", Path(runs))]
+    if isinstance(runs, Mapping):
+        if not runs:
+            raise ValueError("runs: expected at least one measure or run, got an empty mapping")
+        is_run = [isinstance(value, (str, Path, Mapping)) or _are_records(value) for value in runs.values()]
+        if all(is_run):
+            return [(str(name), Path(one) if isinstance(one, str) else one) for name, one in runs.items()]
+        if any(is_run):
+            raise TypeError("runs: expected a mapping of measures to values, or one of names to runs, got a mixture")
+        return [("", runs)]
+    if _are_records(runs):
+        return [("", runs)]
+    if isinstance(runs, Sequence) and runs and all(isinstance(one, (str, Path, Mapping, list, tuple)) for one in runs):
+        paths = [Path(one) if isinstance(one, str) else one for one in runs]
+        stems = [one.stem if isinstance(one, Path) else f"run {k}" for k, one in enumerate(paths)]
+        if len(set(stems)) < len(stems):
+            stems = [str(one) if isinstance(one, Path) else f"run {k}" for k, one in enumerate(paths)]
+        return list(zip(stems, paths, strict=True))
+    raise TypeError(
+        "runs: expected a mapping of measures to values, a data frame, a list of the scores of each step, the path of "
+        f"a .csv or .jsonl file; or several of these in a list or a mapping of names, got {type(runs).__name__}"
+    )
+
+
+def _are_records(value: Any) -> bool:
+    """Whether it is a list of steps, each a mapping of names to single numbers."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(one, Mapping) and all(np.ndim(x) == 0 for x in one.values()) for one in value)
+        and not any(isinstance(x, (str, Path, Mapping)) for one in value for x in one.values())
+    )
+
+
+def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, NumPyArray]]:
+    if isinstance(run, Path):
+        columns = _columns_of_records(_read_file(run))
+    elif isinstance(run, Mapping):
+        columns = {_named(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
+    elif _are_records(run):
+        columns = _columns_of_records([{_named(key): value for key, value in one.items()} for one in run])
+    else:
+        raise TypeError(f"runs: expected of the run {name} a mapping, a list of the scores of each step or a path")
+    if not columns:
+        raise ValueError(f"runs: expected measures, got none{f' of the run {name}' if name else ''}")
+    own = columns.pop(STEP, None)
+    places = own if steps is None else _numbers("steps", steps)
+    found = {}
+    for key, values in columns.items():
+        at = np.arange(len(values), dtype=float) if places is None else places
+        if at.shape != values.shape:
+            raise ValueError(f"{key}: expected {len(at)} values, one for each step, got {len(values)}")
+        found[key] = _last_of_each_step(at, values)
+    return found
+
+
+def _named(key: Any) -> str:
+    """A key as text, with its title if it has one."""
+    return key if isinstance(key, str) else str(key)
+
+
+def _over_steps(name: str, value: Any) -> Any:
+    """A value for each step, and not the values of one step, such as those of each class."""
+    if hasattr(value, "_fields") or name.endswith(":class"):
+        raise ValueError(
+            f"{name}: expected one number for each step, got an interval or the values of each class: name them one by "
+            "one, as matrics.loggers.log_to does, or take the estimate or an average"
+        )
+    return value
+
+
+def _numbers(name: str, values: Any) -> NumPyArray:
+    if isinstance(values, (list, tuple)):  # of tensors on any device, perhaps, or of None
+        try:
+            found = np.asarray([np.nan if one is None else _number(one) for one in values], float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: expected one number for each step: {cut(error)}") from None
+    else:
+        found = np.asarray(on_host(name, values), float)
+    if found.ndim != 1:
+        raise ValueError(f"{name}: expected one number for each step, got shape {found.shape}")
+    return found
+
+
+def _number(value: Any) -> float:
+    """A number, or the only one of an array; of a tensor that requires a gradient as well."""
+    return float(value.detach() if hasattr(value, "detach") else value)
+
+
+def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
+    """In the order of the steps; of several rows of one step the last value.
+
+    A restarted run has several. So has Lightning, which writes training and validation in separate rows, each with
+    empty cells for the other: a number counts rather than an empty cell.
+    """
+    order = np.lexsort((~np.isnan(values), steps))
+    steps, values = steps[order], values[order]
+    is_last = np.append(steps[1:] != steps[:-1], True)[: len(steps)] & np.isfinite(steps)
+    return steps[is_last], values[is_last]
+
+
+def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPyArray]:
+    """One array for each name, NaN where a step has no such number; names with text in any step are left out."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {}
+    for name in names:
+        try:
+            columns[name] = _numbers(name, [record.get(name) for record in records])
+        except ValueError:
+            if name == STEP:
+                raise
+    return columns
+
+
+def _read_file(path: Path) -> list[dict[str, Any]]:
+    """The lines of a .csv or .jsonl file; an incomplete last line belongs to a run that continues, or was killed."""
+    ending = path.suffix.lower()
+    if ending not in {".csv", ".jsonl", ".ndjson"}:
+        raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {quoted(str(path))}")
+    text = path.read_text(encoding="utf-8-sig")
+    lines = list(io.StringIO(text))  # by \n alone: names of classes may hold other ends of lines
+    if lines and not text.endswith("\n"):
+        lines = lines[:-1] if not _is_whole(lines, ending) else lines
+    return _read_csv(path, lines) if ending == ".csv" else _read_json(path, lines)
+
+
+def _is_whole(lines: list[str], ending: str) -> bool:
+    if ending == ".csv":
+        first, last = next(csv.reader(lines[:1]), []), next(csv.reader(lines[-1:]), [])
+        return len(first) == len(last) and (len(lines) == 1 or not last or _is_number(last[-1]))
+    return _is_object(lines[-1])
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_csv(path: Path, lines: list[str]) -> list[dict[str, Any]]:
+    header, *rows = list(csv.reader(lines)) or [[]]
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise ValueError(
+                f"{path}, line {number}: expected {len(header)} cells, as in the first line, got {len(row)}"
+            )
+    return [{name: cell or None for name, cell in zip(header, row, strict=True)} for row in rows]
+
+
+def _read_json(path: Path, lines: list[str]) -> list[dict[str, Any]]:
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if not _is_object(line):
+            raise ValueError(f"{path}, line {number}: expected a JSON object, got {line.rstrip()[:60]!r}")
+        found.append(json.loads(line))
+    return found

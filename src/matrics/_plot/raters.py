@@ -1,0 +1,161 @@
+"""Who agrees with whom: a measure of all pairs of raters as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._catalogue.naming import title_of
+from matrics._plot.display import Display
+from matrics._plot.heat_map import class_ticks, draw_cells
+from matrics._plot.style import SMALL, right, tidy
+from matrics._quoting import quoted
+from matrics._raters.pairs import pairwise
+from matrics._rounding import rounded
+from matrics._scoring.score import score
+from matrics.typing import ArrayLike, NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["RatersDisplay", "raters"]
+
+WITH_TEXT = 15  # raters for whom there is room for numbers in the cells
+
+
+@dataclass(eq=False, repr=False)
+class RatersDisplay(Display):
+    """A measure of all pairs of R raters, as from :func:`matrics.plot.raters`.
+
+    Parameters
+    ----------
+    agreement : array, shape (R, R)
+        The measure of each pair, in the order in which raters are drawn; NaN where two have no item in common.
+    items : array of int, shape (R, R)
+        How many items both have rated.
+    names : tuple of str
+        The raters in that order.
+    metric : str
+        The measure.
+    """
+
+    agreement: NumPyArray
+    items: NumPyArray
+    names: tuple[str, ...]
+    metric: str
+
+    def panel_size(self) -> tuple[float, float]:
+        """As large as the cells need, with the names at the left."""
+        side = min(6.5, max(2.4, 0.42 * len(self.names)))
+        return side + 0.9 + 0.06 * max(map(len, self.names)), side + 0.9
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the heat map; raters do not agree with themselves, so that the diagonal has their items."""
+        (axes,) = panels
+        tidy(axes)
+        own = np.eye(len(self.names), dtype=bool)
+        colours = right(np.where(own, 0.0, np.clip(self.agreement, 0, 1)))
+        colours[own] = 0.96
+        draw_cells(axes, colours, self._texts() if len(self.names) <= WITH_TEXT else None)
+        class_ticks(axes, self.names)
+        axes.set_xlabel(f"{self._title()} of two raters; diagonal: items rated", fontsize=SMALL)
+
+    def _title(self) -> str:
+        return title_of(self.metric).replace("_", " ").capitalize()
+
+    def _texts(self) -> list[list[str]]:
+        def written(row: int, column: int) -> str:
+            if row == column:
+                return f"{self.items[row, row]:,}"
+            value = self.agreement[row, column]
+            return "" if np.isnan(value) else rounded(value, 2).replace("-", "−")
+
+        number = range(len(self.names))
+        return [[written(row, column) for column in number] for row in number]
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        number = len(self.names)
+        rows, columns = np.triu_indices(number, 1)
+        pairs = self.agreement[rows, columns]
+        known = np.flatnonzero(~np.isnan(pairs))
+        first = f"{self._title()} of all {len(pairs)} pairs of {number} raters."
+        if not len(known):
+            return f"{first} No two have rated items in common."
+        high, low = known[np.argmax(pairs[known])], known[np.argmin(pairs[known])]
+        best, worst = (f"{self.names[rows[k]]} and {self.names[columns[k]]}" for k in (high, low))
+        told = [
+            first,
+            f"{best} agree most ({rounded(pairs[high], 2)}), {worst} least ({rounded(pairs[low], 2)}).",
+            f"{self.names[-1]} agrees least with all others on average.",
+        ]
+        if len(known) < len(pairs):
+            told.append(f"{len(pairs) - len(known)} pairs have no value, and are grey.")
+        return " ".join(told)
+
+
+def raters(
+    ratings: ArrayLike,
+    metric: str = "cohen_kappa",
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    names: Sequence[str] | None = None,
+    ax: Any = None,
+) -> RatersDisplay:
+    """Draw the agreement of each pair of raters, those who agree most with all others first.
+
+    Parameters
+    ----------
+    ratings : array_like, shape (items, raters), or a data frame with a column for each rater
+        The ratings, as in :func:`matrics.raters.percent_agreement`.
+    metric : str, default "cohen_kappa"
+        A measure of a confusion matrix with one value, such as ``"accuracy"``.
+    num_classes, labels
+        As in :func:`matrics.raters.percent_agreement`.
+    names : sequence of str, optional
+        The names of the raters; the columns of a data frame, or numbers, if left out.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw on; a new figure if left out.
+
+    Returns
+    -------
+    RatersDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    ValueError
+        There are fewer than two raters, several tables, or as many names as there are not raters.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> ratings = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> matrics.plot.raters(ratings, num_classes=2, names=["Ada", "Ben", "Cem"]).names
+    ('Ada', 'Ben', 'Cem')
+    """
+    known = None if labels is None else tuple(labels)
+    if names is None and hasattr(ratings, "columns"):
+        names = [str(name) for name in ratings.columns]
+    stack = np.asarray(pairwise(ratings, num_classes=num_classes, labels=known))
+    if stack.ndim != 4 or len(stack) < 2:
+        raise ValueError(f"ratings: expected one table (items, raters) of two raters or more, got {stack.shape[:-3]}")
+    titles = tuple(map(str, names if names is not None else range(1, len(stack) + 1)))
+    if len(titles) != len(stack):
+        raise ValueError(f"names: expected one for each of {len(stack)} raters, got {quoted(list(titles))}")
+    (found,) = score(stack, metric).values()
+    if np.shape(found) != stack.shape[:2]:
+        raise ValueError(f"metric: expected a measure with one value, such as 'cohen_kappa', got {quoted(metric)}")
+    off = np.where(np.eye(len(stack), dtype=bool), np.nan, found)
+    some = ~np.isnan(off)
+    mean = np.where(some, off, 0).sum(axis=1) / np.maximum(some.sum(axis=1), 1)
+    order = np.argsort(-mean, kind="stable")
+    table = off[np.ix_(order, order)]
+    items = stack.sum(axis=(-2, -1))[np.ix_(order, order)]
+    return RatersDisplay(table, items, tuple(titles[k] for k in order), metric).plot(ax)

@@ -1,0 +1,314 @@
+"""Measures over the steps of a training run, or of many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.registry import get_metric
+from matrics._plot.history import TrainingRun, read_runs
+from matrics._plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_crowd,
+    draw_line,
+    legend_below,
+    looks,
+)
+from matrics._plot.style import INK, Style, styles, tidy
+from matrics._quoting import quoted
+from matrics._rounding import significant
+from matrics.typing import NumPyArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["TrainingDisplay", "training"]
+
+MOST_PANELS = 12
+LOWER_IS_BETTER = ("loss", "error", "brier_score", "cross_entropy", "perplexity")
+HIGHER_IS_BETTER = ("roc_auc", "average_precision", "accuracy")
+
+
+@dataclass(eq=False, repr=False)
+class TrainingDisplay(LinesDisplay):
+    """Measures over steps, as from :func:`matrics.plot.training`.
+
+    Parameters
+    ----------
+    runs : list of TrainingRun
+        The runs, with all of their values.
+    metrics : list of str
+        The measures, one a panel.
+    smoothed : list of dict
+        For each run the smoothed values of its measures; empty without smoothing.
+    best : dict of str to (int, int)
+        Of each measure the run and the place in its steps that are best.
+    directions : dict of str to bool or None
+        Whether higher values of a measure are better; None if unknown.
+    """
+
+    runs: list[TrainingRun]
+    metrics: list[str]
+    smoothed: list[dict[str, NumPyArray]]
+    best: dict[str, tuple[int, int]] = field(default_factory=dict)
+    directions: dict[str, bool | None] = field(default_factory=dict)
+
+    @property
+    def is_crowd(self) -> bool:
+        """Whether there are too many runs for separate styles: then grey lines, their mean, and the best run."""
+        return len(self.runs) > MOST_NAMED
+
+    def panels(self) -> int:
+        """One for each measure."""
+        return len(self.metrics)
+
+    def panel_size(self) -> tuple[float, float]:
+        """The width of a paper's column, and room for the legend; smaller for several panels."""
+        lines = 3 if self.is_crowd else len(self.runs) * (len(self.runs) > 1) + 1
+        size = (3.5, 2.4) if self.panels() == 1 else (2.6, 2.1)
+        return size[0], size[1] + LEGEND_LINE * lines / self.grid()[0]
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw each measure."""
+        handles: list[Any] = []
+        for axes, metric in zip(panels, self.metrics, strict=True):
+            tidy(axes, grid="both")
+            found = self._draw_crowd(axes, metric) if self.is_crowd else self._draw_runs(axes, metric)
+            handles += [handle for handle in found if handle.get_label() not in {one.get_label() for one in handles}]
+            self._mark_best(axes, metric)
+            axes.set_xlabel("step")
+            axes.set_ylabel(cut_name(title_of(metric)))
+        if self.best:
+            handles += panels[0].plot(
+                [], [], marker="o", markersize=7, color=INK, markerfacecolor="none", markeredgewidth=1.4,
+                linestyle="none", label=self._best_in_words(),
+            )  # fmt: skip
+        legend_below(panels, handles, owns_figure=self.owns_figure)
+
+    def _best_in_words(self) -> str:
+        if self.panels() > 1:
+            return "best step"
+        number, place = self.best[self.metrics[0]]
+        steps, values = self.runs[number].values[self.metrics[0]]
+        return f"best step: {steps[place]:,.10g} ({significant(values[place], 4)})"
+
+    def _draw_runs(self, axes: Axes, metric: str) -> list[Any]:
+        """Draw each run in its own style; raw values behind smoothed ones."""
+        handles = []
+        for number, (run, look) in enumerate(zip(self.runs, styles(len(self.runs)), strict=True)):
+            if metric not in run.values:
+                continue
+            steps, values = run.values[metric]
+            if self.smoothed:
+                raw = look._replace(dashes="-")
+                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.7, alpha=0.55, beside=self._beside())
+                values = self.smoothed[number][metric]
+            handles.append(draw_line(axes, steps, values, look, cut_name(run.name), beside=self._beside()))
+        return handles if len(self.runs) > 1 else []
+
+    def _draw_crowd(self, axes: Axes, metric: str) -> list[Any]:
+        """All runs grey, their mean, and the best one."""
+        having = [(k, run.values[metric]) for k, run in enumerate(self.runs) if metric in run.values]
+        drawn = [(steps, self.smoothed[k][metric] if self.smoothed else values) for k, (steps, values) in having]
+        draw_crowd(axes, drawn)
+        mean_look, best_look = looks(2, in_a_crowd=True)
+        label = f"mean of {len(self.runs)} runs (grey), of those that have the step"
+        found = [draw_line(axes, *mean_of([line for _, line in having]), mean_look, label, marker="", linewidth=2)]
+        if metric in self.best:
+            steps, values = self.runs[self.best[metric][0]].values[metric]
+            found.append(draw_line(axes, steps, values, best_look, "run with the best value of the panel", marker=""))
+        return found
+
+    def _beside(self) -> int:
+        return len(self.runs) * len(self.metrics) * (2 if self.smoothed else 1)
+
+    def _mark_best(self, axes: Axes, metric: str) -> None:
+        if metric not in self.best:
+            return
+        number, place = self.best[metric]
+        steps, values = self.runs[number].values[metric]
+        look: Style = looks(2, in_a_crowd=True)[1] if self.is_crowd else styles(len(self.runs))[number]
+        axes.plot(
+            steps[place], values[place], marker="o", markersize=7, color=look.colour, markerfacecolor="none",
+            markeredgewidth=1.4, linestyle="none", zorder=4, clip_on=False,
+        )  # fmt: skip
+
+    def describe(self) -> str:
+        """Describe the picture in a few sentences."""
+        number = len(self.runs)
+        titles = [title_of(metric) for metric in self.metrics]
+        told = [f"{', '.join(titles)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
+        for metric, title in zip(self.metrics, titles, strict=True):
+            known = [run.values[metric] for run in self.runs if metric in run.values]
+            undefined = sum(int(np.isnan(values).sum()) for _, values in known)
+            if metric in self.best:
+                which, place = self.best[metric]
+                steps, values = self.runs[which].values[metric]
+                of = f" of {self.runs[which].name}" if number > 1 else ""
+                told.append(f"{title}: best {significant(values[place], 4)} at step {steps[place]:,.10g}{of}.")
+            elif not any(np.isfinite(values).any() for _, values in known):
+                told.append(f"{title} has no values.")
+            if undefined:
+                told.append(f"{title} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
+        if self.smoothed:
+            told.append("Lines are smoothed, with the raw values behind them.")
+        return " ".join(told)
+
+
+def training(
+    runs: Any,
+    metrics: str | Sequence[str] | None = None,
+    *,
+    steps: Any = None,
+    names: Sequence[str] | None = None,
+    smoothing: float = 0.0,
+    higher_is_better: Mapping[str, bool] | None = None,
+    ax: Any = None,
+) -> TrainingDisplay:
+    """Draw measures over the steps of training, of one run or of many.
+
+    Each measure has a panel, and its best step is marked. Undefined values (NaN) are gaps. Up to eight runs have a line
+    in separate styles; more are grey lines, with their mean and the run with the best value.
+
+    Parameters
+    ----------
+    runs : mapping, data frame, sequence, str or Path
+        One run: a mapping of measures to values, one a step, in which ``"step"`` may have the steps, or a table
+        with these columns; a list with the scores of each step, such as those of :func:`matrics.score`; or the path of
+        a ``.csv`` or ``.jsonl`` file, as :func:`matrics.loggers.log_to` writes it. Several runs: a list of
+        these, or a mapping of names to them. A step that is there twice, as after a restart, counts with its last
+        values.
+    metrics : str or sequence of str, optional
+        Which measures are drawn, and in which order; all if left out.
+    steps : array_like, shape (T,), optional
+        The steps, if the runs have none; 0, 1, 2, … if left out.
+    names : sequence of str, optional
+        The names of the runs.
+    smoothing : float, default 0
+        In [0, 1): the weight of the previous mean in the next one (exponential moving average, as in
+        TensorBoard). The raw values stay visible.
+    higher_is_better : mapping of str to bool, optional
+        For measures without a known better direction, so that their best step is marked, too.
+    ax : matplotlib.axes.Axes, or array of them, optional
+        The axes to draw on, one for each measure; a new figure if left out.
+
+    Returns
+    -------
+    TrainingDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        The runs cannot be read, a measure is in none of them, there are more than 12 measures, or an option is out of
+        range.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> run = {"step": [100, 200, 300], "loss": [0.9, 0.5, 0.6], "val/mcc": [0.2, float("nan"), 0.7]}
+    >>> display = matrics.plot.training(run)
+    >>> print(display.describe()[:66])
+    loss, val/mcc over the steps of a run. loss: best 0.5 at step 200.
+    """
+    if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing: expected a number from 0 to below 1, got {quoted(smoothing)}")
+    found = read_runs(runs, steps, names)
+    there = list(dict.fromkeys(name for run in found for name in run.values))
+    chosen = there if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
+    missing = [name for name in chosen if name not in there]
+    if missing:
+        raise ValueError(f"metrics: expected some of {', '.join(there)}, got {quoted(missing[0])}")
+    if not 0 < len(chosen) <= MOST_PANELS:
+        raise ValueError(
+            f"metrics: expected 1 to {MOST_PANELS} measures, one a panel, got {len(chosen)}: choose some of "
+            f"{', '.join(there[:20])}{', …' if len(there) > 20 else ''}"
+        )
+    directions = {name: (higher_is_better or {}).get(name, direction_of(name)) for name in chosen}
+    smoothed = [
+        {name: smooth(values, float(smoothing)) for name, (_, values) in run.values.items()} for run in found
+    ]  # fmt: skip
+    return TrainingDisplay(
+        found, chosen, smoothed if smoothing else [], _bests(found, directions), directions
+    ).plot(ax)  # fmt: skip
+
+
+def direction_of(name: str) -> bool | None:
+    """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if it is not known."""
+    for title in reversed(name.replace("_loss", "/loss").split("/")):
+        part = re.split(", | of ", title)[0]  # recall, macro; recall of cat
+        if part in HIGHER_IS_BETTER:
+            return True
+        if part.endswith(LOWER_IS_BETTER):
+            return False
+        try:
+            return get_metric(re.split(", | of |@", part)[0]).higher_is_better  # of files: recall of fraud; recall@0.5
+        except (ValueError, TypeError):
+            continue
+    return None
+
+
+def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
+    """The run and the step with the best value of each measure: the first of equal ones."""
+    bests = {}
+    for name, is_higher in directions.items():
+        if is_higher is None:
+            continue
+        sign = 1 if is_higher else -1
+        known = [
+            (sign * values[place], -k, -int(place))
+            for k, run in enumerate(runs)
+            for values in (run.values.get(name, ((), np.empty(0)))[1],)
+            if np.isfinite(values).any()
+            for place in [np.nanargmax(np.where(np.isfinite(values), sign * values, np.nan))]
+        ]
+        if known:
+            _, k, place = max(known)
+            bests[name] = (-k, -place)
+    return bests
+
+
+def smooth(values: NumPyArray, weight: float) -> NumPyArray:
+    """Exponential moving average of the values so far, without the bias of its start; a NaN affects only its own step.
+
+    Parameters
+    ----------
+    values : array, shape (T,)
+        The values.
+    weight : float
+        In [0, 1): the weight of the previous mean in the next one.
+
+    Returns
+    -------
+    array, shape (T,)
+        The means.
+    """
+    found, mean, total = np.full(len(values), np.nan), 0.0, 0.0
+    for place, value in enumerate(values):
+        if np.isfinite(value):
+            mean = weight * mean + (1 - weight) * value
+            total = weight * total + (1 - weight)
+            found[place] = mean / total
+    return found
+
+
+def mean_of(lines: Sequence[tuple[NumPyArray, NumPyArray]]) -> tuple[NumPyArray, NumPyArray]:
+    """The mean at each step over the lines that have a value there; NaN where none has."""
+    steps = np.unique(np.concatenate([at for at, _ in lines]))
+    total, number = np.zeros(len(steps)), np.zeros(len(steps))
+    for at, values in lines:
+        known = np.isfinite(values)
+        place = np.searchsorted(steps, at[known])
+        total[place] += values[known]
+        number[place] += 1
+    return steps, np.where(number > 0, total / np.maximum(number, 1), np.nan)

@@ -1,0 +1,97 @@
+"""The areas and matrices of a ScoreState, as functions of its leaves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._engine.evaluation import check_options
+from matrics._ranking import bounds
+from matrics._ranking.averages import check_average
+from matrics._ranking.bounds import Bounded
+from matrics._ranking.leaves import ScoreLeaves
+from matrics._ranking.reading import Reading
+
+
+def thresholds(leaves: Sequence[Array]) -> Array:
+    """+inf, the edges in descending order, and -inf."""
+    reading = Reading.of_bins(leaves)
+    xp, edges = reading.backend.xp, reading.edges
+    ends = xp.full((1,), math.inf, dtype=edges.dtype, **reading.backend.device_option(edges))
+    return reading.finish(xp.concat([ends, xp.flip(edges), -ends]))
+
+
+def matrices(leaves: Sequence[Array], *, looks: bool) -> tuple[Standard, Array]:
+    """The library of the state, and its matrices; NumPy converts two-word counts, if values may be inspected."""
+    state = ScoreLeaves(*leaves)
+    own, (counts, carried) = as_arrays(bins=state.bins, carried=state.bins_carried)
+    has_words = carried.shape[-1] > 0
+    is_exact = has_words and own.can_look(counts) and (looks or own.host_view(counts) is not None)
+    reading = Reading.of_bins([own.to_numpy(leaf) for leaf in leaves] if is_exact else leaves)
+    made = reading.matrices()
+    if is_exact:
+        return own, made
+    made = reading.finish(made)
+    return own, made if reading.is_integer else own.xp.astype(made, counts.dtype)
+
+
+class Areas:
+    """The areas of a state, whose histograms are read once for all of them."""
+
+    def __init__(self, leaves: Sequence[Array]) -> None:
+        self._reading = Reading.of_areas(leaves)
+        self._is_single = self._reading.own.widest_float(leaves[0]) == self._reading.own.xp.float32
+        self._bins: dict[bool, list[bounds.BoundedBins]] = {}
+
+    def bounded(self, name: str, average: Any, zero_division: float) -> Bounded:
+        """An area with its limits, ``"roc_auc"`` or ``"average_precision"``."""
+        check_options(zero_division, "nan")
+        average, zero_division = check_average(average), float(zero_division)
+        reading, function = self._reading, bounds.roc_auc if name == "roc_auc" else bounds.average_precision
+        backend, is_valid, has_classes = reading.backend, reading.is_valid(), reading.has_classes
+        xp = backend.xp
+        with backend.quiet():
+            is_pooled = has_classes and average == "micro"
+            parts = [function(bins, backend) for bins in self._of(is_pooled=is_pooled)]
+            areas = [self._joined(some, is_pooled=is_pooled) for some in zip(*(part for part, _ in parts), strict=True)]
+            is_defined = self._joined([part for _, part in parts], is_pooled=is_pooled)
+            areas = bounds.widened(areas, reading.counts.shape[-2], backend)
+            if has_classes and average in ("macro", "weighted"):
+                weights = self._total("all_positives") if average == "weighted" else None
+                areas = bounds.average_of(areas, weights, zero_division, is_defined, backend)
+            else:
+                areas = [xp.where(is_defined, part, zero_division) for part in areas]
+                if is_valid is not None and has_classes and average == "class":
+                    is_valid = is_valid[..., None]
+            if is_valid is not None:
+                areas = [xp.where(is_valid, part, math.nan) for part in areas]
+        if backend is not reading.own and self._is_single:
+            areas[1:] = bounds.outward(*areas[1:])
+        return Bounded(*map(reading.finish, areas))
+
+    def samples(self) -> Array:
+        """How many samples each histogram has, as floats: 0 without any, NaN if a count is no number."""
+        return self._reading.finish(self._total("all_positives") + self._total("all_negatives"))
+
+    def _total(self, name: str) -> Array:
+        """The positives, or the negatives, of each histogram, (*B,) or (*B, n)."""
+        is_pooled = False not in self._bins
+        return self._joined(
+            [getattr(bins, name)[..., 0] for bins in self._of(is_pooled=is_pooled)], is_pooled=is_pooled
+        )
+
+    def _of(self, *, is_pooled: bool) -> list[bounds.BoundedBins]:
+        if is_pooled not in self._bins:
+            self._bins[is_pooled] = (self._reading.pooled() if is_pooled else self._reading).bins()
+        return self._bins[is_pooled]
+
+    def _joined(self, parts: Sequence[Array], *, is_pooled: bool) -> Array:
+        """The results of groups of histograms in the shape of all."""
+        if not self._reading.backend.looking_is_free:
+            return parts[0]
+        shape = self._reading.counts.shape[: -3 if is_pooled else -2]
+        return (np.concatenate(parts) if parts else np.zeros(0)).reshape(shape)

@@ -1,0 +1,272 @@
+"""Areas under the curves of all thresholds: ROC AUC, whole and partial, and average precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any, Literal
+
+from matrics._arrays import Array
+from matrics._engine.safety import Safe
+from matrics._quoting import quoted
+from matrics._ranking.averages import Average, check_average, of_rows
+from matrics._ranking.inputs import is_number, read
+from matrics._ranking.pairwise import one_vs_one
+from matrics._ranking.rows import Points, SampleRows, points
+from matrics.typing import ArrayLike
+
+MULTI_CLASS = {"one_vs_rest": "one_vs_rest", "one_vs_one": "one_vs_one", "ovr": "one_vs_rest", "ovo": "one_vs_one"}
+
+
+def roc_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: Average | None = None,
+    multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """Area under the receiver operating characteristic: how often a positive sample has a higher score than a negative.
+
+    Exact: a pair of equal scores counts one half, and pairs are counted in integers if there are no weights.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. Scores with one axis more than the labels are scores of classes, if the samples are on the
+        axis before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
+    average : {"macro", "weighted", "micro", "class"}, optional
+        Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
+        of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and with
+        ``positive`` it is an error.
+    multi_class : {"one_vs_rest", "one_vs_one"}
+        Each class against all others, or the mean over all pairs of classes (Hand and Till), which does not change
+        with the sizes of the classes. "weighted" then weights each pair by its samples.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
+        the rest.
+    sample_weight : array_like, optional
+        A weight for each sample, finite and not negative; a pair weighs the product of its weights.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
+    zero_division : float, default NaN
+        The value without positive or without negative samples.
+    workers : int, default 1
+        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
+        cores. It does not change results.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average="class"``
+        Between 0 and 1; ½ for random scores. NaN for a batch element with a NaN score. Undefined classes
+        are left out of means.
+
+    Raises
+    ------
+    TypeError
+        Labels are not integers, or scores not floating.
+    ValueError
+        The shapes do not fit; or a label is out of range or a weight is not finite or negative, where looking is free
+        (NumPy arrays, CPU tensors, concrete JAX arrays on the CPU). Elsewhere they make their batch element NaN.
+
+    Notes
+    -----
+    The area is a step function of the scores: its gradient is 0 or undefined, and none is recorded.
+    :func:`matrics.probabilities.log_loss` has one.
+
+    References
+    ----------
+    Fawcett 2006, "An introduction to ROC analysis"; Hand and Till 2001, "A simple generalisation of the area under the
+    ROC curve for multiple class classification problems", equation 7.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    np.float64(0.75)
+
+    Labels that are no numbers:
+
+    >>> matrics.ranking.roc_auc(["ok", "ok", "fraud", "fraud"], [0.1, 0.4, 0.35, 0.8], positive="fraud")
+    np.float64(0.75)
+
+    Two models on the same samples:
+
+    >>> matrics.ranking.roc_auc([0, 0, 1, 1], [[0.1, 0.4, 0.35, 0.8], [0.5, 0.5, 0.5, 0.5]])
+    array([0.75, 0.5 ])
+
+    Scores of three classes:
+
+    >>> y_score = [[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
+    >>> matrics.ranking.roc_auc([0, 1, 2, 1], y_score, average="class")
+    array([1., 1., 1.])
+    """
+    how = MULTI_CLASS.get(multi_class)
+    if how is None:
+        raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {quoted(multi_class)}")
+    if how == "one_vs_one" and positive is not None:
+        raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    if how == "one_vs_one" and samples.num_classes is not None:
+        return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division, workers)
+    return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division, workers)
+
+
+def partial_roc_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_fpr: float,
+    standardized: bool = True,
+    average: Average | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """Area under the receiver operating characteristic up to a false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, average, positive, sample_weight, ignore_index, zero_division, workers
+        See :func:`matrics.ranking.roc_auc`, each class against the rest.
+    max_fpr : float
+        The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
+        be.
+    standardized : bool, default True
+        Scale the area as McClish does: ½ for random scores and 1 for perfect ones. If False, the area
+        itself, which is at most ``max_fpr``.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average="class"``
+        For ``max_fpr=1`` that of :func:`matrics.ranking.roc_auc`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.roc_auc`; ``max_fpr`` is not above 0 and up to 1.
+
+    References
+    ----------
+    McClish 1989, "Analyzing a portion of the ROC curve".
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.partial_roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
+    np.float64(0.6666666666666666)
+    >>> matrics.ranking.partial_roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardized=False)
+    np.float64(0.25)
+    """
+    if not is_number(max_fpr) or not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr: expected a number above 0 and up to 1, got {quoted(max_fpr)}")
+    most = float(max_fpr)
+
+    def area(rows: SampleRows, safe: Safe) -> Array:
+        found = points(rows)
+        value = _area_up_to(found, most, safe)
+        if standardized:
+            least = most * most / 2
+            value = 0.5 * (1 + (value - least) / (most - least))
+        return safe.define(value, found.of_both_classes)  # after scaling, which is not for zero_division
+
+    return of_rows(
+        area,
+        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        check_average(average, positive=positive),
+        zero_division,
+        workers,
+    )
+
+
+def average_precision(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: Average | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """Average precision: the mean over the positive samples of the precision at the threshold of each one's score.
+
+    It is the area under the steps of the precision-recall curve, Σ (R_k - R_(k-1)) P_k. No line is drawn between two
+    points: what lies between them is not on a straight line, and trapezoids are too large.
+
+    Parameters
+    ----------
+    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+        See :func:`matrics.ranking.roc_auc`, each class against the rest.
+    zero_division : float, default NaN
+        The value without positive samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average="class"``
+        Above 0 and up to 1; for random scores about the share of the positive samples. NaN for a batch
+        element with a NaN score. Undefined classes are left out of means.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.roc_auc`.
+
+    References
+    ----------
+    Davis and Goadrich 2006, "The relationship between precision-recall and ROC curves".
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    np.float64(0.8333333333333333)
+    """
+    return of_rows(
+        _average_precision,
+        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        check_average(average, positive=positive),
+        zero_division,
+        workers,
+    )
+
+
+def _roc_area(rows: SampleRows, safe: Safe) -> Array:
+    found = points(rows)
+    xp, backend = rows.backend.xp, rows.backend
+    if backend.is_float(found.tp) or backend.widest_int(found.tp) is None:  # products would not fit in 32 bits
+        return safe.define(_area_up_to(found, 1.0, safe), found.of_both_classes)
+    twice = xp.sum((found.fp[:, 1:] - found.fp[:, :-1]) * (found.tp[:, 1:] + found.tp[:, :-1]), axis=-1)
+    wide = backend.widest_float(found.tp)
+    pairs = xp.astype(found.positives, wide) * xp.astype(found.negatives, wide)
+    return safe.divide(xp.astype(twice, wide) / 2, pairs)
+
+
+def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
+    """The area of the trapezoids up to a false positive rate; of two classes with samples."""
+    fpr, tpr = found.fpr(safe), found.recall(safe)
+    x0, x1, y0, y1 = fpr[:, :-1], fpr[:, 1:], tpr[:, :-1], tpr[:, 1:]
+    xp = safe.xp
+    width, height = xp.clip(x1, None, max_fpr) - xp.clip(x0, None, max_fpr), y0 + y1
+    if max_fpr < 1:  # the last trapezoid ends at the largest rate, by interpolation between two points
+        height = xp.where(x1 > max_fpr, 2 * y0 + (y1 - y0) * safe.ratio(width, x1 - x0), height)
+    return xp.sum(width * height, axis=-1) / 2
+
+
+def _average_precision(rows: SampleRows, safe: Safe) -> Array:
+    found = points(rows)
+    precision, recall = found.precision(safe), found.recall(safe)
+    area = safe.xp.sum((recall[:, 1:] - recall[:, :-1]) * precision[:, 1:], axis=-1)
+    return safe.define(area, found.positives > 0)

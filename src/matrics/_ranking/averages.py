@@ -1,0 +1,97 @@
+"""From the rows of classes to one value: what functions of class scores share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from matrics._arrays import Array
+from matrics._engine.evaluation import check_options
+from matrics._engine.safety import Safe
+from matrics._quoting import quoted
+from matrics._ranking.inputs import ScoredSamples, of_others
+from matrics._ranking.rows import SampleRows, as_rows, each
+
+Average = Literal["macro", "weighted", "micro", "class"]
+
+#: The value of each row, undefined if the divisor is 0.
+RowFunction = Callable[[SampleRows, Safe], Array]
+
+
+def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, positive: Any = None) -> str:
+    """The average in words, where None is the mean over classes; anything else raises an error."""
+    if average is not None and positive is not None:
+        raise ValueError(
+            f"average={quoted(average)}: expected None with positive={quoted(positive)}, which is one class "
+            "against the rest"
+        )
+    found = "macro" if average is None else average
+    if not isinstance(found, str) or found not in known:
+        raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {quoted(average)}")
+    return str(found)
+
+
+def of_rows(
+    function: RowFunction, samples: ScoredSamples, average: str, zero_division: float, workers: int = 1
+) -> Array:
+    """The value for scores of two classes, (*B,); for more, the average over each class against the rest."""
+    check_options(zero_division, "nan", workers)
+    backend = samples.backend
+    xp, safe = backend.xp, Safe(backend, float(zero_division))
+    rows, shape = as_rows(samples)
+    has_classes = samples.num_classes is not None
+    if has_classes and average != "class" and samples.left_out:
+        rows, shape = _others(rows, shape, samples.left_out)
+    if has_classes and average == "micro":
+        rows, shape = _pooled(rows, shape), shape[:-1]
+    values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)), workers)
+    values = xp.reshape(values, shape)
+    if has_classes and average in ("macro", "weighted"):
+        with backend.quiet():
+            spoiled = xp.any(xp.reshape(rows.spoiled, shape), axis=-1)
+            weights = None if average == "macro" else _class_sizes(rows, shape, values)
+            values = xp.where(spoiled, math.nan, mean_of_defined(values, weights, safe))
+    return samples.finish(values)
+
+
+def mean_of_defined(values: Array, weights: Array | None, safe: Safe) -> Array:
+    """The mean along the last axis; undefined values are left out."""
+    xp = safe.xp
+    defined = ~xp.isnan(values)
+    weights = xp.astype(defined, values.dtype) if weights is None else xp.where(defined, weights, 0)
+    return safe.divide(xp.sum(xp.where(defined, values, 0) * weights, axis=-1), xp.sum(weights, axis=-1))
+
+
+def _class_sizes(rows: SampleRows, shape: tuple[int, ...], like: Array) -> Array:
+    """The samples of each class, or the sums of their weights."""
+    xp = rows.backend.xp
+    size = xp.astype(rows.positive, like.dtype) if rows.weight is None else xp.where(rows.positive, rows.weight, 0)
+    return xp.astype(xp.reshape(xp.sum(size, axis=-1), shape), like.dtype)
+
+
+def _others(rows: SampleRows, shape: tuple[int, ...], left_out: tuple[int, ...]) -> tuple[SampleRows, tuple[int, ...]]:
+    """The rows of the classes that are not left out, and their shape."""
+    xp, number = rows.backend.xp, shape[-1] - len(left_out)
+
+    def kept(x: Array) -> Array:
+        rest = tuple(x.shape[1:])
+        found = of_others(xp.reshape(x, (math.prod(shape[:-1]), shape[-1], *rest)), left_out, xp, axis=1)
+        return xp.reshape(found, (math.prod(shape[:-1]) * number, *rest))
+
+    weight = None if rows.weight is None else kept(rows.weight)
+    found = SampleRows(rows.backend, kept(rows.scores), kept(rows.positive), weight, kept(rows.spoiled))
+    return found, (*shape[:-1], number)
+
+
+def _pooled(rows: SampleRows, shape: tuple[int, ...]) -> SampleRows:
+    """Rows in which all classes are one: whether a sample is of the class that a score is of."""
+    xp, count = rows.backend.xp, math.prod(shape[:-1])
+    length = shape[-1] * rows.scores.shape[-1]
+
+    def flat(x: Array) -> Array:
+        return xp.reshape(x, (count, length))
+
+    weight = None if rows.weight is None else flat(rows.weight)
+    spoiled = xp.any(xp.reshape(rows.spoiled, (count, shape[-1])), axis=-1)
+    return SampleRows(rows.backend, flat(rows.scores), flat(rows.positive), weight, spoiled)

@@ -1,0 +1,302 @@
+"""How sure the best threshold is: the whole choice, repeated on resampled samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array
+from matrics._arrays.sizes import check_draws
+from matrics._catalogue.record import Metric
+from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._ranking.best import Goal, find_best, read_goal, warn_of_sums
+from matrics._ranking.inputs import read
+from matrics._ranking.prevalence import read_shares
+from matrics._ranking.rows import SampleRows, as_rows
+from matrics._stacks.prevalence import PrevalenceLike
+from matrics._uncertainty.model_samples import cluster_codes
+from matrics._uncertainty.options import check_level
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics.typing import ArrayLike
+
+# Matrices per chunk: all thresholds of some replicates.
+MATRICS_AT_ONCE = 2**18
+# How much further away than the quantiles without the optimism limits are, in units of it: a third of the real optimism
+# stays, and the replicates of a choice vary less than new samples. Closer limits hold in fewer than 93 of 100 cases.
+BELOW, ABOVE = 1.0, 0.75
+# As for other intervals.
+FEW_SAMPLES = 20
+MANY_UNDEFINED = 0.05
+
+
+class BestThresholdInterval(NamedTuple):
+    """How sure a best threshold is, as from :func:`matrics.best_threshold_interval`.
+
+    Parameters
+    ----------
+    threshold : Interval
+        Of the threshold.
+    value : Interval
+        The value of the measure on new samples: the estimate is the value on these samples minus the optimism.
+    optimism : array
+        By how much the value is better on the samples on which the threshold was chosen than on others.
+    """
+
+    threshold: Interval
+    value: Interval
+    optimism: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+def best_threshold_interval(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    metric: str | Metric,
+    *,
+    subject_to: str | Iterable[str] | None = None,
+    positive: Hashable = None,
+    prevalence: PrevalenceLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    num: int = 1000,
+    rng: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> BestThresholdInterval:
+    """Intervals of the best threshold and of its value: bootstrap of the samples, with the choice repeated each time.
+
+    Parameters
+    ----------
+    y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
+        See :func:`matrics.ranking.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
+        drawn; those that are left out, or have weight 0, are not drawn.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        See :func:`matrics.ranking.best_threshold`. Samples are then drawn within their classes, and counted as known is the
+        prevalence itself. With clusters, these are drawn as wholes.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
+    level : float, default 0.95
+        The coverage of the intervals.
+    num : int, default 1000
+        Number of replicates.
+    rng : numpy.random.Generator or int, optional
+        Where random numbers come from, or a seed.
+
+    Returns
+    -------
+    BestThresholdInterval
+        ``threshold`` and ``value``, each an :class:`matrics.Interval` with fields of shape (*B,), and ``optimism``.
+        Replicates in which no threshold satisfies the constraints count as undefined.
+
+    Raises
+    ------
+    TypeError
+        Arrays are on a device or traced; or as :func:`matrics.ranking.best_threshold`.
+    ValueError
+        There are no samples, or fewer than two clusters; or as :func:`matrics.ranking.best_threshold`.
+
+    Notes
+    -----
+    The best of many values is biased upwards. The optimism is how much better the threshold of a replicate scores on
+    the replicate than on the samples themselves, on average (Efron); it is taken off the value. Limits of the threshold
+    are quantiles of the replicates, and wide if the measure is flat around its best value: then many thresholds will
+    do.
+
+    A choice is no smooth function of the samples: a third of the real optimism stays in the estimate, and replicates
+    vary less than new samples. The limits of the value therefore are quantiles of the replicates less twice the
+    optimism, moved outwards by the optimism on the side of worse values and by three quarters of it on the other side.
+    On simulated data (accuracy, F1, MCC and informedness; 60 to 1,000 samples, 3 to 50 % positive), 95 % limits
+    contained the value on new samples in 95 to 97 % of the data sets. With a constraint the limits are wider than
+    necessary and contained this value in 99 to 100 % of the data sets, because the threshold, and with it the value,
+    varies with the samples.
+
+    References
+    ----------
+    Efron 1983, "Estimating the error rate of a prediction rule: improvement on cross-validation".
+
+    Examples
+    --------
+    >>> import matrics, numpy
+    >>> random = numpy.random.default_rng(0)
+    >>> y_true = random.integers(0, 2, 400)
+    >>> y_score = y_true + random.normal(size=400)
+    >>> found = matrics.best_threshold_interval(y_true, y_score, "f1", rng=1)
+    >>> print(f"{found.threshold.estimate:.2f}, between {found.threshold.low:.2f} and {found.threshold.high:.2f}")
+    -0.30, between -0.53 and 0.30
+    >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")
+    0.77, between 0.72 and 0.81
+    """
+    level, num = check_level(level), check_draws(num)
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples, shares = read_shares(prevalence, samples)
+    goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
+    if samples.is_weighted:
+        warn_of_sums(goal)
+    if samples.backend is not NUMPY:
+        raise TypeError(
+            "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"
+        )
+    options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
+    units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
+    if shares is not None and shares.ndim > 1:
+        raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
+    if samples.y_true.shape[-1] == 0:
+        raise ValueError("expected samples to draw from, got none")
+    best = find_best(samples, goal, **options)
+    rows, shape = as_rows(samples)
+    generator = np.random.default_rng(rng)
+    parts = []
+    for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
+        row = _Row.of(rows, k, units)
+        drawn = _replicates(row, goal, num, generator, options)
+        status = _status(row, drawn)
+        with NUMPY.quiet():  # measures may be infinite
+            parts.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
+
+    def gathered(which: int) -> Interval:
+        fields = zip(*(part[which] for part in parts), strict=True) if parts else [()] * len(Interval._fields)
+        arrays = [np.asarray(field, dtype) for field, dtype in zip(fields, _DTYPES, strict=True)]
+        return Interval(*(samples.finish(array.reshape(shape)) for array in arrays))
+
+    optimism = np.asarray([part[2] for part in parts], float).reshape(shape)
+    return BestThresholdInterval(gathered(0), gathered(1), samples.finish(optimism))
+
+
+_DTYPES = (float, float, float, float, np.int64, np.int64)
+
+
+class _Replicates(NamedTuple):
+    """The choice of each replicate, those without one left out."""
+
+    thresholds: Array
+    values: Array  # of the replicate there
+    others: Array  # of the samples themselves there
+    undefined: int
+
+
+class _Row(NamedTuple):
+    """The samples of one curve that may be drawn, those of the highest score first."""
+
+    scores: Array  # (N,)
+    positive: Array  # (N,)
+    weight: Array | None  # (N,), if there are weights
+    unit: Array  # (N,): the cluster of each sample, or its own number
+    units: int
+
+    @classmethod
+    def of(cls, rows: SampleRows, k: int, clusters: Array | None) -> _Row:
+        """One of the rows."""
+        scores, positive = rows.scores[k], rows.positive[k]
+        order = np.lexsort((~positive, -scores))
+        weight = None if rows.weight is None else rows.weight[k]
+        if weight is not None:
+            order = order[weight[order] > 0]
+        units = np.arange(order.size) if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
+        own = None if weight is None else weight[order]
+        return cls(scores[order], positive[order], own, units, int(units.max()) + 1 if units.size else 0)
+
+    def drawn(self, times: Array) -> Array:
+        """How often each sample is drawn, or the weight of that, (R, N), of the times of each cluster (R, K)."""
+        found = times[:, self.unit]
+        return found if self.weight is None else found * self.weight
+
+    def times(self, number: int, rng: np.random.Generator, *, within_classes: bool) -> Array:
+        """How often each cluster, or sample, is drawn in so many replicates, (R, K): as many as there are."""
+        sides = [np.ones(self.units, bool)]
+        if within_classes:
+            sides = [np.zeros(self.units, bool)]
+            sides[0][self.unit[self.positive]] = True
+            sides.append(~sides[0])
+        found = np.zeros((number, self.units), np.int64)
+        for side in sides:
+            count = int(side.sum())
+            found[:, side] = rng.multinomial(count, np.full(count, 1 / max(1, count)), size=number)
+        return found
+
+    def fewest(self) -> int:
+        """The clusters, or samples, with a sample of the class that has fewer."""
+        return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
+
+
+def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, options: dict[str, Any]) -> _Replicates:
+    """Draw samples or clusters with replacement, as many as there are, and choose a threshold each time."""
+    is_first = np.ones(row.scores.size, bool)
+    is_first[1:] = row.scores[1:] != row.scores[:-1]
+    starts = np.flatnonzero(is_first)
+    limits = np.concatenate([[math.inf], row.scores[starts]])
+    at_once = max(1, MATRICS_AT_ONCE // limits.size)
+    within_classes = goal.shares is not None and row.units == row.scores.size
+
+    def measured(times: Array) -> list[Array]:
+        """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
+        cells, draws = [], row.drawn(times)
+        for of_class in (~row.positive, row.positive):
+            empty = np.zeros((len(draws), 1), draws.dtype)
+            of_score = np.add.reduceat(draws * of_class, starts, axis=-1) if starts.size else empty[:, :0]
+            up = np.concatenate([empty, of_score.cumsum(-1)], axis=-1)
+            down = np.concatenate([of_score[:, ::-1].cumsum(-1)[:, ::-1], empty], axis=-1)
+            cells.append(np.stack([down, up], axis=-1))
+        return goal.measured(np.stack(cells, axis=-2), **options)
+
+    own = measured(np.ones((1, row.units), int))[0][0]
+    found = []
+    for start in range(0, num, at_once):
+        number = min(at_once, num - start)
+        values = measured(row.times(number, rng, within_classes=within_classes))
+        order = goal.ranked(values, NUMPY)
+        place = order.argmax(axis=-1)
+        each = np.arange(number)
+        kept = order[each, place] > -math.inf
+        found.append(np.stack([limits[place], values[0][each, place], own[place]])[:, kept])
+    thresholds, values_there, others = np.concatenate(found, axis=-1)
+    return _Replicates(thresholds, values_there, others, num - thresholds.size)
+
+
+def _intervals(  # noqa: PLR0917 (one curve)
+    drawn: _Replicates, threshold: float, value: float, side: int, level: float, status: int
+) -> tuple[Interval, Interval, float]:
+    """Of the threshold, of the value, and the optimism; ``side`` is -1 if lower values are better."""
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    if not drawn.values.size or math.isnan(value):
+        nothing = Interval(threshold, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.UNDEFINED)
+        return nothing, nothing._replace(estimate=value), math.nan
+    # A measure that was undefined or infinite on all samples at the threshold of a replicate has no information.
+    gaps = drawn.values - drawn.others
+    gaps = gaps[np.isfinite(gaps)]
+    optimism = float(gaps.mean()) if gaps.size else math.nan
+    low, high = np.quantile(drawn.thresholds, shares, method="inverted_cdf")  # some of them may be infinite
+    spread = float(np.std(drawn.thresholds)) if np.isfinite(drawn.thresholds).all() else math.nan
+    low, high = min(low, threshold), max(high, threshold)
+    of_threshold = Interval(threshold, low, high, spread, drawn.undefined, status)
+    if math.isnan(optimism):
+        nothing = Interval(value, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.NO_VARIATION)
+        return of_threshold, nothing, optimism
+    # The replicates are better than the samples by the optimism, and these than new ones by the same again.
+    low, high = np.quantile(drawn.values, shares) - 2 * optimism
+    below, above = (BELOW, ABOVE) if side > 0 else (ABOVE, BELOW)
+    low, high = low - below * max(side * optimism, 0), high + above * max(side * optimism, 0)
+    estimate = value - optimism
+    low, high = min(low, estimate), max(high, estimate)  # few replicates, or few values, may leave it outside
+    of_value = Interval(estimate, low, high, float(np.std(drawn.values)), drawn.undefined, status)
+    return of_threshold, of_value, optimism
+
+
+def _status(row: _Row, drawn: _Replicates) -> int:
+    if drawn.undefined > MANY_UNDEFINED * (drawn.undefined + drawn.values.size):
+        return IntervalStatus.UNDEFINED_REPLICATES
+    return IntervalStatus.FEW_SAMPLES if row.fewest() < FEW_SAMPLES else IntervalStatus.OK

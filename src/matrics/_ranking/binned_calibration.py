@@ -1,0 +1,87 @@
+"""Calibration from the sums of a ScoreState over bins of probabilities: exact means and shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._quoting import quoted
+from matrics._ranking.inputs import returned
+from matrics._ranking.leaves import Contents, ScoreLeaves
+from matrics._ranking.probability_bins import Of
+
+
+class Calibration(NamedTuple):
+    """Sums over bins (…, M), where probabilities below 0 and above 1 count in the outer bins."""
+
+    backend: Standard
+    own: Standard  # the library of the state, to which results return
+    samples: Array
+    positives: Array
+    probabilities: Array
+    edges: Array  # (M + 1,)
+
+    @classmethod
+    def of(cls, leaves: Sequence[Any], of: Of | None) -> Calibration:
+        """The calibration of class 1 of two, of the top label, or of each class."""
+        state = ScoreLeaves(*leaves)
+        contents = Contents.of(state)
+        if not contents.num_bins:
+            raise ValueError("expected a state that keeps calibration, got one made with num_bins=0")
+        chosen = _check_of(of, contents)
+        own, arrays = as_arrays(calibration=state.calibration, remainders=state.calibration_remainders)
+        views: list[Any] = [own.host_view(array) for array in arrays]
+        is_on_host = all(view is not None for view in views)
+        backend = NUMPY if is_on_host else own
+        sums, remainders = views if is_on_host else arrays
+        sums = sums + remainders if remainders.shape[-1] else sums
+        sums = sums[..., :-1, :, :] if chosen == "class_wise" else sums[..., -1, :, :]
+        xp = backend.xp
+        edges = backend.shares(contents.num_bins, sums)
+        below = xp.reshape(xp.concat([edges[:1], edges]), (*(1,) * (sums.ndim - 2), -1))
+        samples, positives, distances = (sums[..., k] for k in range(3))
+        samples, positives, probabilities = (
+            _with_outer(part, xp) for part in (samples, positives, samples * below + distances)
+        )
+        return cls(backend, own, samples, positives, probabilities, edges)
+
+    def reliability(self) -> tuple[Array, Array, Array, Array]:
+        """Mean probability, share of positives, number of samples, and the edges (…, M + 1)."""
+        backend, xp = self.backend, self.backend.xp
+        some = xp.where(self.samples > 0, self.samples, 1)
+        mean, share = (
+            xp.where(self.samples > 0, part / some, math.nan) for part in (self.probabilities, self.positives)
+        )
+        edges = backend.copied(xp.broadcast_to(self.edges, (*mean.shape[:-1], self.edges.shape[0])))
+        mean, share, samples, edges = (returned(x, backend, self.own) for x in (mean, share, self.samples, edges))
+        return mean, share, samples, edges
+
+    def error(self, zero_division: float, *, over_classes: bool) -> Array:
+        """The mean distance of the mean probability from the share of positives, by samples."""
+        xp = self.backend.xp
+        total = xp.sum(self.samples, axis=-1)
+        gaps = xp.sum(xp.abs(self.probabilities - self.positives), axis=-1)
+        errors = xp.where(total > 0, gaps / xp.where(total > 0, total, 1), zero_division)
+        # A negative weight, or one that is no number, spoils its element of the batch.
+        errors = xp.where(xp.all((self.samples >= 0) & (self.samples < math.inf), axis=-1), errors, math.nan)
+        return returned(xp.mean(errors, axis=-1) if over_classes else errors, self.backend, self.own)
+
+
+def _check_of(of: Any, contents: Contents) -> str | None:
+    """Which calibration it is; raises for one that the state does not keep."""
+    if of is not None and of not in get_args(Of):
+        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
+    if of is not None and contents.num_classes is None:
+        raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {quoted(of)}")
+    if of == "class_wise" and not contents.has_each:
+        raise ValueError("of: expected a state made with class_wise=True for 'class_wise', got one made without")
+    return None if of is None else str(of)
+
+
+def _with_outer(x: Array, xp: Any) -> Array:
+    """Sums over bins, with those of probabilities below the first and above the last edge in the outer ones."""
+    if x.shape[-1] == 3:
+        return xp.sum(x, axis=-1, keepdims=True)
+    return xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)

@@ -1,0 +1,140 @@
+"""ranking_interval(): limits of measures of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, get_args
+
+from matrics._arrays import Array
+from matrics._engine.evaluation import check_options
+from matrics._ranking.averages import check_average
+from matrics._ranking.inference.measured import Manner, Method, check_method, measure_all
+from matrics._ranking.inference.names import CURVES, read_measures
+from matrics._ranking.inference.samples import Samples
+from matrics._uncertainty.options import check_level
+from matrics._uncertainty.results import Interval
+from matrics.typing import ArrayLike
+
+AverageOfInterval = Literal["macro", "class"]
+
+
+def ranking_interval(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    metrics: str | Iterable[str] | None = None,
+    *,
+    average: AverageOfInterval | None = None,
+    positive: Hashable = None,
+    ignore_index: Any = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    method: Method = "auto",
+    num: int | None = None,
+    rng: Any = None,
+    workers: int = 1,
+) -> dict[str, Interval]:
+    """Limits of measures of scores: areas under curves, losses, a calibration error, recall at a fixed specificity.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (*B, N)
+        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_score : array_like, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes; arrays in the memory of the CPU.
+    metrics : str or sequence of str, optional
+        ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``, ``expected_calibration_error`` and
+        ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
+        all scores are in [0, 1].
+    average : {"macro", "class"}, optional
+        Of the measures of curves with scores of n classes, each against the rest: the mean over classes (the default,
+        as in the measures themselves) or every class.
+    positive : str or int, optional
+        As in :func:`matrics.ranking.roc_auc`.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
+    level : float, default 0.95
+        The coverage of the limits.
+    method : {"auto", "delong", "logit", "bootstrap"}
+        "auto" is what holds with few samples, see the notes. "delong" is the area and a number of standard errors to
+        either side, as in most packages. "logit" is the same on the scale of the logit, of both areas. "bootstrap" is
+        the quantiles of samples, or clusters, that are drawn anew.
+    num : int, optional
+        Number of replicates where there are any; 2,000 if left out.
+    rng : numpy.random.Generator or int, optional
+        Where random numbers come from, or a seed; new draws every time if left out.
+    workers : int, default 1
+        Number of threads for the elements of a batch; -1 for as many as there are cores.
+
+    Returns
+    -------
+    dict of str to Interval
+        Of each measure an :class:`matrics.Interval` with fields of shape (*B,), or (*B, n) with ``average="class"``.
+        A perfect area has limits as well, and status 1; a NaN score has status 7. Status 1 also if fewer than 20
+        samples (or clusters) are of a class, fewer than 5 make up most of what is missing to an area of 1, or, of the
+        losses, the most likely class is wrong for fewer than 5. Equal losses of all samples have no limits (status 5).
+
+    Raises
+    ------
+    TypeError
+        Arrays are on a device or traced; or as :func:`matrics.ranking.roc_auc`.
+    ValueError
+        A measure is unknown, needs probabilities, or has no such method; or as :func:`matrics.ranking.roc_auc`.
+
+    Notes
+    -----
+    Which limits "auto" has, and how often they hold the truth, is on the page :doc:`/ranking_limits`:
+
+    - areas: the values from which the estimate is not too far, with DeLong's variance (of average precision the
+      variance of its influences) joined by that of two more samples that vary as much as samples can. Where scores have
+      few values, the effective number of samples is reduced, because tied samples contribute equally to the variance;
+    - losses: Student's limits of a mean, through Hall's transformation, which takes account of skewed losses;
+    - ``recall_at_specificity``: a bootstrap in which the threshold is chosen anew, with Agresti and Coull's added
+      successes. The recall is the highest of all thresholds whose specificity is at least this;
+    - ``expected_calibration_error`` (15 bins of equal width): an error is above 0 even where a model is calibrated, and
+      so are all quantiles of replicates. The limits are of the error without that excess: the estimate may be above
+      both.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson 1988; Obuchowski 1997 (clusters); Newcombe 2006, method 5 (limits by variances at
+    the limit); Hall 1992, "On the removal of skewness by transformation"; Zhou and Qin 2005 (sensitivity at a fixed
+    specificity).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true = [0] * 15 + [1] * 15
+    >>> y_score = [k / 30 for k in range(12)] + [0.55, 0.6, 0.7] + [0.45, 0.5] + [k / 30 for k in range(17, 30)]
+    >>> found = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
+    >>> print(f"{found.estimate:.3f}, from {found.low:.3f} to {found.high:.3f}")
+    0.947, from 0.771 to 0.990
+    >>> found = matrics.ranking.interval([0] * 15 + [1] * 15, [k / 30 for k in range(30)], "roc_auc")["roc_auc"]
+    >>> print(f"{found.estimate:.3f}, from {found.low:.3f} to {found.high:.3f}, status {found.status}")
+    1.000, from 0.792 to 1.000, status 1
+    """
+    level = check_level(level)
+    check_options(float("nan"), "nan", workers)
+    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "ranking_interval")
+    chosen = check_average_of_interval(average, samples.num_classes, positive)
+    measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
+    num = check_method(method, measures, num, rng)
+    found = measure_all(samples, measures, Manner(level, method, num, rng, chosen == "macro", workers))
+
+    def finished(x: Array, *, by_class: bool) -> Array:
+        """From (B, C, 1) to (*B,), or (*B, C)."""
+        own = x[..., 0] if by_class else x[:, 0, 0]
+        return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
+
+    results = {}
+    for name, measure in measures.items():
+        by_class = chosen == "class" and measure.kind in CURVES
+        results[name] = Interval(*(finished(x, by_class=by_class) for x in found[name].interval))
+    return results
+
+
+def check_average_of_interval(average: Any, num_classes: int | None, positive: Any) -> str:
+    """The average in words; None is the mean over classes, as in the measures themselves."""
+    found = check_average(average, get_args(AverageOfInterval), positive=positive)
+    return "macro" if num_classes is None else found

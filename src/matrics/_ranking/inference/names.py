@@ -1,0 +1,89 @@
+"""The measures of scores that have limits, by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from matrics._catalogue.registry import options_of
+from matrics._quoting import quoted, split_outside
+
+Kind = Literal["area", "precision", "mean", "point", "calibration"]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A measure of scores: what kind it is, which decides how its limits are formed."""
+
+    name: str
+    kind: Kind
+    range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    of_probabilities: bool = False
+    specificity: float = math.nan
+
+    def bounds(self, num_classes: int | None) -> tuple[float, float]:
+        """The range: the Brier score of classes is the sum over all of them."""
+        return (0.0, 2.0) if self.name == "brier_score" and num_classes is not None else self.range
+
+
+# Those of a curve, of one class against the rest.
+CURVES = ("area", "precision", "point")
+POINT = "recall_at_specificity"
+CALIBRATION = "expected_calibration_error"
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Named("roc_auc", "area"),
+        Named("average_precision", "precision"),
+        Named("log_loss", "mean", (0.0, math.inf), higher_is_better=False, of_probabilities=True),
+        Named("brier_score", "mean", higher_is_better=False, of_probabilities=True),
+        Named(CALIBRATION, "calibration", higher_is_better=False, of_probabilities=True),
+        Named(POINT, "point"),
+    )
+}
+#: What is measured if nothing is asked for: the latter where scores are probabilities.
+DEFAULT, DEFAULT_OF_PROBABILITIES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
+
+
+def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, Named]:
+    """The measures by their names as they were given."""
+    if metrics is None:
+        metrics = (*DEFAULT, *DEFAULT_OF_PROBABILITIES) if are_probabilities else DEFAULT
+    given = [metrics] if isinstance(metrics, str) else list(metrics) if isinstance(metrics, Iterable) else [metrics]
+    if not all(isinstance(name, str) for name in given):
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
+    names = list(dict.fromkeys(part.strip() for name in given for part in split_outside(name) if part.strip()))
+    if not names:
+        raise ValueError("metrics: expected at least one name, got none")
+    found = {name: _read(name) for name in names}
+    needing = [name for name, measure in found.items() if measure.of_probabilities]
+    if needing and not are_probabilities:
+        raise ValueError(
+            f"metrics: expected scores in [0, 1] for {', '.join(needing)}, which are of probabilities, got others"
+        )
+    return found
+
+
+def _read(spec: str) -> Named:
+    name, bracket, rest = spec.partition("(")
+    known = MEASURES.get(name.strip())
+    if known is None:
+        raise ValueError(
+            f"metrics: expected {', '.join(one for one in MEASURES if one != POINT)} or {POINT}(specificity=0.9), got "
+            f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval"
+        )
+    options = options_of(bracket, rest, spec)
+    if known.kind != "point":
+        if options:
+            raise ValueError(f"metrics: expected {quoted(known.name)}, without options, got {quoted(spec)}")
+        return known
+    try:
+        (specificity,) = (float(options.pop("specificity")),) if set(options) == {"specificity"} else (math.nan,)
+    except ValueError:
+        specificity = math.nan
+    if not 0 <= specificity <= 1:
+        raise ValueError(f"metrics: expected {POINT}(specificity=0.9) with a number from 0 to 1, got {quoted(spec)}")
+    return Named(name.strip(), "point", specificity=specificity)

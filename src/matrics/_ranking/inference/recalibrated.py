@@ -1,0 +1,263 @@
+"""calibration_interval(): how far probabilities are from what happens, in the measures of clinical papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array
+from matrics._arrays.draws import generator_of
+from matrics._arrays.sizes import check_draws
+from matrics._quoting import quoted, split_outside
+from matrics._ranking.inference.calibration import ROUNDING, inverted_limits
+from matrics._ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
+from matrics._ranking.inference.samples import Samples, SampleScores
+from matrics._ranking.recalibration import Logistic, fit_logistic, fit_smooth
+from matrics._uncertainty.limits import normal_quantile, spread
+from matrics._uncertainty.options import check_level
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics.typing import ArrayLike
+
+__all__ = ["calibration_interval"]
+
+MEASURES = ("slope", "intercept", "in_the_large", "observed_expected_ratio", "ici", "e50", "e90")
+DISTANCES: dict[str, Callable[[Array], Array]] = {
+    "ici": lambda x: np.mean(x, axis=-1),
+    "e50": lambda x: np.quantile(x, 0.5, axis=-1),
+    "e90": lambda x: np.quantile(x, 0.9, axis=-1),
+}
+# The part of the tail above the upper limit: a quantile of distances is more often too small than replicates around the
+# curve of these samples show, as these keep its crossing with the diagonal. By simulation, see the docstring.
+UPPER_TAILS = {"ici": 0.6, "e50": 0.25, "e90": 0.5}
+# Logits at which replicates of the curve are computed.
+MOST_POINTS = 200
+Row = tuple[float, float, float, float, int, int]
+WITHOUT_LIMITS = (math.nan, math.nan, math.nan, 0, int(IntervalStatus.NO_VARIATION))
+NOTHING: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
+
+
+def calibration_interval(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    measures: str | Iterable[str] | None = None,
+    *,
+    positive: Hashable = None,
+    ignore_index: Any = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    num: int | None = None,
+    rng: Any = None,
+) -> dict[str, Interval]:
+    """Measures of calibration as clinical papers report them, with limits.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (*B, N)
+        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Predicted probabilities of the positive class; of several classes ``positive`` picks one.
+    measures : str or sequence of str, optional
+        Some of these; all if left out:
+
+        - ``slope``, ``intercept``: of the logistic model of what happens by the logit of the probabilities; 1 and 0 are
+          best. A slope below 1: predictions are too extreme.
+        - ``in_the_large``: the intercept with the slope fixed at 1. Above 0: predictions are too low on the whole.
+        - ``observed_expected_ratio``: the positive samples over the sum of the probabilities; 1 is best.
+        - ``ici``, ``e50``, ``e90``: the mean, the median and the 90th percentile of the distances of the probabilities
+          from a smooth calibration curve; 0 is best.
+    positive : str or int, optional
+        As in :func:`matrics.ranking.roc_auc`.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient.
+    level : float, default 0.95
+        The coverage of the limits.
+    num : int, optional
+        Number of draws for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
+    rng : numpy.random.Generator or int, optional
+        Where these come from, or a seed; new draws every time if left out.
+
+    Returns
+    -------
+    dict of str to Interval
+        Each an :class:`matrics.Interval` with fields of shape (*B,). Undefined (status 6) are logistic measures where a
+        probability is 0 or 1, a class has no samples, or the probabilities separate the classes. The status is 1 where
+        a class has fewer than 20 samples: with 3 positive samples, limits of 95 % contain the truth in 80 to 95 % of
+        data sets.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.interval`; a measure is unknown.
+
+    Notes
+    -----
+    Logistic models have Wald's limits with the sandwich variance of Huber and White, which holds for probabilities that
+    are wrong; those by the inverse of the information, as in R's ``val.prob``, are too narrow where these are too
+    extreme. The ratio has limits on the scale of the logarithm.
+
+    The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at Harrell's
+    quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a model is
+    calibrated, and so are all quantiles of replicates: their limits are those of the distances without that excess, as
+    for the calibration error of :func:`matrics.ranking.interval`. So the estimate may be above both limits. Replicates
+    around the estimated curve keep the points where this curve crosses the diagonal, and so vary too little. The upper
+    limits are therefore quantiles further out in the tail (see ``UPPER_TAILS`` in the source). In simulations of
+    miscalibrated models, the limits contain the true value in 94 to 95 %
+    of 700 data sets for ``ici`` and ``e90``, and in 92 to 94 % for ``e50`` (200 samples, 100 of each class, with
+    logits that are twice as large; 500 samples with logits that are higher by 0.7).
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression" (slope, intercept); Austin and Steyerberg
+    2019, "The Integrated Calibration Index (ICI) and related metrics".
+
+    Examples
+    --------
+    >>> import matrics, numpy
+    >>> random = numpy.random.default_rng(0)
+    >>> logit = random.normal(-1, 1, 2000)
+    >>> y_true = (random.random(2000) < 1 / (1 + numpy.exp(-logit))).astype(int)
+    >>> too_sure = 1 / (1 + numpy.exp(-2 * logit))
+    >>> found = matrics.probabilities.interval(y_true, too_sure, ["slope", "in_the_large"])
+    >>> for name, one in found.items():
+    ...     print(f"{name}: {one.estimate:.2f}, from {one.low:.2f} to {one.high:.2f}")
+    slope: 0.51, from 0.44 to 0.57
+    in_the_large: 0.63, from 0.49 to 0.78
+    """
+    level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
+    samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "calibration_interval", name="y_prob")
+    if samples.num_classes is not None:
+        raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
+    if not samples.are_probabilities:
+        raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
+    chosen = _chosen(measures)
+    generator = generator_of(rng)
+    found = [_of_element(one, chosen, level, num, generator) for one in samples.elements()]
+    results = {}
+    for name in chosen:
+        fields = zip(*(one[name] for one in found), strict=True) if found else [()] * len(Interval._fields)
+        results[name] = Interval(*(samples.finish_rows([np.asarray(x) for x in field], None) for field in fields))
+    return results
+
+
+def _chosen(measures: Any) -> tuple[str, ...]:
+    if measures is None:
+        return MEASURES
+    given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
+    if not all(isinstance(one, str) for one in given):
+        raise TypeError(f"measures: expected names, such as {', '.join(MEASURES[:2])}, got {quoted(given)}")
+    names = [part.strip() for one in given for part in split_outside(one) if part.strip()]
+    unknown = [name for name in names if name not in MEASURES]
+    if unknown or not names:
+        got = ", ".join(map(quoted, unknown)) if unknown else "none"
+        raise ValueError(f"measures: expected {', '.join(MEASURES)}, got {got}")
+    return tuple(dict.fromkeys(names))
+
+
+def _of_element(
+    samples: SampleScores, chosen: tuple[str, ...], level: float, num: int, rng: np.random.Generator
+) -> dict[str, Row]:
+    """The interval of each measure for one set of samples."""
+    y, p = samples.positive[0].astype(np.float64), samples.scores[0]
+    if samples.spoiled[0]:
+        return dict.fromkeys(chosen, (*NOTHING[:5], int(IntervalStatus.INVALID)))
+    alone = samples.units is not None and samples.number < 2  # a single cluster, which has no variance
+    few = min(samples.class_sizes, default=0) < FEW_UNITS
+    status = int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK)
+    found = dict.fromkeys(chosen, NOTHING)
+    if "observed_expected_ratio" in chosen:
+        found["observed_expected_ratio"] = _ratio(samples, y, p, level, status)
+    with np.errstate(divide="ignore"):
+        logit = np.log(p) - np.log1p(-p)
+    if not np.isfinite(logit).all():
+        return found
+    line = np.stack([np.ones_like(logit), logit], axis=-1)
+    if {"slope", "intercept"} & set(chosen):
+        model = fit_logistic(line, y, None, samples.units)
+        for place, name in enumerate(("intercept", "slope")):
+            if name in chosen:
+                found[name] = _wald(model, place, level, status)
+    if "in_the_large" in chosen:
+        found["in_the_large"] = _wald(fit_logistic(line[:, :1], y, logit, samples.units), 0, level, status)
+    distances = [name for name in DISTANCES if name in chosen]
+    if distances:
+        found |= _distances(samples, y, p, logit, distances, level, num, rng, status)
+    if alone:
+        return {name: (row[0], *WITHOUT_LIMITS) if not math.isnan(row[0]) else row for name, row in found.items()}
+    return found
+
+
+def _wald(model: Logistic | None, place: int, level: float, status: int) -> Row:
+    if model is None:
+        return NOTHING
+    estimate, error = float(model.coefficients[place]), math.sqrt(model.covariance[place, place])
+    reach = normal_quantile(level) * error
+    return estimate, estimate - reach, estimate + reach, error, 0, status
+
+
+def _ratio(samples: SampleScores, y: Array, p: Array, level: float, status: int) -> Row:
+    """Observed over expected, with the variance of a ratio of two means."""
+    observed, expected, number = y.sum(), p.sum(), samples.number
+    if expected == 0 or number < 2:
+        return NOTHING
+    ratio = observed / expected
+    if observed == 0:
+        return (0.0, math.nan, math.nan, 0.0, 0, int(IntervalStatus.NO_VARIATION))
+    influence = samples.within(y / observed - p / expected)
+    error = math.sqrt(number / (number - 1) * np.sum(influence**2))
+    reach = normal_quantile(level) * error
+    return ratio, ratio * math.exp(-reach), ratio * math.exp(reach), ratio * error, 0, status
+
+
+def _distances(  # noqa: PLR0917 (one step of ``_of_element``)
+    samples: SampleScores,
+    y: Array,
+    p: Array,
+    logit: Array,
+    names: list[str],
+    level: float,
+    num: int,
+    rng: np.random.Generator,
+    status: int,
+) -> dict[str, Row]:
+    """Distances of the probabilities from the smooth curve, with limits that take account of their excess."""
+    smooth = fit_smooth(logit, y, samples.units)
+    if smooth is None:
+        return dict.fromkeys(names, NOTHING)
+    own = smooth.at(logit) - p
+    # Of many samples, quantiles of their logits are as good.
+    points = (
+        np.sort(logit)
+        if logit.size <= MOST_POINTS
+        else np.quantile(logit, (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS)
+    )
+    values, vectors = np.linalg.eigh(smooth.model.covariance)
+    moved = rng.standard_normal((num, values.size)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    centre = smooth.at(points)
+    # To first order, so that what moves has no bias of its own.
+    slope = (centre * (1 - centre))[:, None] * smooth.columns(points)
+    noise, gap = moved @ slope.T, centre - np.exp(-np.logaddexp(0, -points))
+    found = {}
+    for name in names:
+        measure = DISTANCES[name]
+        estimate, here = float(measure(np.abs(own))), float(measure(np.abs(gap)))
+        even = here <= ROUNDING
+        scale = 1.0 if even else estimate / here
+        pattern = np.ones_like(gap) if even else gap
+
+        def quantile(
+            times: float, share: float, measure: Callable[[Array], Array] = measure, pattern: Array = pattern
+        ) -> float:
+            return float(np.quantile(measure(np.abs(times * pattern + noise)), share))
+
+        size = 1.0 if even else here
+        low, _ = inverted_limits(quantile, here, size, level)
+        _, high = inverted_limits(quantile, here, size, 1 - (1 - level) * UPPER_TAILS[name])
+        low, high = min(1.0, scale * low), min(1.0, scale * high)
+        error = float(spread(measure(np.abs(gap + noise)), NUMPY)[0])
+        found[name] = (estimate, low, high, error, 0, status)
+    return found

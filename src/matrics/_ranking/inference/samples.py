@@ -1,0 +1,160 @@
+"""The labels and scores of some models on the same samples, in which clusters may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, as_arrays, on_host
+from matrics._ranking.inputs import ScoredSamples, read
+from matrics._uncertainty.model_samples import cluster_codes
+
+
+class SampleScores:
+    """The samples of one set of labels, and the scores of M models for them."""
+
+    def __init__(self, true: Array, scores: Array, units: Array | None, spoiled: Array) -> None:
+        self.true = true  # (N,), class numbers
+        self.scores = scores  # (M, N), of class 1, or (M, N, n)
+        self.number = true.size if units is None else int(units.max(initial=-1)) + 1
+        self.units = units  # (N,), the number of the cluster of each sample
+        self.spoiled = spoiled  # (M,), whether a score is NaN
+
+    @property
+    def models(self) -> int:
+        """How many models there are."""
+        return len(self.scores)
+
+    @cached_property
+    def positive(self) -> Array:
+        """Whether a sample is positive (C, N): of class 1, or of each class against the rest."""
+        if self.scores.ndim == 2:
+            return self.true[None] == 1
+        return self.true == np.arange(self.scores.shape[-1])[:, None]
+
+    @cached_property
+    def by_class(self) -> Array:
+        """The scores of each class (C, M, N)."""
+        return self.scores[None] if self.scores.ndim == 2 else np.moveaxis(self.scores, -1, 0)
+
+    @cached_property
+    def class_sizes(self) -> Array:
+        """The units with a sample of each class (n,), and of two classes those with one of class 0 first."""
+        number = 2 if self.scores.ndim == 2 else self.scores.shape[-1]
+        return np.asarray([self._units_of(self.true == k) for k in range(number)])
+
+    @cached_property
+    def sides(self) -> tuple[Array, Array]:
+        """The units with a positive sample, and those with a negative one, (C,)."""
+        positive = np.asarray([self._units_of(row) for row in self.positive])
+        return positive, np.asarray([self._units_of(~row) for row in self.positive])
+
+    @cached_property
+    def wrong_units(self) -> Array:
+        """The units with a sample whose most likely class is another one than the true one, (M,)."""
+        likely = self.scores >= 0.5 if self.scores.ndim == 2 else np.argmax(self.scores, axis=-1)
+        return np.asarray([self._units_of(row) for row in likely != self.true])
+
+    def _units_of(self, chosen: Array) -> int:
+        return int(np.count_nonzero(chosen) if self.units is None else np.unique(self.units[chosen]).size)
+
+    def within(self, x: Array) -> Array:
+        """The sums within each cluster (..., K) of values (..., N); of samples that are independent, these."""
+        if self.units is None:
+            return x
+        rows = x.reshape(-1, x.shape[-1])
+        found = [np.bincount(self.units, row, self.number) for row in rows]
+        return np.asarray(found).reshape(*x.shape[:-1], self.number)
+
+
+class Samples(NamedTuple):
+    """What was read: every batch element by itself."""
+
+    read: ScoredSamples
+    batch: tuple[int, ...]
+    has_models: bool
+    codes: Array | None  # (N,)
+
+    @classmethod
+    def of(  # noqa: PLR0917 (as of the doors)
+        cls,
+        y_true: Any,
+        y_score: Any,
+        positive: Any,
+        ignore_index: Any,
+        clusters: Any,
+        where: str,
+        *,
+        name: str = "y_score",
+        has_models: bool = False,
+        has_classes: bool | None = None,
+    ) -> Samples:
+        """Read the samples; with models the last axis of the batch is theirs."""
+        own, (y_score,) = as_arrays(**{name: y_score})
+        y_true, y_score = on_host(y_true), on_host(y_score)
+        found = read(
+            y_true, y_score, None, ignore_index, positive=positive, name=name, has_classes=has_classes
+        )._replace(own=own)
+        if found.backend is not NUMPY:
+            raise TypeError(f"{where}: expected arrays in the memory of the CPU, outside jit, compile and vmap")
+        length = found.y_true.shape[-1]
+        batch = tuple(found.y_true.shape[:-1])
+        return cls(found, batch, has_models, None if clusters is None else cluster_codes(clusters, length))
+
+    @property
+    def num_classes(self) -> int | None:
+        """The number of classes; None of scores of class 1 of two."""
+        return self.read.num_classes
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether all scores are between 0 and 1; NaN are passed over."""
+        scores = self.read.scores
+        return not ((scores < 0) | (scores > 1)).any()
+
+    @property
+    def models(self) -> int:
+        """How many models there are."""
+        return self.batch[-1] if self.has_models else 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the batch without the axis of models."""
+        return self.batch[:-1] if self.has_models else self.batch
+
+    def finish_rows(self, rows: list[Array], length: int | None) -> Array:
+        """A result of each element, a number or so many, as an array (*B) or (*B, T) of the user's library."""
+        shape = self.shape if length is None else (*self.shape, length)
+        return self.read.finish(np.asarray(rows).reshape(shape) if rows else np.zeros(shape))
+
+    def of_element(self, x: Array, k: int) -> Array:
+        """Values of the samples (*B, N) of one set, (M, N)."""
+
+        def rows(values: Array) -> Array:
+            length = values.shape[-1]
+            wide = np.broadcast_to(values, (*self.batch, length))
+            return np.asarray(wide.reshape(math.prod(self.shape), self.models, length)[k], np.float64)
+
+        weight = self.read.weight
+        return rows(x) if weight is None else rows(x)[:, rows(weight)[0] > 0]
+
+    def elements(self) -> Iterator[SampleScores]:
+        """The sets of samples, one for each element of the batch without the axis of models."""
+        models = self.models
+        length = self.read.y_true.shape[-1]
+        count = math.prod(self.shape)
+        true = self.read.y_true.reshape(count, models, length)
+        scores = self.read.scores
+        scores = scores.reshape(count, models, *scores.shape[len(self.batch) :])
+        weight = self.read.weight
+        kept = None if weight is None else np.broadcast_to(weight, (*self.batch, length)).reshape(count, models, length)
+        for k in range(count):
+            chosen = slice(None) if kept is None else kept[k, 0] > 0
+            own = np.asarray(scores[k][:, chosen], np.float64)
+            spoiled = np.isnan(own).any(axis=tuple(range(1, own.ndim)))
+            units = None if self.codes is None else np.unique(self.codes[chosen], return_inverse=True)[1]
+            yield SampleScores(true[k, 0, chosen], np.where(np.isnan(own), 0, own), units, spoiled)

@@ -1,0 +1,263 @@
+"""The door of all functions of scores: labels, scores and weights of samples become arrays of one shape."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._catalogue.classes import Classes
+from matrics._counting.labels import (
+    broadcast,
+    check_labels,
+    check_weights,
+    is_kept,
+    labels_to_ignore,
+    listed,
+    refuse_outside,
+    refuse_weights,
+    said,
+    widen,
+)
+from matrics._engine.evaluation import frames_to_the_user
+from matrics._quoting import quoted
+from matrics._ranking.positive import REST, Labels, against_rest, read_labels, two_classes
+
+
+class ScoredSamples(NamedTuple):
+    """Samples as all functions of scores see them, in the library that computes with them."""
+
+    backend: Standard
+    own: Standard  # the library of the user, to which results return
+    y_true: Array  # (*B, N), integers of the widest kind
+    scores: Array  # (*B, N), or (*B, N, n) of classes
+    weight: Array | None  # (*B, N), floating; 0 if a label is out of range
+    spoiled: Array | None  # (*B,), whether a label is out of range or a weight is negative, NaN or infinite
+    num_classes: int | None  # None for scores of class 1 of two
+    is_weighted: bool = True  # whether the weights come from the user, and not only from samples to leave out
+    names: tuple[Hashable, Hashable] | None = None  # of the other and of the positive class, with positive=
+    left_out: tuple[int, ...] = ()  # the classes that are ignored, and take no part in averages over classes
+
+    @property
+    def classes(self) -> Classes:
+        """The two classes of the matrices that thresholds make of these scores."""
+        return two_classes(self.names)
+
+    def finish(self, x: Array) -> Array:
+        """A result as an array of the user's library; a single number of NumPy is a scalar, as its own sums are."""
+        return returned(x, self.backend, self.own)
+
+    def moved(self, own: Standard) -> ScoredSamples:
+        """The samples as arrays of a library: with constants, other arrays may be traced."""
+        if self.backend is not NUMPY or own is NUMPY:
+            return self
+        arrays = {"y_true": self.y_true, "scores": self.scores, "weight": self.weight}
+        found: Any = {
+            name: None if x is None else own.from_host(np.require(x, requirements=["C", "W"]))
+            for name, x in arrays.items()
+        }
+        return self._replace(backend=own, own=own, **found)
+
+
+def of_others(x: Array, left_out: tuple[int, ...], xp: Any, *, axis: int = -1) -> Array:
+    """An array with an axis of classes without the classes that are left out."""
+    if not left_out:
+        return x
+    before = (slice(None),) * (axis % x.ndim)
+    bounds = zip((0, *(k + 1 for k in left_out)), (*left_out, x.shape[axis]), strict=True)
+    return xp.concat([x[(*before, slice(*ends), ...)] for ends in bounds], axis=axis)
+
+
+OTHERS = "; for other labels pass the class of the scores as positive="
+# Probabilities of a sample that were rounded add up to 1 up to this.
+NEAR = 1e-3
+# Fewer rows may look like one-hot labels by chance.
+ROWS = 5
+
+#: What messages call scores, by the name of their argument.
+WORDS = {"y_score": "scores", "y_prob": "probabilities", "logits": "logits"}
+
+
+def read(
+    y_true: Any,
+    scores: Any,
+    sample_weight: Any = None,
+    ignore_index: Any = None,
+    *,
+    positive: Hashable = None,
+    name: str = "y_score",
+    has_classes: bool | None = None,
+    keeps_gradient: bool = False,
+) -> ScoredSamples:
+    """Arrays of samples in one shape, and whether scores have an axis of classes.
+
+    Scores with one axis more than the labels, and the samples before it, are scores of classes; others are scores of
+    class 1 of two, which broadcast against the labels. Labels out of range and bad weights raise where looking is
+    free; elsewhere they invalidate their batch element. NaN scores are not checked here. Samples that are left out
+    have weight 0, and harmless labels and scores.
+
+    Parameters
+    ----------
+    positive
+        The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
+        classes it selects this class.
+    name
+        What messages call the scores.
+    has_classes
+        Whether the last axis of the scores is that of classes; None if the number of axes decides.
+    keeps_gradient
+        Whether results depend smoothly on the scores, which then stay where gradients are recorded.
+    """
+    is_weighted = sample_weight is not None
+    labels = read_labels(
+        y_true,
+        positive,
+        ignore_index,
+        lambda shape: _has_classes(shape, _shape(scores, name)) if has_classes is None else has_classes,
+    )
+    values = {"y_true": labels.values, name: scores}
+    if is_weighted:
+        values["sample_weight"] = sample_weight
+    own, (y_true, scores, *weights) = as_arrays(**values)
+    y_true = listed(values["y_true"], y_true, "y_true")
+    check_pair(y_true, scores, name, own, "count them with matrics.confusion_matrix")
+    y_true = check_labels(y_true, "y_true", own, advice=OTHERS.removeprefix("; "))
+    arrays = [y_true, scores if keeps_gradient else own.detached(scores), *weights]
+    views = [own.host_view(array) for array in arrays]
+    is_on_host = all(view is not None for view in views)
+    backend = NUMPY if is_on_host else own
+    y_true, scores, *weights = views if is_on_host else arrays
+    if has_classes is None:
+        has_classes = _has_classes(tuple(y_true.shape), tuple(scores.shape))
+    shapes = {key: tuple(array.shape) for key, array in zip(values, (y_true, scores, *weights), strict=True)}
+    if min(y_true.ndim, scores.ndim) < 1:
+        raise ValueError(f"expected at least one axis of samples, got {said(dict(zip(values, arrays, strict=True)))}")
+    scores = backend.to_float(scores)
+    weights = [check_weights(weight, backend) for weight in weights]
+    y_true, scores, *weights = broadcast(1, backend, shapes, y_true, scores, *weights, has_classes=has_classes)
+    n = scores.shape[-1] if has_classes else 2
+    if n == 0:
+        raise ValueError(f"{name}: expected at least one class along the last axis, got shape {shapes[name]}")
+    num_classes, weight = n if has_classes else None, weights[0] if weights else None
+    if is_on_host:
+        _warn_of_one_hot(y_true, scores, name)
+    xp, names, is_bad = backend.xp, labels.names, None
+    kept = is_kept(y_true, labels_to_ignore(labels.ignored, y_true, backend), backend)
+    y_true = widen(y_true, backend) if kept is not None or not is_on_host else y_true
+    if labels.positive is not None and not has_classes:
+        y_true, is_bad, found = against_rest(widen(y_true, backend), kept, labels.positive, backend)
+        names = names or found
+    if kept is not None:
+        y_true = xp.where(kept, y_true, 0)
+        scores = xp.where(kept[..., None] if has_classes else kept, scores, 0)
+        weight = xp.where(kept, xp.ones_like(kept, dtype=scores.dtype) if weight is None else weight, 0)
+    weight, spoiled = _checked(y_true, weight, is_bad, n, backend, "" if has_classes else OTHERS)
+    y_true = widen(y_true, backend)
+    ignored = tuple(k for k in range(n) if k in labels.ignored) if has_classes and labels.ignored else ()
+    left_out = ignored if len(ignored) < n else ()
+    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out)
+    return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
+
+
+def _checked(  # noqa: PLR0917 (all of it is what is to be checked)
+    y_true: Array, weight: Array | None, is_bad: Array | None, n: int, backend: Standard, advice: str
+) -> tuple[Array | None, Array | None]:
+    """The weights, and which batch elements are spoiled; on the host bad labels and weights raise."""
+    if backend is NUMPY:
+        refuse_outside(y_true, n, None, "y_true", advice)
+        if weight is not None:
+            refuse_weights(weight, None)
+        return weight, None
+    is_bad = (y_true < 0) | (y_true >= n) if is_bad is None else is_bad
+    if weight is not None:
+        is_bad = is_bad | ~((weight >= 0) & (weight < math.inf))
+        weight = backend.xp.where(is_bad, 0, weight)
+    return weight, backend.xp.any(is_bad, axis=-1)
+
+
+def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSamples:
+    """The samples of scores of classes as those of one class against the rest."""
+    xp, n = samples.backend.xp, samples.scores.shape[-1]
+    if name == "logits":
+        raise ValueError(
+            "positive: expected y_prob= of classes, to pick one; of logits (*B, N, n) take the softmax first"
+        )
+    if labels.names is not None:
+        raise ValueError(
+            f"positive: expected integers in y_true with {name} of every class (*B, N, {n}): it is unknown which "
+            f"column belongs to a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
+            "label"
+        )
+    if labels.positive is None or not 0 <= labels.positive < n:
+        raise ValueError(
+            f"positive: expected the number of a class, from 0 to {n - 1}, the index of its column in {name}, got "
+            f"{quoted(labels.positive)}"
+        )
+    y_true = xp.astype(samples.y_true == labels.positive, samples.y_true.dtype)
+    scores = samples.scores[..., labels.positive]
+    return samples._replace(y_true=y_true, scores=scores, num_classes=None, names=(REST, labels.positive))
+
+
+def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: str) -> None:
+    """Raise unless scores are floating; the message explains exchanged arguments, and labels in place of scores."""
+    what = WORDS[name]
+    if not own.is_float(scores):
+        if own.is_float(y_true) and own.is_integer(scores):
+            raise TypeError(
+                f"y_true: expected labels, got floating numbers with {name} of integers: the labels come first, then "
+                f"the {what}"
+            )
+        raise TypeError(
+            f"{name}: expected floating {what}, got dtype {scores.dtype}; if these are {what}, make them floating; "
+            f"if they are predicted labels, {instead}"
+        )
+
+
+def _shape(scores: Any, name: str) -> tuple[int, ...]:
+    return tuple(as_arrays(**{name: scores})[1][0].shape)
+
+
+def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
+    """Warn of labels with one 1 in each row and probabilities that add up to 1 in each row: probably one-hot."""
+    if y_true.ndim < 2 or y_true.shape != scores.shape or y_true.shape[-1] < 2 or name == "logits":
+        return
+    labels, shares = (x.reshape(-1, x.shape[-1]) for x in (y_true, scores))
+
+    def is_one_hot(part: slice) -> bool:
+        with np.errstate(invalid="ignore"):  # infinite scores
+            are_shares = (shares[part] >= 0).all() and (np.abs(shares[part].sum(axis=-1) - 1) < NEAR).all()
+        return bool(are_shares and ((labels[part] == 1).sum(axis=-1) == 1).all())
+
+    # The first rows are enough to rule out most arrays.
+    if len(labels) >= ROWS and is_one_hot(slice(ROWS)) and is_one_hot(slice(None)):
+        warnings.warn(
+            f"y_true {y_true.shape} and {name} {scores.shape}: every row was treated as the samples of a separate "
+            "own; as each row has one label 1, and probabilities that add up to 1, these may be one-hot labels: for "
+            "scores of classes pass y_true.argmax(-1)",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )
+
+
+def _has_classes(labels: tuple[int, ...], scores: tuple[int, ...]) -> bool:
+    """Whether scores have an axis of classes after that of the samples: the number of axes decides.
+
+    Only scores (M, N) of M models with labels (N,) have more axes and no classes.
+    """
+    return len(scores) > len(labels) >= 1 and scores[-2] == labels[-1]
+
+
+def returned(x: Array, backend: Standard, own: Standard) -> Array:
+    """What one library has computed, as an array of the user's; a single number of NumPy is a scalar."""
+    if own is backend:
+        return x[()] if own is NUMPY else x
+    return own.from_host(x)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a real number of Python or NumPy."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

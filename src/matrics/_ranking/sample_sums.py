@@ -1,0 +1,191 @@
+"""Sums over the samples of each true class, from which a state has exact means: losses, and hits of the k highest."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._engine.evaluation import check_options
+from matrics._engine.safety import Safe
+from matrics._ranking.averages import mean_of_defined
+from matrics._ranking.brier import squared_distance
+from matrics._ranking.inputs import ScoredSamples, returned
+from matrics._ranking.log_odds import logistic, softmax
+from matrics._ranking.losses import of_each
+from matrics._ranking.probabilities import missing
+from matrics._ranking.top_k import ranks, share_of_places
+from matrics._states.two_words import two_sum
+
+# Scores in a part of the samples on the host.
+SCORES_AT_ONCE = 2**17
+
+
+class Columns(NamedTuple):
+    """How many columns of sums there are, after the first with the weights of samples."""
+
+    losses: int  # none, or log loss and Brier score
+    hits: int  # one for each k
+
+
+def columns_of(sums: Array, top_k: Array) -> Columns:
+    """What the sums of a state are of."""
+    hits = top_k.shape[-1]
+    return Columns(max(sums.shape[-1] - 1 - hits, 0), hits)
+
+
+def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
+    """Whether a score of each sample is NaN; its losses; how many scores are higher than that of its class, and equal.
+
+    Each is (*B, *S). On the host they are computed for parts of the samples that fit in a cache.
+
+    Parameters
+    ----------
+    samples
+        Labels in range, and scores, or logits.
+    columns
+        What is wanted.
+    are_logits
+        Whether the scores are logits: then losses and the order of the classes are as exact as the logits.
+    """
+    backend, y_true = samples.backend, samples.y_true
+    if backend is not NUMPY or samples.scores.size <= SCORES_AT_ONCE:
+        return _values(samples, columns, are_logits=are_logits)
+    shape, rows = y_true.shape, samples.scores.shape[y_true.ndim :]
+    y_true, scores = y_true.reshape(-1), samples.scores.reshape(-1, *rows)
+    step = max(SCORES_AT_ONCE // math.prod(rows), 1)
+    parts = []
+    for start in range(0, len(y_true), step):
+        here = slice(start, start + step)
+        parts.append(
+            _values(samples._replace(y_true=y_true[here], scores=scores[here]), columns, are_logits=are_logits)
+        )
+    return [np.concatenate(part).reshape(shape) for part in zip(*parts, strict=True)]
+
+
+def _values(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
+    backend, n = samples.backend, samples.num_classes
+    samples = samples._replace(scores=backend.of_bits(samples.scores))
+    xp, wide = backend.xp, backend.widest_float(samples.scores)
+    ordered = samples
+    if are_logits:
+        ordered = samples._replace(scores=xp.astype(samples.scores, wide))
+        logits = ordered.scores
+        samples = samples._replace(scores=logistic(logits, backend) if n is None else softmax(logits, backend))
+    is_missing = missing(samples.scores, backend)
+    if is_missing is None:
+        is_missing = xp.zeros(samples.y_true.shape, dtype=xp.bool)
+    elif n is not None:
+        is_missing = xp.any(is_missing, axis=-1)
+    found = []
+    if columns.losses:
+        samples = samples._replace(scores=xp.astype(samples.scores, wide))
+        losses = [of_each(ordered, "logits") if are_logits else of_each(samples, "y_prob"), squared_distance(samples)]
+        bad = None if are_logits else _no_probabilities(samples)
+        found += losses if bad is None else [xp.where(bad, math.nan, loss) for loss in losses]
+    if columns.hits:
+        found += ranks(ordered)
+    return [is_missing, *(xp.astype(x, wide) for x in found)]
+
+
+def sample_sums(samples: ScoredSamples, is_good: Array, values: list[Array], sums: Array, top_k: Array) -> Array:
+    """The sums of a batch (*B, n, C) in the shape of those of a state.
+
+    Parameters
+    ----------
+    samples
+        Labels in range, and weights.
+    is_good
+        Which samples count.
+    values
+        As from ``values_of``, without the first.
+    sums, top_k
+        Those of the state; of the latter the numbers themselves, (*B, K).
+    """
+    backend, n = samples.backend, sums.shape[-2]
+    xp, batch = backend.xp, tuple(sums.shape[:-2])
+    wide, hits = backend.widest_float(samples.scores), top_k.shape[-1]
+    ones = xp.ones(is_good.shape, dtype=wide, **backend.device_option(is_good))
+    weight = xp.where(is_good, ones if samples.weight is None else xp.astype(samples.weight, wide), 0)
+    if hits:
+        *values, higher, tied = values
+        places = xp.reshape(xp.astype(top_k, wide), (*batch, *(1,) * (higher.ndim - len(batch)), hits))
+        values += [share_of_places(places[..., k], higher, tied, xp) for k in range(hits)]
+    # A sample with weight 0 is ignored, whatever its loss.
+    columns = [weight, *(xp.where(weight == 0, 0, value) * weight for value in values)]
+    number, size = math.prod(batch), math.prod(is_good.shape[len(batch) :])
+    rows = xp.reshape(samples.y_true, (number, size))
+    found = backend.scatter_add(rows, xp.reshape(xp.stack(columns, axis=-1), (number, size, len(columns))), n)
+    return xp.reshape(found, (*batch, n, len(columns)))
+
+
+def _no_probabilities(samples: ScoredSamples) -> Array | None:
+    """Which samples have a score that is not in [0, 1]; None if none is seen to have."""
+    xp, scores = samples.backend.xp, samples.scores
+    if samples.backend.looking_is_free and np.min(scores, initial=0) >= 0 and np.max(scores, initial=1) <= 1:
+        return None  # neither is so for NaN
+    bad = ~((scores >= 0) & (scores <= 1))
+    return bad if samples.num_classes is None else xp.any(bad, axis=-1)
+
+
+def added_sums(sums: Array, remainders: Array, more: Array, backend: Standard) -> tuple[Array, Array]:
+    """The sums with those of a batch, and what float32 has lost in all additions so far."""
+    xp = backend.xp
+    more = xp.astype(more, sums.dtype)
+    if remainders.shape[-1] == 0:
+        return sums + more, remainders
+    total, lost = two_sum(sums, more, backend)
+    return total, remainders + lost
+
+
+class Means(NamedTuple):
+    """The means of a state, computed by NumPy where values are at hand."""
+
+    backend: Standard
+    own: Standard  # the library of the state, to which results return
+    sums: Array
+    losses: int
+    hits: int
+    safe: Safe
+
+    @classmethod
+    def of(cls, state: Any, zero_division: float) -> Means:
+        """What a state keeps."""
+        check_options(zero_division, "nan")
+        own, arrays = as_arrays(sums=state.sums, remainders=state.remainders)
+        views: list[Any] = [own.host_view(array) for array in arrays]
+        is_on_host = all(view is not None for view in views)
+        backend = NUMPY if is_on_host else own
+        sums, remainders = views if is_on_host else arrays
+        sums = sums if remainders.shape[-1] == 0 else sums + remainders
+        return cls(backend, own, sums, *columns_of(state.sums, state.top_k), Safe(backend, float(zero_division)))
+
+    def of_loss(self, which: int) -> Array:
+        """The mean of a loss over all samples (*B,)."""
+        if not self.losses:
+            raise ValueError("expected a state that keeps losses, got one that was made without losses=True")
+        xp = self.backend.xp
+        with self.backend.quiet():
+            return self._finished(self.safe.divide(*(xp.sum(self.sums[..., k], axis=-1) for k in (1 + which, 0))))
+
+    def of_hits(self, average: str) -> Array:
+        """The shares of hits among the k highest scores (*B, K): of all samples, each class, or the mean of these."""
+        if not self.hits:
+            raise ValueError("expected a state that keeps hits among the highest scores, got one made without top_k=")
+        xp = self.backend.xp
+        hits, weight = self.sums[..., 1 + self.losses :], self.sums[..., :1]
+        with self.backend.quiet():
+            if average == "weighted":
+                hits, weight = xp.sum(hits, axis=-2), xp.sum(weight, axis=-2)
+                return self._finished(self.safe.divide(hits, weight + xp.zeros_like(hits)))
+            shares = xp.matrix_transpose(self.safe.divide(hits, weight + xp.zeros_like(hits)))
+            return self._finished(shares if average == "class" else mean_of_defined(shares, None, self.safe))
+
+    def _finished(self, x: Array) -> Array:
+        """A result in the library of the state; NaN if the weight of a class is negative."""
+        xp = self.backend.xp
+        is_valid = xp.all(self.sums[..., 0] >= 0, axis=-1)
+        is_valid = xp.reshape(is_valid, (*is_valid.shape, *(1,) * (x.ndim - is_valid.ndim)))
+        return returned(xp.where(is_valid, x, math.nan), self.backend, self.own)

@@ -1,0 +1,287 @@
+"""Every threshold: confusion matrices, and any measure of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, as_arrays
+from matrics._arrays.frames import is_frame
+from matrics._catalogue.record import Metric
+from matrics._counting.labels import label_dtype
+from matrics._engine.evaluation import evaluate
+from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._ranking.inputs import ScoredSamples, read
+from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
+from matrics._ranking.prevalence import at_shares, read_shares
+from matrics._ranking.rows import Points, SampleRows, as_rows, points
+from matrics._stacks.prevalence import PrevalenceLike
+from matrics.typing import ArrayLike
+
+_NAN = "thresholds: expected numbers, got NaN at {}"
+
+
+class ThresholdCurve(NamedTuple):
+    """Measures at every threshold, from the highest to the lowest; ``curve["f1"]`` is ``curve.values["f1"]``.
+
+    Parameters
+    ----------
+    thresholds : array, shape (*B, T)
+        Samples with a score of at least this are predicted as positive; infinite if no sample is predicted as positive.
+    values : dict of str to array
+        The measures, keyed as given, each of shape (*B, T).
+    """
+
+    thresholds: Array
+    values: dict[str, Array]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        """The values of a measure by its key, or one of the two fields by its position."""
+        return self.values[key] if isinstance(key, str) else tuple(self)[key]
+
+
+def threshold_confusion_matrix(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    thresholds: ArrayLike,
+    *,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+) -> Any:
+    """Count samples into a 2×2 confusion matrix at every threshold, in one pass over the scores.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1, or of each of n classes, each compared with the rest. Scores with one axis
+        more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
+    thresholds : array_like, shape (T,)
+        In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
+        scores.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
+        the rest.
+    sample_weight : array_like, optional
+        A weight for each sample, finite and not negative.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out; their scores and weights may have any value.
+
+    Returns
+    -------
+    array, shape (*B, T, 2, 2), or (*B, n, T, 2, 2) of n classes
+        Integers; floats if weighted. The positive class is the second. With a NaN score all cells of its batch element
+        are -1, or NaN if weighted, which makes every measure of them NaN.
+
+    Raises
+    ------
+    TypeError
+        Labels are not integers, or scores not floating.
+    ValueError
+        The shapes do not fit; or a label is out of range, or a weight negative, NaN or infinite, or a threshold NaN,
+        where looking is free (NumPy arrays, CPU tensors, concrete JAX arrays on the CPU).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.confusion_matrix([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0.2, 0.5])
+    array([[[1, 1],
+            [0, 2]],
+    <BLANKLINE>
+           [[2, 0],
+            [1, 1]]])
+    """
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples, _, cm = _at(samples, y_true, y_score, thresholds)
+    return samples.finish(cm)
+
+
+def threshold_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    thresholds: ArrayLike | None = None,
+    unique: bool = False,
+    positive: Hashable = None,
+    prevalence: PrevalenceLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> ThresholdCurve:
+    """Any measures at every threshold.
+
+    Parameters
+    ----------
+    y_true, y_score, positive, sample_weight, ignore_index
+        See :func:`matrics.ranking.confusion_matrix`.
+    metrics : str, Metric, or several of them, default "core"
+        As in :func:`matrics.score`. A per-class measure without an average is the value of the positive class
+        (``"recall"`` is ``"recall:binary"``); the mean over both classes is ``"recall:macro"``. The weight of
+        ``"net_benefit"`` is the odds of each threshold if scores are probabilities.
+    thresholds : array_like, shape (T,), optional
+        If left out, all thresholds between scores: infinity, where no sample is predicted as positive, and then every
+        score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
+        last of them, so that shapes do not depend on the values.
+    unique : bool, default False
+        Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of the positive class where the results are meant for, if it is another than that of the samples, as
+        in :func:`matrics.transform.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one class.
+    zero_division : float, default NaN
+        The value of undefined measures.
+    workers : int, default 1
+        Number of threads on the host, as in :func:`matrics.score`.
+
+    Returns
+    -------
+    ThresholdCurve
+        ``thresholds`` and ``values``, a dict keyed by metric as given; each of shape (*B, T), or (*B, n, T) of n
+        classes, each against the rest. A NaN score makes its batch element NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.confusion_matrix` and :func:`matrics.score`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> curve = matrics.ranking.threshold_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], ["recall", "mcc"])
+    >>> curve.thresholds
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    >>> curve["recall"]
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> curve["mcc"].round(2)
+    array([ nan, 0.58, 0.  , 0.58,  nan])
+    """
+    if unique and thresholds is not None:
+        raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples, shares = read_shares(prevalence, samples)
+    chosen = resolve_at_thresholds(metrics, samples.classes)
+    refuse_others(chosen, samples)
+    if thresholds is None:
+        limits, cm = all_thresholds(samples, unique=unique)
+    else:
+        samples, limits, cm = _at(samples, y_true, y_score, thresholds)
+        limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
+    cm = at_shares(cm, shares, samples.backend)
+    if shares is not None:
+        limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
+    functions = [metric.bind() for several in chosen.values() for metric in several]
+    values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+    found = together(chosen, values, limits, samples.backend)
+    return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
+
+
+def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
+    """The samples with these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
+    # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
+    of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy") or is_frame(y_true)
+    beside = {} if of_labels else {"y_true": y_true}
+    own, (*_, given) = as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
+    if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
+        raise ValueError(
+            f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
+        )
+    given = own.detached(given)
+    view = own.host_view(given)
+    samples = samples.moved(own) if view is None else samples._replace(own=own)
+    rows, shape = as_rows(samples)
+    backend = rows.backend
+    if view is not None and np.isnan(view).any():
+        raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
+    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    with backend.quiet():
+        cm = _matrices(*_counts_at(rows, limits), rows)
+    if samples.weight is not None and samples.is_weighted:
+        cm = backend.xp.astype(cm, samples.weight.dtype)
+    return samples, limits, backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
+
+
+def _beside(y_score: Any, thresholds: Any) -> Any:
+    """Thresholds of a list as an array with scores on a device or in compiled code; anything else unchanged.
+
+    There an array of NumPy is refused, and torch.compile follows none.
+    """
+    if not isinstance(thresholds, (list, tuple)) or not all(isinstance(limit, (int, float)) for limit in thresholds):
+        return thresholds
+    backend, (y_score,) = as_arrays(y_score=y_score)
+    if backend.host_view(backend.detached(y_score)) is not None:
+        return thresholds
+    if any(math.isnan(limit) for limit in thresholds):
+        raise ValueError(_NAN.format([math.isnan(limit) for limit in thresholds].index(True)))
+    return backend.constant([thresholds], backend.to_float(y_score))[0, :]
+
+
+def all_thresholds(samples: ScoredSamples, *, unique: bool = False) -> tuple[Array, Array]:
+    """The thresholds (*B, T) of samples and the matrices there, in the library that computes."""
+    rows, shape = as_rows(samples)
+    backend = rows.backend
+    found = points(rows, with_thresholds=True, with_rest=True)
+    if unique:
+        found = _without_repeats(found, shape)
+    limits = found.thresholds
+    cm = _matrices([found.tn, found.fp], [found.fn, found.tp], rows)
+    return backend.xp.reshape(limits, (*shape, *cm.shape[1:2])), backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
+
+
+def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
+    if found.backend is not NUMPY:
+        raise TypeError(
+            "unique=True makes shapes depend on values: it is for arrays on the CPU, outside jit, compile and vmap"
+        )
+    if shape != ():
+        raise ValueError(f"unique=True: expected the scores of one curve, got shape {shape}")
+    kept = np.flatnonzero(found.is_last[0])
+    limits = None if found.thresholds is None else found.thresholds[:, kept]
+    tp, fp, fn, tn = (None if x is None else x[:, kept] for x in (found.tp, found.fp, found.fn, found.tn))
+    return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, is_last=found.is_last[:, kept])
+
+
+def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:
+    """Matrices (R, T, 2, 2) of their rows; matrices of invalid samples are invalid, and their measures NaN."""
+    backend, xp = rows.backend, rows.backend.xp
+    cm = xp.stack([xp.stack(cells, axis=-1) for cells in (true_0, true_1)], axis=-2)
+    if backend is NUMPY and not rows.spoiled.any():
+        return cm
+    marker = math.nan if backend.is_float(cm) else -1
+    return xp.where(rows.spoiled[:, None, None, None], marker, cm)
+
+
+def _counts_at(rows: SampleRows, limits: Array) -> tuple[list[Array], list[Array]]:
+    """Rows [tn, fp] and [fn, tp], each (R, T), at thresholds in any order: a histogram, added up from both ends."""
+    backend, xp = rows.backend, rows.backend.xp
+    count, number = rows.scores.shape[0], limits.shape[0]
+    order = xp.argsort(limits)
+    ascending = xp.take(limits, order)
+    places = xp.searchsorted(ascending, xp.reshape(rows.scores, (-1,)), side="right")  # thresholds up to the score
+    bins = xp.astype(xp.reshape(places, rows.scores.shape), label_dtype(rows.scores, backend)) * 2
+    bins = bins + xp.astype(rows.positive, bins.dtype)
+    dtype = bins.dtype if rows.weight is None else rows.weight.dtype
+    counts = backend.count(bins, count, 2 * (number + 1), rows.weight, dtype=dtype)
+    counts = xp.reshape(counts, (count, number + 1, 2))
+    below = backend.running_sum(counts[:, :-1, :], axis=1)
+    above = xp.flip(backend.running_sum(xp.flip(counts[:, 1:, :], axis=1), axis=1), axis=1)
+    back = xp.argsort(order)
+    below, above = xp.take(below, back, axis=1), xp.take(above, back, axis=1)
+    return [below[:, :, 0], above[:, :, 0]], [below[:, :, 1], above[:, :, 1]]

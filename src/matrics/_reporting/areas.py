@@ -1,0 +1,164 @@
+"""Measures of the scores of each model: areas under curves, and the quality of the probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrics._ranking.calibration import expected_calibration_error
+from matrics._ranking.inference.compare import compare_rankings
+from matrics._ranking.inference.interval import ranking_interval
+from matrics._ranking.inference.measured import formula_of
+from matrics._ranking.inference.names import read_measures
+from matrics._reporting.data import Data
+from matrics._reporting.leaderboard import IntervalSettings, repeats
+from matrics._reporting.limited import Limited
+from matrics._reporting.wording import listed
+from matrics._uncertainty.results import Interval
+
+__all__ = ["BINS", "ModelScores", "area_test", "best_area", "model_scores"]
+
+AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
+# Of the calibration error, with equal numbers of samples.
+BINS = 15
+# Of more models all differences take too long.
+MOST_MODELS = 60
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """Measures of the scores of a model: of one positive class, or the mean over classes, each against the rest.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    roc_auc, low, high : float
+        The area under the ROC curve with its limits.
+    average_precision : float
+        Of precision over recall.
+    prevalence : float
+        The share of the positive class; NaN for the mean over classes.
+    log_loss, brier_score, calibration_error : float
+        Of probabilities; NaN for other scores.
+    limits : dict of str to tuple of float
+        The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN where there are none.
+    status : int
+        The code of :class:`matrics.IntervalStatus` of the area.
+    methods : dict of str to str
+        How the limits of each measure were formed.
+    """
+
+    model: str
+    roc_auc: float
+    low: float
+    high: float
+    average_precision: float
+    prevalence: float
+    log_loss: float
+    brier_score: float
+    calibration_error: float
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    status: int = 0
+    methods: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def area(self) -> Limited:
+        """The area under the ROC curve with its limits."""
+        return Limited(self.roc_auc, self.low, self.high, self.status)
+
+
+def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
+    """The measures of the scores of all models, in the order of the data."""
+    if data.scores is None:
+        return []
+    return [_of_model(data, k, manner) for k in range(len(data.models))]
+
+
+def best_area(data: Data, manner: IntervalSettings) -> str:
+    """Which model has the largest area under the ROC curve, and which are not significantly different; in a sentence.
+
+    Empty unless all models have scored the same samples.
+    """
+    number = len(data.models)
+    if data.scores is None or data.paired is None or not 2 <= number <= MOST_MODELS:
+        return ""
+    true = data.scores.by_model[0][0]
+    if len(np.unique(true)) < 2:
+        return ""
+    _, values = _sides(data, 0)
+    scores = np.stack([_sides(data, k)[1] for k in range(number)])
+    labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
+    options: dict[str, Any] = {"level": manner.level, "rng": manner.seed, "clusters": _clusters(data)}
+    found = compare_rankings(labels, scores, "roc_auc", **options)["roc_auc"]
+    if np.isnan(found.intervals.estimate).all():
+        return ""
+    if np.ptp(found.intervals.estimate) == 0:
+        return "All models have the same area under the ROC curve."
+    best = int(np.nanargmax(found.intervals.estimate))
+    tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
+    same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""
+    test = f"{area_test(data)}{', corrected for all pairs' if number > 2 else ''}"
+    return f"{data.models[best]} has the largest area under the ROC curve{same} ({test})."
+
+
+def area_test(data: Data) -> str:
+    """The test of areas of models on the same samples, in words."""
+    if data.scores is None or len(data.scores.positives) > 1:
+        return "a test by the influence of each sample on the mean over classes"
+    return "DeLong's test on the same samples" if repeats(data) == 1 else "Obuchowski's test, with samples as clusters"
+
+
+def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
+    scores = data.scores
+    assert scores is not None  # noqa: S101 (the caller has looked)
+    true, values = _sides(data, model)
+    has_classes = values.ndim == 2
+    names = (*AREAS, *(LOSSES if scores.are_probabilities else ()))
+    # The average of the areas is over the classes that have a column, and one alone is a side.
+    options: dict[str, Any] = {"level": manner.level, "clusters": _clusters(data)}
+    found = ranking_interval(true, values, names, **options)
+    nan, none = np.float64(math.nan), np.int64(0)
+    nothing = Interval(nan, nan, nan, nan, none, none)
+    calibration = (
+        float(expected_calibration_error(true, values, bins="mass", num_bins=BINS))
+        if scores.are_probabilities
+        else math.nan
+    )
+    parts = {name: found.get(name, nothing) for name in (*AREAS, *LOSSES)}
+    area = parts["roc_auc"]
+    return ModelScores(
+        model=data.models[model],
+        roc_auc=float(area.estimate),
+        low=float(area.low),
+        high=float(area.high),
+        average_precision=float(parts["average_precision"].estimate),
+        prevalence=math.nan if has_classes else float(true.mean()),
+        log_loss=float(parts["log_loss"].estimate),
+        brier_score=float(parts["brier_score"].estimate),
+        calibration_error=calibration,
+        limits={name: (float(one.low), float(one.high)) for name, one in parts.items() if name != "roc_auc"},
+        status=int(area.status),
+        methods={
+            name: formula_of(measure, "auto") for name, measure in read_measures(names, are_probabilities=True).items()
+        },
+    )
+
+
+def _sides(data: Data, model: int) -> tuple[Any, Any]:
+    """The labels and scores of a model: of 0 and 1 and one column, or of classes and a column for each."""
+    scores = data.scores
+    assert scores is not None  # noqa: S101 (the callers have looked)
+    true, values = scores.by_model[model]
+    if len(scores.positives) == 1:
+        return (true == scores.positives[0]).astype(np.int64), values[:, 0]
+    # The labels have to be the numbers of the columns.
+    return true, values[:, np.argsort(scores.positives)]
+
+
+def _clusters(data: Data) -> Any:
+    """The sample of each prediction, where samples are repeated."""
+    return data.paired.samples if data.paired is not None and repeats(data) > 1 else None

@@ -1,0 +1,344 @@
+"""Warnings and notes of a report: few samples, undefined values, different class sizes, random guesses."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from matrics._reporting.areas import ModelScores
+from matrics._reporting.data import Data
+from matrics._reporting.group_findings import shares_of_classes
+from matrics._reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
+from matrics._reporting.wording import amount, capital, count, listed, number, percent, short
+from matrics._uncertainty.interval import interval
+from matrics._uncertainty.results import IntervalStatus
+from matrics.typing import NumPyArray
+
+__all__ = ["Caution", "cautions"]
+
+FEW_CLASSES = 20
+FEW = 20  # samples of a class, below which limits may miss the truth
+RARE = 0.001  # p-value below which class proportions count as different
+SHIFT = 0.05  # and the share of samples that would have to change their class
+MOSTLY = 0.8  # share of one class above which accuracy is misleading
+MOST_ALIKE = 5  # groups of models with the same matrix that are named
+MANY_MODELS = 5  # number of models above which the best value is biased upwards by the selection
+
+
+class Caution(NamedTuple):
+    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers.
+
+    The first sentence of a warning is a separate field, because names in it may contain full stops. ``about`` is the
+    section of the page with the rows behind it.
+    """
+
+    gravity: Literal["warning", "note"]
+    first: str
+    rest: str = ""
+    about: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.first} {self.rest}".rstrip()
+
+
+def cautions(
+    data: Data,
+    found: Leaderboard,
+    scores: Sequence[ModelScores],
+    same: Sequence[Sequence[str]],
+    manner: IntervalSettings,
+) -> list[Caution]:
+    """All warnings, the warnings before the notes."""
+    told = [
+        *_about("classes", _few_samples(data)),
+        *_about("leaderboard", _undefined(data, found)),
+        *_about("matrices", _one_class(data)),
+        *_about("matrices", _shifts(data)),
+        *_about("methods", _of_pairing(data)),
+        *_about("groups", _of_groups(data)),
+        *_about("leaderboard", _of_the_comparison(data, found)),
+        *_about("leaderboard", _at_chance(data, manner)),
+        *_about("scores", _of_scores(data, scores)),
+        *_about("leaderboard", _alike(data, same)),
+    ]
+    return sorted(told, key=lambda one: one.gravity != "warning")
+
+
+def _about(section: str, told: Iterator[Caution]) -> Iterator[Caution]:
+    return (one._replace(about=section) for one in told)
+
+
+def _few_samples(data: Data) -> Iterator[Caution]:
+    smallest = data.sizes.min(axis=0)
+    effective = "" if data.weighted is None else "effective "
+    if data.paired is not None and repeats(data) > 1:  # one sample is one, however often it was predicted
+        pairs = np.unique(np.stack([data.paired.true, data.paired.samples]), axis=1)
+        smallest = np.bincount(pairs[0], minlength=len(data.classes))
+    few = [k for k in np.argsort(smallest, kind="stable") if smallest[k] < FEW]
+    if few:
+        parts = [f"{short(data.classes[k])} ({amount(smallest[k])})" for k in few]
+        where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
+        yield Caution(
+            "warning",
+            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} {effective}samples"
+            f"{where}: "
+            f"{listed(parts)}.",
+            "Their recalls and all averages over classes are uncertain, and their limits may be too narrow.",
+        )
+    distinct = data.totals.min() / repeats(data)
+    be, what = "is" if distinct == 1 else "are", f"{effective or 'distinct '}sample"
+    n = len(data.classes)
+    if distinct < FEW * n * n:
+        yield Caution(
+            "note",
+            f"There {be} {count(distinct, what)} for {count(n * n, 'cell')} of a matrix. Below {FEW} for each "
+            "cell, limits of measures other than proportions may be too narrow.",
+        )
+    never = [
+        f"{data.classes[k]} by {data.models[model]}"
+        for model, matrix in enumerate(data.matrices)
+        for k in np.flatnonzero((matrix.sum(axis=0) == 0) & (matrix.sum(axis=1) > 0))
+    ]
+    if never:
+        yield Caution("warning", f"Never predicted, so that their precision is undefined: {listed(never)}.")
+
+
+def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
+    for name, verdict in found.verdicts.items():
+        missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
+        if missing:
+            reason = found.metrics[name].undefined
+            yield Caution(
+                "warning",
+                f"{capital(verdict.title)} is undefined for {listed(missing)}.",
+                f"It has no value in these cases: {reason}.",
+            )
+
+
+def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
+    """Models whose lower limit is not above the score of a random guess with the same class sizes."""
+    totals = np.maximum(data.matrices.sum((-2, -1)), 1)
+    if len(data.classes) <= FEW_CLASSES:
+        lows, guessed = _lows(data, "mcc", manner), np.zeros(len(data.models))
+    else:  # the limits of mcc would take long
+        lows = _lows(data, "accuracy", manner)
+        guessed = (data.matrices.sum(-1) * (data.matrices.sum(-2) / totals[:, None])).sum(-1) / totals
+    at_chance = lows <= guessed
+    names = [data.models[k] for k in np.flatnonzero(at_chance)]
+    if names:
+        yield Caution(
+            "warning",
+            f"Not significantly better than guessing: {listed(names)}.",
+            "Differences between them may be chance." if len(names) > 1 else "",
+        )
+
+
+def _lows(data: Data, measure: str, manner: IntervalSettings) -> NumPyArray:
+    """The lower limits of all models; where samples are repeated, those for samples as clusters."""
+    if repeats(data) == 1:
+        squares = None if data.weighted is None else data.weighted.squares
+        (one,) = interval(data.matrices, measure, level=manner.level, squared_weights=squares, workers=-1).values()
+        return np.asarray(one.low)
+    found = []
+    for model in range(len(data.models)):
+        cells, options = cells_of(data, model)
+        (one,) = interval(cells, measure, level=manner.level, **options).values()
+        found.append(float(one.low))
+    return np.asarray(found)
+
+
+def _one_class(data: Data) -> Iterator[Caution]:
+    sizes = data.matrices.sum(axis=(0, -1))
+    share = sizes.max() / max(sizes.sum(), 1)
+    if share >= MOSTLY:
+        name = short(data.classes[int(sizes.argmax())])
+        yield Caution(
+            "warning",
+            f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
+            f"{number(share)}.",
+            "Prefer balanced accuracy or MCC to accuracy here.",
+        )
+
+
+def _shifts(data: Data) -> Iterator[Caution]:
+    if data.weighted is not None:  # tests of counts do not apply to weights
+        return
+    sizes = data.matrices.sum(axis=-1)
+    totals = sizes.sum(axis=-1)
+    if len(set(totals.tolist())) > 1:
+        low, high = int(totals.argmin()), int(totals.argmax())
+        yield Caution(
+            "warning",
+            f"Models have different numbers of samples, from {amount(totals[low])} ({short(data.models[low])}) to "
+            f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same samples.",
+        )
+    if data.paired is None:
+        yield from _shifted("models", list(data.models), sizes, data.classes)
+    groups = shares_of_classes(data)
+    column = "" if data.groups is None else short(data.groups.column)
+    # Repeated samples are no more evidence for it than one each; nor are the predictions of several models.
+    times = repeats(data) * (len(data.models) if data.paired is not None or data.same_labels else 1)
+    names = [f"{column} {name}" for name, _ in groups]
+    yield from _shifted("groups", names, [one / times for _, one in groups], data.classes)
+
+
+def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], classes: Sequence[str]) -> Iterator[Caution]:
+    """Whether the shares of the true classes differ by more than chance, by a test and by a size."""
+    table = np.asarray([one for one in sizes if one.sum() > 0], np.float64)
+    if len(table) < 2 or (table.sum(axis=0) > 0).sum() < 2:
+        return
+    stats = importlib.import_module("scipy.stats")
+    p_value = float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0], correction=False).pvalue)
+    shares, pooled = table / table.sum(axis=1, keepdims=True), table.sum(axis=0) / table.sum()
+    moved = np.abs(shares - pooled).sum(axis=1) / 2
+    if p_value >= RARE or moved.max() < SHIFT:
+        return
+    k = int(np.ptp(shares, axis=0).argmax())
+    kept = [name for name, one in zip(names, sizes, strict=True) if one.sum() > 0]
+    low, high = int(shares[:, k].argmin()), int(shares[:, k].argmax())
+    yield Caution(
+        "warning",
+        f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
+        f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
+        f"{short(kept[high])}.",
+        "Do not compare measures that depend on class sizes between them.",
+    )
+
+
+def _of_pairing(data: Data) -> Iterator[Caution]:
+    times = repeats(data)
+    if data.paired is not None and times > 1:
+        number_of = data.paired.number
+        yield Caution(
+            "note",
+            f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
+            "sample are not independent: intervals and comparisons treat samples, not rows, as independent. How much "
+            "the trainings themselves vary, such as with seeds and folds, is known from few repeats only.",
+        )
+    if data.same_labels:
+        yield Caution(
+            "note",
+            "All models have the same true labels in the same order, so they probably predicted the same samples. They "
+            "were compared as if the samples were independent, which is less sharp: name the column of the samples "
+            "(paired_on) if there is one.",
+        )
+    elif data.paired is None and len(data.models) > 1 and data.rows is not None:
+        yield Caution(
+            "note",
+            "The models were treated as tested on different samples. If samples are shared, or occur several times, "
+            "name the column of the samples (paired_on).",
+        )
+
+
+def _of_groups(data: Data) -> Iterator[Caution]:
+    if data.groups is None:
+        return
+    sizes = data.groups.matrices.sum(axis=(-2, -1)).max(axis=0) / repeats(data)
+    filled = sizes > 0
+    few = [k for k in np.argsort(sizes, kind="stable") if 0 < sizes[k] < FEW]
+    if few:
+        parts = [f"{short(data.groups.names[k])} ({amount(sizes[k])})" for k in few]
+        yield Caution(
+            "warning",
+            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
+            f"{listed(parts)}.",
+            "Their values are uncertain, and their limits may be too narrow.",
+        )
+    if filled.sum() > 2:
+        yield Caution(
+            "note",
+            f"The best and the worst of {int(filled.sum())} groups differ by chance, too. So the test of their "
+            "difference is corrected for all pairs of groups (Bonferroni).",
+        )
+    if repeats(data) > 1:
+        yield Caution(
+            "warning",
+            "Limits of groups treat the predictions of one sample as independent, and are too narrow; "
+            "significant differences between groups may be due to chance.",
+        )
+
+
+def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
+    models = len(data.models)
+    if models >= MANY_MODELS:
+        yield Caution(
+            "warning",
+            f"The best of {models:,} models was chosen on the same samples that score it, so its value is likely to be "
+            "too high.",
+            "Score the chosen model again on new samples.",
+        )
+    if len(found.compared) < models:
+        tied = len(found.tied)
+        yield Caution(
+            "warning" if tied == len(found.compared) else "note",
+            f"Only the {len(found.compared)} models with the best {found.title} were compared with each other"
+            + (
+                ", and none of them is significantly worse than the best: some of the others may not be either."
+                if tied == len(found.compared)
+                else "."
+            ),
+        )
+    if 0 < found.num < LEAST_NUM:
+        yield Caution(
+            "warning",
+            f"Models were compared by {count(found.num, 'replicate')} only: which differ significantly depends on the "
+            "draw.",
+            f"Take {LEAST_NUM:,} or more (num).",
+        )
+    if len(found.judged) < len(found.verdicts):
+        judged = listed(found.titles(found.judged))
+        others = listed(found.titles(name for name in found.verdicts if name not in found.judged))
+        yield Caution(
+            "note",
+            f"With {len(data.classes)} classes, limits and comparisons were computed for {judged} only; "
+            f"for {others} they would take minutes.",
+        )
+    code = int(max(found.verdict.status[found.compared], default=0))
+    status = next(one for one in IntervalStatus if one == code)
+    if status > IntervalStatus.FEW_SAMPLES:
+        yield Caution("note", f"Limits of {found.title} of at least one model: {status.sentence}.")
+
+
+def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
+    if data.scores is None:
+        return
+    if not data.scores.are_probabilities:
+        yield Caution(
+            "note", "The scores are no probabilities, so calibration, log loss and Brier score are not shown."
+        )
+    unknown = [one.model for one in scores if math.isnan(one.roc_auc)]
+    if unknown:
+        yield Caution(
+            "warning",
+            f"The ROC area of {listed(unknown)} is undefined: a class has no samples there, or all of them.",
+        )
+    infinite = [one.model for one in scores if math.isinf(one.log_loss)]
+    if infinite:
+        yield Caution(
+            "warning", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
+        )
+    if data.from_scores:
+        yield Caution("note", data.from_scores)
+
+
+def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
+    for family in same:
+        yield Caution(
+            "note",
+            f"{capital(listed(family))} order all {len(data.models)} models alike: here they are one piece of "
+            f"evidence, not {len(family)}.",
+        )
+    seen: dict[bytes, list[str]] = {}
+    for name, matrix in zip(data.models, data.matrices, strict=True):
+        seen.setdefault(np.ascontiguousarray(matrix).tobytes(), []).append(name)
+    alike = [names for names in seen.values() if len(names) > 1]
+    for names in alike[:MOST_ALIKE]:
+        yield Caution("note", f"{listed(names)} have the same confusion matrix: are they the same predictions?")
+    if len(alike) > MOST_ALIKE:
+        yield Caution("note", f"So have the models of {len(alike) - MOST_ALIKE} more groups.")

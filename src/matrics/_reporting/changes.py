@@ -1,0 +1,206 @@
+"""What changed since an older page: each page has its values as JSON, which a later report reads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matrics._quoting import quoted
+from matrics._reporting.data import Data
+from matrics._reporting.findings import Findings
+from matrics._reporting.wording import count, listed, number, short
+
+__all__ = ["Change", "Changes", "changes_since", "stored_values"]
+
+ELEMENT = "matrics-values"
+TEXTS = ("data", "date", "sha256", "first")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One model in both reports: the old and the new value of each measure that both have."""
+
+    model: str
+    values: list[tuple[float, float]]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether any value is another."""
+        return any(_differ(*pair) for pair in self.values)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The differences to an older report.
+
+    Parameters
+    ----------
+    since : str
+        The name of the older page, and the date of its data.
+    measures : list of str
+        The measures that both have.
+    models : list of Change
+        The models that both have, in the order of the new leaderboard.
+    sentences : list of str
+        What changed, in words.
+    """
+
+    since: str
+    measures: list[str]
+    models: list[Change]
+    sentences: list[str]
+
+
+def stored_values(data: Data, found: Findings) -> str:
+    """The values of all models as JSON, for the reports that come after this one."""
+    board = found.leaderboard
+    return json.dumps(
+        {
+            "data": data.origin.name,
+            "date": data.origin.date,
+            "sha256": data.origin.checksum,
+            "first": board.verdict.label,
+            "order": [data.models[k] for k in board.order],
+            "measures": [verdict.label for verdict in board.verdicts.values()],
+            "values": [
+                [_plain(float(verdict.estimate[k])) for verdict in board.verdicts.values()] for k in board.order
+            ],
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def changes_since(path: str | Path, data: Data, found: Findings) -> Changes:
+    """The differences between a report on these data and the page of an older one.
+
+    Raises
+    ------
+    ValueError
+        The file is not a page of ``matrics report`` that has its values.
+    """
+    path = Path(path)
+    old = _read(path)
+    board = found.leaderboard
+    before = dict(zip(old["order"], old["values"], strict=True))
+    names = {verdict.label: verdict for verdict in board.verdicts.values()}
+    shared = [label for label in old["measures"] if label in names]
+    places = [old["measures"].index(label) for label in shared]
+    models = [
+        Change(
+            short(data.models[k]),
+            [
+                (_number(before[data.models[k]][place]), float(names[label].estimate[k]))
+                for label, place in zip(shared, places, strict=True)
+            ],
+        )
+        for k in board.order
+        if data.models[k] in before
+    ]
+    since = f"{short(path.name)}{', data of ' + short(old['date'].partition(' ')[0]) if old['date'] else ''}"
+    return Changes(
+        since,
+        [names[label].title for label in shared],
+        models,
+        _sentences(old, data, found, [names[label].title for label in shared], models),
+    )
+
+
+def _sentences(old: Any, data: Data, found: Findings, measures: list[str], models: list[Change]) -> list[str]:
+    told = []
+    if old["sha256"] == data.origin.checksum:
+        told.append("The data are the same, byte by byte.")
+    board = found.leaderboard
+    best = data.models[board.order[0]]
+    is_ranked = board.verdict.best is not None and board.verdict.label == old["first"] and old["order"]
+    if is_ranked and old["order"][0] != best:
+        told.append(f"{short(best)} is best now; it was {short(old['order'][0])}.")
+    for what, names in (
+        ("New", [name for name in data.models if name not in old["order"]]),
+        ("No longer there", [name for name in old["order"] if name not in data.models]),
+    ):
+        if names:
+            told.append(f"{what}: {listed(names)}.")
+    if not measures:
+        told.append("The two reports have no measure in common.")
+    elif models and not any(one.is_one for one in models):
+        told.append("No value of a model that both have is different.")
+    elif models:
+        changed = [one for one in models if one.is_one]
+        pairs = [
+            (_size(pair), measure, one.model, pair)
+            for one in changed
+            for measure, pair in zip(measures, one.values, strict=True)
+        ]
+        _, measure, model, (before, now) = max(pairs, key=lambda pair: pair[0])
+        told.append(
+            f"{count(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
+            f"{model}, from {number(before)} to {number(now)}."
+        )
+    return told
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = path.read_text("utf-8", errors="replace")
+    # Searched as plain text: a regular expression would begin anew at each tag of a page that has no end.
+    stored, end, _ = text.partition(f'<script type="application/json" id="{ELEMENT}">')[2].partition("</script>")
+    values: Any = None
+    if end:
+        with contextlib.suppress(ValueError, RecursionError):
+            values = json.loads(stored)
+    if not _is_complete(values):
+        raise ValueError(
+            f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"
+        )
+    return dict(values)
+
+
+def _is_complete(values: Any) -> bool:
+    """Whether these are values as ``stored_values`` writes them."""
+    if not isinstance(values, dict) or not all(isinstance(values.get(name), str) for name in TEXTS):
+        return False
+    for name in ("order", "measures"):
+        found = values.get(name)
+        if (
+            not isinstance(found, list)
+            or not all(isinstance(one, str) for one in found)
+            or len(set(found)) < len(found)
+        ):
+            return False
+    rows = values.get("values")
+    if not isinstance(rows, list) or len(rows) != len(values["order"]):
+        return False
+    return all(
+        isinstance(row, list) and len(row) == len(values["measures"]) and all(map(_is_value, row)) for row in rows
+    )
+
+
+def _is_value(one: Any) -> bool:
+    if isinstance(one, int) and not isinstance(one, bool):
+        return abs(one) < 2**1000  # and no number that floats do not have
+    return one is None or isinstance(one, float) or one in ("inf", "-inf")
+
+
+def _plain(value: float) -> float | str | None:
+    """A number of JSON, which has neither NaN nor infinities."""
+    return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+
+
+def _number(value: float | str | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _size(pair: tuple[float, float]) -> float:
+    """How far apart values are; one that is defined and one that is not are farthest."""
+    if pair[0] == pair[1] or (math.isnan(pair[0]) and math.isnan(pair[1])):
+        return 0.0
+    return math.inf if math.isnan(pair[0]) or math.isnan(pair[1]) else abs(pair[1] - pair[0])
+
+
+def _differ(before: float, now: float) -> bool:
+    """Whether a table shows two values."""
+    return number(before) != number(now)

@@ -1,0 +1,216 @@
+"""All findings of a report, computed by the library and stored as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrics._reporting.areas import ModelScores, best_area, model_scores
+from matrics._reporting.cautions import Caution, cautions
+from matrics._reporting.classes import ModelClasses, hardest_classes, model_classes
+from matrics._reporting.data import Data
+from matrics._reporting.detection import Detection, detection
+from matrics._reporting.disagreements import (
+    Blindness,
+    Limitation,
+    Winner,
+    blindness,
+    compared_measures,
+    duplicates,
+    limitations,
+    winners,
+)
+from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
+from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
+from matrics._reporting.methods import methods
+from matrics._reporting.wording import amount, between, capital, count, listed, number, short
+from matrics._study.agreement import Agreement
+
+__all__ = ["Findings", "find"]
+
+BEST_MODELS = 3  # models whose classes and groups are shown
+FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings of a report.
+
+    Parameters
+    ----------
+    summary : list of str
+        Three sentences: the data, the best model, and the first warning.
+    read : list of str
+        A description of the data, in sentences.
+    leaderboard : Leaderboard
+        All models by all measures.
+    detection : Detection or None
+        For two classes, one of them positive: sensitivity, specificity and predictive values of all models.
+    best : list of int
+        The models that are shown in detail, the best first.
+    classes : list of ModelClasses
+        What each of these gets wrong.
+    hardest : list of str
+        The classes that many models get wrong, in sentences.
+    winners : list of Winner
+        The best model by each measure.
+    blindness : list of Blindness
+        What each measure cannot see.
+    limitations : list of Limitation
+        The same, each sentence once, with the measures for which it is so.
+    agreement : Agreement or None
+        How far the measures agree about the models.
+    scores : list of ModelScores
+        Measures of scores.
+    best_area : str
+        Which model has the largest area under the ROC curve, where all have scored the same samples; or empty.
+    groups : list of ModelGroups
+        The differences between groups.
+    group_tables : list of GroupTable
+        Measures of each group by the models that are shown in detail.
+    cautions : list of Caution
+        Warnings and notes.
+    methods : str
+        A paragraph to paste into a paper.
+    references : list of str
+        The references of the paragraph on methods.
+    """
+
+    summary: list[str]
+    read: list[str]
+    leaderboard: Leaderboard
+    detection: Detection | None
+    best: list[int]
+    classes: list[ModelClasses]
+    hardest: list[str]
+    winners: list[Winner]
+    blindness: list[Blindness]
+    limitations: list[Limitation]
+    agreement: Agreement | None = field(repr=False)
+    scores: list[ModelScores]
+    best_area: str
+    groups: list[ModelGroups]
+    group_tables: list[GroupTable]
+    cautions: list[Caution]
+    methods: str
+    references: list[str]
+
+
+def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Findings:
+    """Compute all of it."""
+    board = leaderboard(data, metrics, manner)
+    best = board.order[: BEST_MODELS if len(data.classes) <= FEW_CLASSES else 2]
+    agreed = compared_measures(data, board)
+    scores = model_scores(data, manner)
+    won = winners(data, board)
+    told = cautions(data, board, scores, duplicates(agreed), manner)
+    blind = [blindness(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
+    of_areas = best_area(data, manner)
+    paragraph, references = methods(data, board, manner, version, scores, compares_areas=bool(of_areas))
+    return Findings(
+        summary=_summary(data, board, won, told),
+        read=_read(data),
+        leaderboard=board,
+        detection=detection(data, scores, manner),
+        best=best,
+        classes=[model_classes(data, k, manner) for k in best],
+        hardest=hardest_classes(data, board.tied),
+        winners=won,
+        blindness=blind,
+        limitations=limitations(blind),
+        agreement=agreed,
+        scores=scores,
+        best_area=of_areas,
+        groups=model_groups(data, best, board, manner),
+        group_tables=group_tables(data, best, board, manner),
+        cautions=told,
+        methods=paragraph,
+        references=references,
+    )
+
+
+def _summary(data: Data, board: Leaderboard, won: list[Winner], told: list[Caution]) -> list[str]:
+    """Three sentences."""
+    return [_what(data), _which(data, board, won), _beware(told)]
+
+
+def _what(data: Data) -> str:
+    predictions = data.predictions.sum()
+    sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    made = "were" if predictions != 1 else "was"
+    samples = ""
+    if data.paired is not None:
+        same = "the same " if len(data.models) > 1 else ""
+        samples = f", on {same}{count(data.paired.number, 'sample')}"
+    return f"{count(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
+
+
+def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
+    verdict, first = board.verdict, board.order[0]
+    if verdict.best is None:
+        if len(data.models) == 1:
+            return f"{capital(board.title)} is undefined for the model."
+        return f"{capital(board.title)} is undefined for all models, so they are not ranked."
+    limits = between(float(verdict.low[first]), float(verdict.high[first]))
+    value = f"{board.title} {number(float(verdict.estimate[first]))} ({limits})"
+    if len(data.models) == 1:
+        return f"The model has {value}."
+    name = short(data.models[first])
+    others = [data.models[k] for k in board.tied if k != first]
+    undefined = int(np.isnan(verdict.estimate).sum())
+    if others:
+        tied = f", and is not significantly different from {listed(others, 4)}"
+    elif undefined == len(data.models) - 1:
+        tied = f"; {board.title} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
+    else:
+        compared = " that was compared" if len(board.compared) < len(data.models) else ""
+        compared = " for which it is defined" if undefined else compared
+        tied = f", significantly better than every other model{compared}"
+    against = [one.measure for one in won if not one.agrees and one.is_apart]
+    also = f"; by {listed(against)} another model is significantly better" if against else ""
+    return f"{name} is best, with {value}{tied}{also}."
+
+
+def _beware(told: list[Caution]) -> str:
+    grave = [one for one in told if one.gravity == "warning"]
+    if not grave:
+        return "There are no warnings; the notes explain how to read the numbers."
+    first = grave[0].first.rstrip(".")
+    rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
+    return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
+
+
+def _read(data: Data) -> list[str]:
+    """A description of the data."""
+    sizes = data.predictions
+    told = []
+    if data.rows is not None:
+        told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        if data.by:
+            told.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
+    else:
+        told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
+    low, high = float(sizes.min()), float(sizes.max())
+    each = count(low, "prediction") if low == high else f"{amount(low)} to {count(high, 'prediction')}"
+    told.append(f"{count(len(data.models), 'model')} with {each} each; {count(len(data.classes), 'class')}.")
+    if data.paired is not None:
+        number_of = data.paired.number
+        times = repeats(data)
+        often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
+        told.append(f"All models predicted the same {count(number_of, 'sample')} ({data.paired.column}){often}.")
+    if data.weighted is not None:
+        ends = dict.fromkeys(amount(round(float(end))) for end in (data.totals.min(), data.totals.max()))
+        told.append(
+            f"Samples are weighted ({data.weighted.column}): a matrix is as sure as one of "
+            f"{' to '.join(ends)} samples of one weight, (Σ w)² / Σ w². Tests of single cells "
+            "and of class sizes, which are those of counts, are left out."
+        )
+    if data.groups is not None:
+        told.append(f"{count(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
+    if data.scores is not None:
+        what = [data.classes[k] for k in data.scores.positives]
+        kind = "probabilities" if data.scores.are_probabilities else "scores"
+        told.append(f"There are {kind} of {'class' if len(what) == 1 else 'classes'} {listed(what)}.")
+    return told

@@ -1,0 +1,126 @@
+"""Read the data of a report from a file: the columns of a table of labels, or matrices with their names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from matrics._catalogue.classes import Sorted
+from matrics._files.compression import suffix_of
+from matrics._files.inputs import open_input, read_rows
+from matrics._files.labels import sides
+from matrics._files.matrices import read
+from matrics._files.names import Names
+from matrics._files.rows import named
+from matrics._files.text import STDIN, TEXTS, open_text
+from matrics._quoting import quoted
+from matrics._reporting.origin import Origin, origin_of_files
+
+if TYPE_CHECKING:
+    from matrics._reporting.data import ReportColumns
+
+
+@dataclass(frozen=True)
+class ReportNames(Names):
+    """The columns of the labels, of the models, samples and groups, and of the scores."""
+
+    scores: tuple[str, ...] = ()
+    has_pred: bool = True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of labels; the column of predicted labels may be missing if there are scores."""
+        return (self.true, self.pred) if self.has_pred else (self.true,)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of scores, and of weights."""
+        return (*self.scores, *super().numbers)
+
+
+class FileData(NamedTuple):
+    """The data of a file: a table of labels, or a mapping of names to matrices with the names of their classes.
+
+    ``sides`` are the true and the predicted labels, which are to be looked at for mistakes.
+    """
+
+    data: Any
+    origin: Origin
+    class_names: tuple[str, ...] | None = None
+    sides: tuple[list[str], list[str]] | None = None
+
+
+def read_file(
+    path: Path, wanted: ReportColumns, *, command: str = "", reading: Mapping[str, Any] | None = None
+) -> FileData:
+    """Read the columns of a file of labels as a table of pyarrow, or a mapping of names to matrices.
+
+    ``reading`` are the fields of :class:`matrics._files.names.Names` that say how rows are read.
+
+    Raises
+    ------
+    ValueError
+        The file is standard input, or has neither labels nor matrices.
+    """
+    if path == STDIN:
+        raise ValueError("-: expected a file, as a report has its checksum, got standard input")
+    found = open_input(path)
+    origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
+    if found.kind in ("arrays", "counts"):
+        source = read(found, Names(by=tuple(map(str, wanted.by)), **(reading or {})), None)
+        stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
+        names = [source.name(k) if source.keys else path.name for k in range(source.count)]
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
+            )
+        classes = source.classes if source.ordered else Sorted(source.classes)
+        return FileData(dict(zip(names, stack, strict=True)), origin, classes)
+    others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
+    encoding = (reading or {}).get("encoding", Names.encoding)
+    has_pred = not wanted.y_score or wanted.y_pred in _columns(found.paths[0], path, encoding)
+    scores = tuple(map(str, wanted.y_score.values()))
+    names_wanted = ReportNames(
+        _text(wanted.y_true),
+        _text(wanted.y_pred),
+        tuple(map(_text, [*wanted.by, *others])),
+        scores=scores,
+        has_pred=has_pred,
+        weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
+        **(reading or {}),
+    )
+    table = read_rows(found, names_wanted, lambda table, _: table, warns=False)[1]
+    are_named = names_wanted.order is not None  # by --labels, which are meant
+    return FileData(table, origin, sides=sides(table, names_wanted) if has_pred and not are_named else None)
+
+
+def command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
+    """The command that makes the report again; its output may be called anything."""
+    given = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            given += [f"--{name}"] * value
+            continue
+        for one in [value] if isinstance(value, str) else value or []:
+            given += [f"--{name}", one]
+    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
+
+
+def _text(name: Hashable) -> str:
+    return str(name)
+
+
+def _columns(first: Path, path: Path, encoding: str) -> list[str]:
+    """The names of the columns of the first file."""
+    suffix = suffix_of(first)
+    with named(str(path)):
+        if suffix in TEXTS:
+            with open_text(first, suffix, encoding) as text:
+                return text.header
+        return list(pq.read_schema(first).names) if suffix == ".parquet" else []

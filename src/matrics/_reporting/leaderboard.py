@@ -1,0 +1,292 @@
+"""Which model is best: every measure of every model, with limits, and the ties for the best."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._catalogue.written import written
+from matrics._reporting.data import Data
+from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
+from matrics._reporting.wording import number
+from matrics._scoring.score import resolve, score
+from matrics._uncertainty.interval import interval
+from matrics._uncertainty.measure import Measure
+from matrics._uncertainty.options import DEFAULT_NUM
+from matrics.typing import NumPyArray
+
+__all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard"]
+
+#: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
+#: recalls is balanced accuracy.
+DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,eve"
+
+MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
+# Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
+MOST_CELLS = 5e8
+# The largest cost of the bootstrap for paired models: replicates × models × (samples + cells).
+MOST_DRAWN = 1.2e9
+LEAST_NUM = 1000
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals and comparisons are made.
+
+    Parameters
+    ----------
+    level : float
+        The confidence level of the intervals.
+    num : int or None
+        The number of replicates of paired comparisons; None: as many as take a few seconds.
+    seed : int
+        Of the draws.
+    """
+
+    level: float = 0.95
+    num: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All models, the best first.
+
+    Parameters
+    ----------
+    first : str
+        The measure that ranks the models, as requested.
+    metrics : dict of str to Metric
+        Every requested measure, resolved for these classes.
+    verdicts : dict of str to Verdict
+        Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none. Their labels
+        have the average or the class: ``recall, macro``.
+    judged : tuple of str
+        The measures that have limits and by which models were compared.
+    order : list of int
+        The models, the best first. Models whose measure is undefined come last.
+    compared : list of int
+        The models that were compared with the best, the best first.
+    num : int
+        The number of replicates; 0 without resampling.
+    left_out : tuple of str
+        Measures of the default that do not tell these models apart.
+    """
+
+    first: str
+    metrics: dict[str, Metric] = field(repr=False)
+    verdicts: dict[str, ModelVerdict] = field(repr=False)
+    judged: tuple[str, ...]
+    order: list[int]
+    compared: list[int]
+    num: int
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> ModelVerdict:
+        """The verdict on the measure that ranks the models."""
+        return self.verdicts[self.first]
+
+    @property
+    def title(self) -> str:
+        """The title of the measure that ranks the models."""
+        return self.verdict.title
+
+    def titles(self, names: Iterable[str]) -> list[str]:
+        """What measures are called."""
+        return [self.verdicts[name].title for name in names]
+
+    @property
+    def tied(self) -> list[int]:
+        """The models not significantly different from the best, itself included."""
+        return [k for k in self.order if self.verdict.tied[k]]
+
+
+def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboard:
+    """Score and compare the models, by the default measures if ``metrics`` is None.
+
+    Raises
+    ------
+    ValueError
+        A measure does not exist, has a value for each class, or has no better end.
+    """
+    chosen = _different(resolve(DEFAULT_METRICS if metrics is None else metrics, data.known))
+    for name, metric in chosen.items():
+        if metric.is_classwise:
+            raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
+        if metric.higher_is_better is None:
+            raise ValueError(f"metrics: expected measures with a better direction, got {name}")
+    models, n = len(data.models), data.matrices.shape[-1]
+    scored = score(data.matrices, list(chosen.values()), workers=-1)
+    left_out: list[str] = []
+    if metrics is None:
+        chosen, left_out = _telling(chosen, scored, len(data.models))
+    candidates = min(models, MOST_COMPARED)
+    costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
+    judged = chosen
+    if candidates * len(costly) * float(n) ** 4 > MOST_CELLS:
+        judged = {name: metric for name, metric in chosen.items() if is_proportion(metric)}
+        if not judged:
+            judged = resolve("accuracy", data.known)
+            scored |= score(data.matrices, list(judged.values()))
+        chosen = judged | chosen
+    first = next(iter(judged))
+    values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
+    side = 1 if chosen[first].higher_is_better else -1
+    order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
+    compared = sorted(order[:candidates])  # so that the draws do not depend on which model is best
+    verdicts, num = _verdicts(data, judged, compared, manner)
+    full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
+    for name, metric in chosen.items():
+        if name not in full:
+            full[name] = _plain(title_of(name), values[name], higher_is_better=bool(metric.higher_is_better))
+    _add_limits(full, judged, data, order[candidates:], manner)
+    in_order = {name: full[name] for name in chosen}
+    return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num, tuple(left_out))
+
+
+def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Each measure once: ``recall`` and ``recall:macro`` are one column where both are the mean of the classes."""
+    found: dict[str, Metric] = {}
+    titles: set[str] = set()
+    for name, metric in metrics.items():
+        if title_of(name) not in titles:
+            found[name] = metric
+        titles.add(title_of(name))
+    return found
+
+
+def _telling(
+    metrics: Mapping[str, Metric], scored: Mapping[str, Any], models: int
+) -> tuple[dict[str, Metric], list[str]]:
+    """The measures that tell the models apart, and the titles of those by which half of the models look the same."""
+    found: dict[str, Metric] = {}
+    left_out: list[str] = []
+    usual = 0  # models that the first measure does not tell apart
+    for name, metric in metrics.items():
+        values = np.asarray(scored[str(metric)])
+        alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
+        usual = usual if found else max(alike, 1)
+        if alike > usual and 2 * alike >= models:
+            meaning = metric.summary.split(":")[0].rstrip(".")
+            left_out.append(f"{written(title_of(name))} ({meaning[0].lower()}{meaning[1:]})")
+        else:
+            found[name] = metric
+    return found, left_out
+
+
+def _verdicts(
+    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: IntervalSettings
+) -> tuple[dict[str, ModelVerdict], int]:
+    if data.paired is None:
+        squares, level = data.squares_of(chosen), manner.level
+        found = judged_alone(
+            data.matrices[chosen], metrics, data.classes, level=level, squared_weights=squares, workers=-1
+        )
+        return dict(zip(metrics, found, strict=True)), 0
+    true, pred, samples, _ = data.paired
+    work = len(chosen) * (len(true) + len(data.classes) ** 2)
+    num = manner.num or max(LEAST_NUM, min(DEFAULT_NUM, int(MOST_DRAWN / work)))
+    weights = None if data.weighted is None else data.weighted.samples
+    options: dict[str, Any] = {"level": manner.level, "num": num, "rng": manner.seed, "sample_weight": weights}
+    found = judged_together(true, pred[chosen], samples, metrics, data.classes, **options)
+    return dict(zip(metrics, found, strict=True)), num
+
+
+def _of_all(verdict: ModelVerdict, chosen: Sequence[int], values: NumPyArray) -> ModelVerdict:
+    """A verdict on some models as one on all of them."""
+
+    def spread(part: NumPyArray | None, fill: Any) -> Any:
+        if part is None:
+            return None
+        found = np.full(len(values), fill, np.asarray(part).dtype)
+        found[list(chosen)] = part
+        return found
+
+    nan = math.nan
+    return replace(
+        verdict,
+        estimate=values,
+        low=spread(verdict.low, nan),
+        high=spread(verdict.high, nan),
+        difference=spread(verdict.difference, nan),
+        difference_low=spread(verdict.difference_low, nan),
+        difference_high=spread(verdict.difference_high, nan),
+        best=None if verdict.best is None else chosen[verdict.best],
+        tied=spread(verdict.tied, fill=False),
+        probability_best=spread(verdict.probability_best, nan),
+        status=spread(verdict.status, 0),
+    )
+
+
+def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> ModelVerdict:
+    """A verdict without limits, on all models."""
+    nothing = np.full(len(values), math.nan)
+    side = 1 if higher_is_better else -1
+    known = np.where(np.isnan(values), -math.inf, side * values)
+    best = None if np.isnan(values).all() else int(known.argmax())
+    tied = np.zeros(len(values), bool) if best is None else known == known[best]
+    return ModelVerdict(
+        name, values, nothing, nothing, nothing, nothing, nothing, best, tied, None, higher_is_better,
+        np.zeros(len(values), int),
+    )  # fmt: skip
+
+
+def _add_limits(
+    verdicts: dict[str, ModelVerdict],
+    metrics: Mapping[str, Metric],
+    data: Data,
+    others: Sequence[int],
+    manner: IntervalSettings,
+) -> None:
+    """Give limits to the models that were not compared, as long as this takes no minutes."""
+    n = len(data.classes)
+    cheap = {
+        name: metric
+        for name, metric in metrics.items()
+        if is_proportion(metric) or len(others) * len(metrics) * float(n) ** 4 < MOST_CELLS
+    }
+    if not others or not cheap or (data.paired is not None and repeats(data) > 1):
+        return
+    squares = data.squares_of(list(others))
+    options: dict[str, Any] = {"level": manner.level, "workers": -1, "squared_weights": squares}
+    found = interval(data.matrices[list(others)], list(cheap.values()), **options)
+    for name, metric in cheap.items():
+        one = found[str(metric)]
+        verdicts[name].low[list(others)] = one.low
+        verdicts[name].high[list(others)] = one.high
+        verdicts[name].status[list(others)] = one.status
+
+
+def is_proportion(metric: Metric) -> bool:
+    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is not a proportion."""
+    return Measure.of(metric).trials is not None
+
+
+def repeats(data: Data) -> float:
+    """How many predictions a model has of each sample, on average; 1 where that is not known."""
+    if data.paired is None:
+        return 1.0
+    return len(data.paired.samples) / data.paired.number
+
+
+def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
+    """The matrix of a model and options for ``interval``: where samples are repeated, one matrix for each sample."""
+    paired, n = data.paired, len(data.classes)
+    whole = {} if data.weighted is None else {"squared_weights": data.squares_of(model)}
+    if paired is None or repeats(data) == 1:
+        return data.matrices[model], whole
+    _, code = np.unique(paired.samples, return_inverse=True)
+    number = int(code.max()) + 1
+    if number * n * n > 2**26:  # half a gibibyte of counts
+        return data.matrices[model], whole
+    bins = (code * n + paired.true) * n + paired.pred[model]
+    weights = None if data.weighted is None else data.weighted.samples
+    return np.bincount(bins, weights, number * n * n).reshape(number, n, n), {"cluster_axis": 0}

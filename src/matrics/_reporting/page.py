@@ -1,0 +1,211 @@
+"""Render findings and pictures as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._reporting.changes import Changes, stored_values
+from matrics._reporting.data import Data
+from matrics._reporting.facts import facts
+from matrics._reporting.findings import Findings
+from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
+from matrics._reporting.pictures import Palette, Picture, on_page
+from matrics._reporting.verdicts import ModelVerdict
+from matrics._reporting.wording import amount, between, capital, number, percent, short
+
+__all__ = ["rendered"]
+
+
+# What links to the sections of the page are called.
+SECTIONS = {
+    "classes": "Classes and errors",
+    "groups": "Groups",
+    "leaderboard": "Leaderboard",
+    "matrices": "Confusion matrices",
+    "methods": "Methods",
+    "scores": "Curves and calibration",
+}
+# The measures for which a table has room on paper: the first table of models has further columns.
+FIRST_PRINTED, NEXT_PRINTED = 4, 6
+# Where a word may be broken: after so many letters without a blank.
+LONG_WORD = re.compile(r"(?<=\S{16})(?=\S)")
+
+
+class Cell(NamedTuple):
+    """A value of a model: its text, its sort key, its limits, and its comparison with the best."""
+
+    text: str
+    key: str
+    limits: str
+    is_best: bool
+    is_tied: bool
+    is_rough: bool
+
+
+class Row(NamedTuple):
+    """A model of the leaderboard."""
+
+    rank: int
+    model: str
+    predictions: str
+    size: float
+    verdict: str
+    chance: str
+    chance_key: str
+    cells: list[Cell]
+
+
+def rendered(
+    data: Data,
+    found: Findings,
+    manner: IntervalSettings,
+    *,
+    version: str,
+    pictures: dict[str, list[Picture]],
+    title: str,
+    call: str,
+    changes: Changes | None,
+    printed: bool = False,
+) -> str:
+    """The page; ``printed``, without what only a screen has: buttons, dark pictures, tables wider than paper."""
+    jinja2 = importlib.import_module("jinja2")
+    markup = importlib.import_module("markupsafe").Markup
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def breakable(text: str) -> Any:
+        """A name that is broken after underscores where there is no room for it."""
+        return markup("_<wbr>").join(short(text).split("_"))
+
+    def in_pieces(text: str) -> Any:
+        """A heading whose long words are broken where there is no room for them."""
+        return markup("<wbr>").join(LONG_WORD.split(text))
+
+    environment.filters.update(
+        {
+            "number": number,
+            "percent": percent,
+            "short": short,
+            "breakable": breakable,
+            "in_pieces": in_pieces,
+            "capital": capital,
+            "max_or": _largest,
+        }
+    )
+    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
+    board = found.leaderboard
+    palette, rows = Palette(pictures, "", "") if printed else on_page(pictures), _rows(data, board)
+    text: str = environment.get_template("report.html").render(
+        data=data,
+        found=found,
+        board=board,
+        measures=list(board.verdicts),
+        rows=rows,
+        title=title,
+        facts=facts(data),
+        call=call,
+        code_of=lambda name: f'import matrics\n\nreport = {call}\nreport.pictures["{name}"].save("{name}.pdf")\n',
+        changes=changes,
+        stored=markup(stored_values(data, found).replace("<", "\\u003c")),
+        section_names=SECTIONS,
+        same_cells=_same_cells(data, found, pictures),
+        has_rough=any(cell.is_rough for row in rows for cell in row.cells),
+        has_rough_detection=found.detection is not None
+        and any(one.is_rough for row in found.detection.rows for one in row),
+        has_sizes=len(set(data.predictions.tolist())) > 1,
+        has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
+        pictures=palette.sections,
+        printed=printed,
+        first_printed=FIRST_PRINTED,
+        next_printed=NEXT_PRINTED,
+        column_groups=_printed_groups if printed else lambda columns, _: [range(columns)],
+        palette=palette,
+        markup=markup,
+        level=f"{100 * manner.level:.10g} %",
+        manner=manner,
+        version=version,
+        css=markup(_template("report.css")),
+        script=markup(_template("report.js")),
+    )
+    return text
+
+
+def _template(name: str) -> str:
+    return files("matrics._reporting").joinpath("templates", name).read_text("utf-8")
+
+
+def _printed_groups(columns: int, first: int) -> list[range]:
+    """The columns of measures of each table where one is too wide for paper; ``first`` of them are in the first."""
+    starts = [0, *range(first, columns, NEXT_PRINTED)]
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], columns], strict=True)]
+
+
+def _rows(data: Data, board: Leaderboard) -> list[Row]:
+    sizes = data.predictions
+    chances = board.verdict.probability_best
+    rows = []
+    for rank, k in enumerate(board.order):
+        chance = math.nan if chances is None else float(chances[k])
+        rows.append(
+            Row(
+                rank + 1,
+                data.models[k],
+                f"{amount(sizes[k])}",
+                float(sizes[k]),
+                _verdict(board, k, len(data.models)),
+                "" if math.isnan(chance) else percent(chance),
+                _key(chance),
+                [_cell(verdict, k, name in board.judged) for name, verdict in board.verdicts.items()],
+            )
+        )
+    return rows
+
+
+def _verdict(board: Leaderboard, model: int, models: int) -> str:
+    if models == 1:
+        return ""
+    if np.isnan(board.verdict.estimate[model]):
+        return "undefined"
+    if model not in board.compared:
+        return "not compared"
+    if model == board.verdict.best:
+        return "best"
+    return "not significantly different" if board.verdict.tied[model] else "significantly worse"
+
+
+def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
+    value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
+    is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
+    limits = between(low, high) if judged and not math.isnan(low) else ""
+    rough = bool(limits) and int(verdict.status[model]) != 0
+    return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
+
+
+def _same_cells(data: Data, found: Findings, pictures: dict[str, list[Picture]]) -> str:
+    """What stands in the place of a picture of the differences, where none is more than chance."""
+    drawn = any(one.name == "difference" for one in pictures["matrices"])
+    if drawn or len(found.best) < 2 or data.weighted is not None or repeats(data) > 1:
+        return ""
+    first, other = (short(data.models[k]) for k in found.best[:2])
+    test = "Fisher's exact test" if data.paired is None else "McNemar's exact test on the same samples"
+    return f"No cell differs between {first} and {other} by more than chance ({test}, corrected for all cells)."
+
+
+def _largest(values: list[float], otherwise: float) -> float:
+    return max(values, default=otherwise)
+
+
+def _key(value: float) -> str:
+    """The sort key of a cell; empty if it is undefined, which the script sorts last."""
+    return "" if math.isnan(value) else repr(float(value))

@@ -1,0 +1,407 @@
+"""report(): one page with all that is found in the predictions of one or several models."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import importlib.metadata
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._arrays.sizes import check_draws
+from matrics._catalogue.record import Metric
+from matrics._engine.results import frame_of, to_dict
+from matrics._quoting import quoted
+from matrics._reporting.by_model import are_labels, table_of_models
+from matrics._reporting.calls import call_of
+from matrics._reporting.changes import Changes, changes_since
+from matrics._reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
+from matrics._reporting.findings import Findings, find
+from matrics._reporting.leaderboard import IntervalSettings
+from matrics._reporting.markdown import markdown_of
+from matrics._reporting.origin import Origin
+from matrics._reporting.page import rendered
+from matrics._reporting.pdf import pdf_of
+from matrics._reporting.pictures import Picture, draw
+from matrics._reporting.wording import number, short
+from matrics._tables.any_table import names_of_columns
+from matrics._tables.counts import warn_of_odd_labels
+from matrics._uncertainty.options import check_level
+from matrics.plot import Display
+from matrics.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from matrics._reporting.from_file import FileData
+
+__all__ = ["Report", "kind_of", "make_manner", "make_report", "report"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A report on predictions, as from :func:`matrics.report`; it shows itself in a notebook.
+
+    Parameters
+    ----------
+    data : Data
+        The data: models, classes, matrices.
+    findings : Findings
+        The findings, as plain values: ``leaderboard``, ``classes``, ``winners``, ``cautions``, ….
+    manner : IntervalSettings
+        How intervals and comparisons were made: ``level``, ``num``, ``seed``.
+    version : str
+        The version of this library.
+    title : str
+        The title of the page.
+    call : str
+        The call of Python that makes this report.
+    changes : Changes or None
+        What changed since an older report, if one was given.
+    """
+
+    data: Data = field(repr=False)
+    findings: Findings = field(repr=False)
+    manner: IntervalSettings = field(repr=False)
+    version: str = field(repr=False)
+    title: str = field(repr=False)
+    call: str = field(repr=False)
+    changes: Changes | None = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Report: {' '.join(self.findings.summary[:2])}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings as plain numbers, lists and texts, as by :func:`matrics.to_dict`."""
+        return {"models": list(self.data.models), "classes": list(self.data.classes), **to_dict(self.findings)}
+
+    def to_frame(self) -> Any:
+        """The leaderboard as a data frame of pandas: a row for each model and measure, the best models first."""
+        board = self.findings.leaderboard
+        rows = [(k, verdict) for k in board.order for verdict in board.verdicts.values()]
+        named = {"model": [self.data.models[k] for k, _ in rows], "measure": [verdict.label for _, verdict in rows]}
+        parts = {"value": "estimate", "low": "low", "high": "high", "is_tied": "tied"}
+        values = {name: [getattr(verdict, part)[k] for k, verdict in rows] for name, part in parts.items()}
+        return frame_of(named | values, indexed=False)
+
+    @cached_property
+    def _drawn(self) -> dict[str, list[Picture]]:
+        return draw(self.data, self.findings, self.manner)
+
+    @property
+    def pictures(self) -> dict[str, Display]:
+        """The pictures by the names that the page gives them, such as ``"roc"``: to save them in other formats."""
+        return {one.name: one.display for found in self._drawn.values() for one in found}
+
+    def _rendered(self, *, printed: bool) -> str:
+        return rendered(
+            self.data,
+            self.findings,
+            self.manner,
+            version=self.version,
+            pictures=self._drawn,
+            title=self.title,
+            call=self.call,
+            changes=self.changes,
+            printed=printed,
+        )
+
+    @cached_property
+    def _page(self) -> str:
+        return self._rendered(printed=False)
+
+    def html(self) -> str:
+        """The report as one page of HTML that needs no other file and no network."""
+        return self._page
+
+    def markdown(self) -> str:
+        """The summary, the tables of models and groups, the errors and the warnings of the page as Markdown."""
+        return markdown_of(self.title, self.data, self.findings, self.changes)
+
+    def pdf(self) -> bytes:
+        """The page as a PDF, printed by a browser without a window, or by WeasyPrint.
+
+        Raises
+        ------
+        ImportError
+            Neither of them is there.
+        """
+        return pdf_of(self._rendered(printed=True))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the report to a file, of the kind that its name ends with.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; its name ends in .html, .md or .pdf.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ImportError
+            A PDF needs a browser, such as Chromium, or WeasyPrint, and neither is there.
+        ValueError
+            The name of the file ends otherwise.
+        """
+        path = Path(path)
+        path.write_bytes(self.encoded(kind_of(path, "path")))
+        return path
+
+    def encoded(self, kind: str) -> bytes:
+        """The bytes of a file of this kind: ``"html"``, ``"md"`` or ``"pdf"``."""
+        if kind == "pdf":
+            return self.pdf()
+        return (self.html() if kind == "html" else self.markdown()).encode()
+
+    def describe(self) -> str:
+        """The report as plain text: the summary, the leaderboard, the errors and the warnings."""
+        found = self.findings
+        board = found.leaderboard
+        parts = ["\n".join(found.summary), "\n".join(found.read)]
+        parts.append(
+            "\n".join(
+                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {number(float(board.verdict.estimate[k]))}"
+                + (" (not significantly different from the best)" if rank and k in board.tied else "")
+                for rank, k in enumerate(board.order)
+            )
+        )
+        parts += [
+            "\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes
+        ]
+        parts += [f"{short(one.model)}: {one.sentence}" for one in found.groups]
+        words = {"warning": "Warning", "note": "Note"}
+        parts.append("\n".join(f"{words[one.gravity]}: {one.text}" for one in found.cautions))
+        parts.append(found.methods)
+        return "\n\n".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame, so that its styles and those of the notebook do not interfere."""
+        page = html.escape(self.html(), quote=True)
+        # As high as most of the window, and the reader may pull it: the page within adapts to the width of the cell.
+        style = "width: 100%; height: 80vh; min-height: 24rem; resize: vertical; border: 1px solid #bbbbbb"
+        return f'<iframe title="Report" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def report(
+    data: Any,
+    *,
+    by: Hashable | Iterable[Hashable] | None = None,
+    y_true: Hashable | ArrayLike = "y_true",
+    y_pred: Hashable = "y_pred",
+    paired_on: Hashable | None = None,
+    groups: Hashable | None = None,
+    y_score: Hashable | Mapping[Any, Hashable] | None = None,
+    positive: Hashable = None,
+    sample_weight: Hashable | None = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    class_names: Sequence[str] | None = None,
+    level: float = 0.95,
+    num: int | None = None,
+    rng: Any = 0,
+    title: str | None = None,
+    compare: str | Path | None = None,
+) -> Report:
+    """Report on the predictions of one or several models: the best model, the errors, and warnings.
+
+    Parameters
+    ----------
+    data : data frame or other table, mapping, str or Path
+        Labels, one prediction a row: a data frame of pandas or Polars, a table of pyarrow, a mapping of names to
+        columns, an object with ``__arrow_c_stream__``, such as a relation of DuckDB, or a file, as the command line
+        reads it (needs the extra ``cli``). Or a mapping of names of models to confusion matrices (n, n), rows are true
+        classes; then ``by`` and all names of columns do not matter. Or a mapping of names of models to the labels (N,)
+        that each predicts for the same samples, with the true labels as ``y_true``.
+    by : column name or several, optional
+        The columns that identify the model; if left out, all rows belong to one model.
+    y_true, y_pred : column name, default "y_true" and "y_pred"
+        The columns of the true and of the predicted labels; or ``y_true`` are the true labels (N,) themselves, where
+        ``data`` are the predictions of models by name. Without the latter labels are predicted from ``y_score``:
+        the class with the highest score, or the positive class for scores of at least 0.5.
+    paired_on : column name, optional
+        The column of the samples, if all models predicted the same samples. Models are then compared on the same
+        samples; several rows of one sample are not treated as independent.
+    groups : column name, optional
+        The column of the groups to compare, such as sites.
+    y_score : column name or mapping of labels to column names, optional
+        The column of the scores of the positive class, or the column of each class by its label.
+    positive : label, optional
+        The positive class: a label, a class name, or the index of a class without a name. It is the class of the
+        scores, of ``:binary`` and of the parities of groups, and of per-class measures without an average,
+        also among more than two. If left out, it is class 1 of two classes
+        whose labels are numbers or booleans, or which have no names. Two text labels have no default positive class:
+        measures are then means over the classes, as for more than two classes, and ``sensitivity`` raises an error.
+    sample_weight : column name, optional
+        The column of the weights of samples: limits and comparisons then account for the weights. Not with
+        ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
+    class_names : sequence of str, optional
+        The names of the classes of confusion matrices; their numbers if left out.
+    level : float, default 0.95
+        The confidence level of the intervals.
+    num : int, optional
+        Number of replicates of paired comparisons; 10,000 if left out, and fewer for many models and samples.
+    rng : int, numpy.random.Generator or None, default 0
+        The seed of the replicates: an integer, a generator that draws one, or None for a new one. The same data and
+        seed, which is on the page, give the same page, byte by byte.
+    title : str, optional
+        The title of the page; ``Report on`` and the name of the data if left out.
+    compare : str or Path, optional
+        The page of an older report, such as of last week's models: the new one then says what changed since.
+
+    Returns
+    -------
+    Report
+        With ``findings``, ``html()``, ``save("report.html")`` and ``describe()``; it shows itself in a notebook.
+
+    Raises
+    ------
+    ImportError
+        jinja2, Matplotlib or SciPy is not installed; for files the packages of the command line.
+    TypeError, ValueError
+        A column does not exist or has values of another kind, paired models have different samples, or
+        a measure has a value for each class or no better end.
+
+    Notes
+    -----
+    Of more than 30 models the best 30 are compared; with many classes (some 40 for 30 models) limits and
+    comparisons are those of accuracy. The page mentions this.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.report(
+    ...     {"net": [[40, 10], [5, 45]], "tree": [[25, 25], [20, 30]]}, class_names=["cat", "dog"], metrics="accuracy"
+    ... )
+    >>> for sentence in found.findings.summary:
+    ...     print(sentence)
+    200 predictions of 2 models over 2 classes were scored.
+    net is best, with accuracy 0.850 (0.767 to 0.907), significantly better than every other model.
+    Beware: not significantly better than guessing: tree.
+
+    Predictions by name, compared on the same samples:
+
+    >>> y_true = ["cat", "dog"] * 50
+    >>> predictions = {"net": ["cat", "dog"] * 45 + ["dog"] * 10, "coin": ["cat"] * 50 + ["dog"] * 50}
+    >>> matrics.report(predictions, y_true=y_true, num=200).findings.summary[0]
+    '200 predictions of 2 models over 2 classes were scored, on the same 100 samples.'
+    """
+    wanted = ReportColumns(
+        by=() if by is None else names_of_columns(by),
+        y_true=y_true,
+        y_pred=y_pred,
+        paired_on=paired_on,
+        groups=groups,
+        y_score=_columns(y_score),
+        positive=positive,
+        sample_weight=sample_weight,
+    )
+    manner = make_manner(level, num, rng)
+    return make_report(data, wanted, metrics, manner, class_names=class_names, title=title, compare=compare)
+
+
+def make_report(
+    data: Any,
+    wanted: ReportColumns,
+    metrics: Any,
+    manner: IntervalSettings,
+    *,
+    class_names: Sequence[str] | None = None,
+    origin: Origin | None = None,
+    title: str | None = None,
+    compare: str | Path | None = None,
+) -> Report:
+    """The part shared by the function and the command; ``origin`` is given for files."""
+    _check_packages()
+    if title is not None and (not isinstance(title, str) or not title.strip()):
+        raise ValueError(f"title: expected a text, got {quoted(title)}")
+    source = "data" if origin is None else repr(origin.path)
+    if metrics is not None and not isinstance(metrics, (str, Metric)):
+        metrics = list(metrics)
+    if isinstance(data, (str, Path)):
+        source = repr(str(data))
+        data, origin, of_file, sides = _read_file(Path(data), wanted)
+        if sides is not None:
+            warn_of_odd_labels(*sides, advice="")
+        if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
+            class_names = of_file  # and not numbers, which are positions here
+    asked, named = wanted, None if origin is not None else class_names
+    if are_labels(wanted.y_true):
+        data, wanted = table_of_models(data, wanted)
+    is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
+    if is_matrices and wanted.sample_weight is not None:
+        raise ValueError("sample_weight: expected none with confusion matrices, which have no samples")
+    if is_matrices:
+        read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
+    elif class_names is not None:
+        raise ValueError("class_names: expected none with labels, which are the names")
+    else:
+        read = data_of_table(data, wanted, origin)
+    version = importlib.metadata.version("matrics")
+    found = find(read, metrics, manner, version)
+    return Report(
+        read,
+        found,
+        manner,
+        version,
+        f"Report on {short(read.origin.name)}" if title is None else short(title, len(title)),
+        call_of(source, asked, metrics, manner, named),
+        None if compare is None else changes_since(compare, read, found),
+    )
+
+
+def kind_of(path: Path, option: str) -> str:
+    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
+    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
+    if found is None:
+        raise ValueError(
+            f"{option}: expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
+        )
+    return found
+
+
+def _read_file(path: Path, wanted: ReportColumns) -> FileData:
+    """The data of a file, as the command line reads them."""
+    try:
+        from matrics._reporting.from_file import read_file
+    except ModuleNotFoundError as error:
+        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
+    return read_file(path, wanted)
+
+
+def _check_packages() -> None:
+    """Raise before anything is computed if a package is missing."""
+    for name in ("jinja2", "matplotlib", "scipy"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(f'reports need {name}: python -m pip install "matrics[report]"') from error
+
+
+def _columns(y_score: Any) -> dict[Any, Hashable]:
+    if y_score is None:
+        return {}
+    if isinstance(y_score, Mapping):
+        if not y_score:
+            raise ValueError("y_score: expected at least one column, got an empty mapping")
+        return dict(y_score)
+    return {None: y_score}
+
+
+def make_manner(level: float, num: int | None, rng: Any) -> IntervalSettings:
+    """The options of intervals and comparisons, checked."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(rng).integers(2**31)
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise ValueError(
+            f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
+        )
+    return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))

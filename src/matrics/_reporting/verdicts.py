@@ -1,0 +1,229 @@
+"""The best models by each measure: on the same samples, or each on its own samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import Array
+from matrics._catalogue.naming import columns as named_columns
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._catalogue.written import written
+from matrics._uncertainty.compare import compare
+from matrics._uncertainty.formulas import formula_of
+from matrics._uncertainty.interval import interval
+from matrics._uncertainty.measure import Measure
+from matrics._uncertainty.models import compare_models, intervals_are_of_replicates
+
+__all__ = ["ModelVerdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
+
+
+@dataclass(frozen=True)
+class ModelVerdict:
+    """One measure of all models: estimates with limits, how far each is from the best, and which are tied with it.
+
+    Parameters
+    ----------
+    label : str
+        The measure, with the class if it has a value for each.
+    estimate, low, high : array, shape (M,)
+        The value of each model, and its limits.
+    difference, difference_low, difference_high : array, shape (M,)
+        How much better the best model is than each, and the limits of that.
+    best : int or None
+        The model with the best value; None if the measure is undefined for all.
+    tied : array of bool, shape (M,)
+        Which models are not significantly different from the best.
+    probability_best : array, shape (M,), or None
+        The probability of each model of being the best; only on the same samples.
+    higher_is_better : bool
+        Whether high values are good.
+    status : array of int, shape (M,)
+        Codes of :class:`matrics.IntervalStatus`.
+    method : str
+        How the limits of the compared models were formed: ``"replicates"``, or the formula; empty without limits.
+    """
+
+    label: str
+    estimate: Array
+    low: Array
+    high: Array
+    difference: Array
+    difference_low: Array
+    difference_high: Array
+    best: int | None
+    tied: Array
+    probability_best: Array | None
+    higher_is_better: bool
+    status: Array
+    method: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label as people write it: ``Cohen's kappa``."""
+        return written(self.label)
+
+
+def aligned(
+    models: Array, samples: Array, true: Array, pred: Array, *, names: Sequence[str], sample_names: Any, option: str
+) -> tuple[Array, Array, Array, Array]:
+    """Sort the rows of all models by their samples; rows of one sample keep their order.
+
+    Parameters
+    ----------
+    models, samples, true, pred : array of int, shape (rows,)
+        The model, the sample, the true and the predicted class of each row.
+    names, sample_names : sequence
+        The names of the models and of the samples, for messages.
+    option : str
+        What messages call the column of the samples, such as ``"paired_on"``; followed by its name in brackets.
+
+    Returns
+    -------
+    tuple
+        True classes (N,), predictions (M, N), samples (N,), and the rows (M, N) that they come from.
+
+    Raises
+    ------
+    ValueError
+        The models have different numbers of rows, other samples or other true labels.
+    """
+    option, _, column = option.partition(" ")
+    count = np.bincount(models)
+    if len(set(count.tolist())) > 1:
+        less, more = int(count.argmin()), int(count.argmax())
+        raise ValueError(
+            f"{option}: expected as many rows of each model, got {count[less]:,} of {names[less]} and "
+            f"{count[more]:,} of {names[more]}"
+        )
+    order = np.lexsort((np.arange(len(samples)), samples, models))
+    rows = order.reshape(len(count), int(count[0]))
+    by_model = samples[rows]
+    for what, found in ((f"the same samples ({column})", by_model), ("the same true labels", true[rows])):
+        if (found != found[0]).any():
+            model, position = (int(i) for i in np.argwhere(found != found[0])[0])
+            sample = sample_names[int(by_model[model, position])]
+            raise ValueError(
+                f"{option}: expected {what} of each model, got others of {names[model]}, the first at {column} {sample}"
+            )
+    return true[rows[0]], pred[rows], by_model[0], rows
+
+
+def weights_of_samples(weights: Array, rows: Array, option: str) -> Array:
+    """The weights of samples (N,), which have to be the same in the rows (M, N) of all models, as ``aligned`` gives."""
+    found = weights[rows]
+    other = np.argwhere(found != found[0])
+    if len(other):
+        model, position = (int(i) for i in other[0])
+        raise ValueError(
+            f"{option}: expected the same weight of a sample for each model, got {found[model, position]:g} in row "
+            f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
+            f"{int(rows[0, position]) + 1}"
+        )
+    return found[0]
+
+
+def judged_together(
+    true: Array,
+    predictions: Array,
+    samples: Array,
+    metrics: Mapping[str, Metric],
+    classes: Sequence[str],
+    **options: Any,
+) -> list[ModelVerdict]:
+    """Verdicts on models that have predicted the same samples; several rows of one sample are a cluster.
+
+    ``options`` are those of :func:`matrics.compare_models`.
+    """
+    repeated = len(np.unique(samples)) < len(true)
+    compared = compare_models(
+        true,
+        predictions,
+        list(metrics.values()),
+        num_classes=len(classes),
+        clusters=samples if repeated else None,
+        workers=-1,
+        **options,
+    )
+    weights = options.get("sample_weight")
+    weighted = weights is not None and bool(np.ptp(weights) > 0)
+    verdicts = []
+    for key, metric in metrics.items():
+        one = compared[str(metric)]
+        side = 1 if metric.higher_is_better else -1
+        scheme = "clusters" if repeated else "multinomial"
+        of_replicates = intervals_are_of_replicates(metric, weighted=weighted, clustered=repeated)
+        method = "replicates" if of_replicates else formula_of(Measure.of(metric), "auto", scheme)
+        for k, label in _values(key, metric, classes):
+            estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])
+            best = _best(estimate, side)
+            gap, least, most = _towards([_of_class(part, k)[best or 0] for part in one.differences[:3]], side)
+            tied, chances = _of_class(one.tied, k), _of_class(one.probability_best, k)
+            status = _of_class(one.intervals.status, k)
+            verdicts.append(
+                ModelVerdict(
+                    label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status, method
+                )
+            )
+    return verdicts
+
+
+def judged_alone(
+    stack: Array,
+    metrics: Mapping[str, Metric],
+    classes: Sequence[str],
+    *,
+    level: float,
+    squared_weights: Array | None = None,
+    **options: Any,
+) -> list[ModelVerdict]:
+    """Verdicts on matrices (M, n, n) of independent samples; the level is shared by all pairs (Bonferroni).
+
+    ``squared_weights`` and ``options`` are those of :func:`matrics.interval`.
+    """
+    number, squares = len(stack), squared_weights
+    intervals = interval(stack, list(metrics.values()), level=level, squared_weights=squares, **options)
+    shared = 1 - (1 - level) / max(number * (number - 1) / 2, 1)
+    verdicts = []
+    for key, metric in metrics.items():
+        one, side = intervals[str(metric)], 1 if metric.higher_is_better else -1
+        method = formula_of(Measure.of(metric), "auto", "multinomial")
+        for k, label in _values(key, metric, classes):
+            estimate, low, high = (_of_class(part, k) for part in one[:3])
+            best = _best(estimate, side)
+            of_both = None if squares is None else (squares[best or 0], squares)
+            against = compare(stack[best or 0], stack, metric, level=shared, squared_weights=of_both, **options)
+            apart = against[str(metric)]
+            gap, worst, most = _towards([_of_class(part, k) for part in apart[:3]], side)
+            itself = np.arange(number) == best
+            worst, most = np.where(itself, np.nan, worst), np.where(itself, np.nan, most)
+            tied = ~(worst > 0) & ~np.isnan(estimate)
+            status = _of_class(one.status, k)
+            verdicts.append(
+                ModelVerdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status, method)
+            )
+    return verdicts
+
+
+def _values(key: str, metric: Metric, classes: Sequence[str]) -> list[tuple[int | None, str]]:
+    """The values that a measure has for a matrix: their class, if each class has one, and their names."""
+    labels = [title_of(label) for label in named_columns(key, metric, classes)]
+    return list(enumerate(labels)) if metric.is_classwise else [(None, labels[0])]
+
+
+def _of_class(values: Array, k: int | None) -> Array:
+    return values if k is None else values[..., k]
+
+
+def _best(estimate: Array, side: int) -> int | None:
+    return None if np.isnan(estimate).all() else int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
+
+
+def _towards(parts: list[Array], side: int) -> list[Array]:
+    """A difference and its limits, positive if the best model is better."""
+    gap, low, high = (side * part for part in parts)
+    return [gap, low, high] if side > 0 else [gap, high, low]

@@ -1,0 +1,56 @@
+"""The results of all blocks, on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from matrics._engine.evaluation import SHOWN, InvalidConfusionMatrix, describe_first
+from matrics._scoring.streaming.source import BlockSource
+from matrics.typing import NumPyArray
+
+
+class Results:
+    """Arrays for the values of all blocks, allocated when the first block has shown their shapes.
+
+    Parameters
+    ----------
+    source
+        The stack.
+    dtype
+        That in which its cells are scored.
+    """
+
+    def __init__(self, source: BlockSource, dtype: np.dtype[Any]) -> None:
+        self._source, self._dtype = source, dtype
+        self._arrays: list[NumPyArray] = []
+        self._first: list[tuple[int, NumPyArray]] = []
+        self.invalid = 0
+
+    def write(self, start: int, block: NumPyArray, values: list[NumPyArray], bad: NumPyArray) -> None:
+        """Write the values of the block that starts here, and take down which matrices are invalid."""
+        count = len(block)
+        if not self._arrays:
+            self._arrays = [np.empty((self._source.count, *value.shape[1:]), value.dtype) for value in values]
+        for array, value in zip(self._arrays, values, strict=True):
+            array[start : start + count] = value[:count]
+        bad = bad[bad < count]
+        self.invalid += len(bad)
+        with np.errstate(all="ignore"):  # too large for the dtype, which is why it is invalid
+            shown = [(start + int(k), block[k].astype(self._dtype)) for k in bad[: SHOWN - len(self._first)]]
+        self._first += shown
+
+    def described(self, seen: int) -> str:
+        """One line about the invalid matrices among those seen."""
+        total = f"{seen}" if seen == self._source.count else f"the first {seen}"
+        return describe_first(self._first, self._source.batch, self.invalid, total)
+
+    def raise_if_invalid(self, seen: int) -> None:
+        """Raise InvalidConfusionMatrix if any matrix so far is invalid."""
+        if self.invalid:
+            raise InvalidConfusionMatrix(self.described(seen))
+
+    def values(self) -> list[Any]:
+        """All of them, (*B,) or (*B, n); of one matrix NumPy's numbers, as of ``score``."""
+        return [array.reshape(self._source.batch + array.shape[1:])[()] for array in self._arrays]

@@ -1,0 +1,336 @@
+"""The arrays of a running state: exact counts, and their sums, which all states have in common."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, NoReturn, Self
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._arrays.sizes import check_state_size
+from matrics._counting.codes import check_classes_of_state
+from matrics._counting.count import count_labels
+from matrics._counting.labels import label_dtype
+from matrics._engine.evaluation import Invalid
+from matrics._engine.results import short_repr
+from matrics._quoting import quoted
+from matrics._states import windows
+from matrics._states.two_words import MOST_DROPPED, WORD, TwoWords, two_sum
+from matrics.typing import ArrayLike
+
+
+class Additive(tuple[Any, ...]):
+    """Named tuples of arrays that add up.
+
+    A state is a subclass of this and of its named tuple, so that JAX and PyTorch take it as one.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def __add__(self, other: Any) -> Self:
+        """The sum of both states: the counts of all the data that either has counted."""
+        if not isinstance(other, type(self)):
+            raise TypeError(f"expected a {type(self).__name__} to add, got {type(other).__name__}")
+        return self._plus(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Accept 0, with which ``sum`` begins."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> NoReturn:
+        """Raise an error: multiplying a tuple would repeat it."""
+        raise TypeError(f"a {type(self).__name__} cannot be multiplied: states only add up")
+
+    __rmul__ = __mul__
+
+    @abstractmethod
+    def _plus(self, other: Self) -> Self:
+        """The sum with a state of the same class."""
+
+
+class RunningState(Additive):
+    """The common part of all running states: they count batches, also into windows, and may decay."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def update(self, *batch: Any, **options: Any) -> Self:
+        """The state with the counts of a batch."""
+
+    @property
+    def _batch(self) -> tuple[int, ...]:
+        """The lengths of the axes of the batch."""
+        state: Any = self
+        return tuple(state.dropped.shape)
+
+    def push(self, *batch: Any, **options: Any) -> Self:
+        """Count a batch into a window of the last k batches, and forget the oldest one.
+
+        The window is a state made with ``batch_shape=(k,)``, or ``(k, *B)`` for several matrices: its first axis is the
+        time, with the newest batch at the end. Like ``update``, this returns a new state of the same shape, for
+        ``jax.jit``, ``lax.scan`` and ``torch.compile``. It copies the k matrices.
+
+        Parameters
+        ----------
+        *batch, **options
+            What ``update`` takes, of a state without that first axis.
+
+        Raises
+        ------
+        ValueError
+            The state has no first axis of at least 1.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> window = matrics.ConfusionState.zeros(2, batch_shape=(2,))
+        >>> for y_true, y_pred in [([0, 1], [1, 0]), ([0, 1], [0, 0]), ([1, 1], [1, 1])]:
+        ...     window = window.push(y_true, y_pred)
+        >>> window.total().score("accuracy")["accuracy"]  # of the last two batches
+        np.float64(0.75)
+        """
+        newest = self._blank("push").update(*batch, **options)
+        return windows.shifted(self, newest)
+
+    def total(self) -> Self:
+        """The sum over the first axis of the batch: of a window, the counts of its k batches together.
+
+        Raises
+        ------
+        ValueError
+            The state has no first axis of at least 1.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> folds = matrics.ConfusionState.zeros(2, batch_shape=(3,))
+        >>> folds = folds.update([[0, 1], [1, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]])
+        >>> folds.total().matrix
+        array([[2, 1],
+               [1, 2]])
+        """
+        blank = self._blank("total")
+        for part in windows.sums(self, self._batch[0]):
+            blank += part
+        return blank
+
+    def decayed(self, decay: float) -> Self:
+        """The state with its counts times a number: before each update, it makes an exponential moving sum.
+
+        A batch that was counted t updates ago then has the weight ``decay**t``, as if about the last 1 / (1 - decay)
+        batches were kept. Measures do not depend on the scale. Dropped samples are counted as before, each as 1.
+
+        Parameters
+        ----------
+        decay : float
+            Above 0 and at most 1.
+
+        Raises
+        ------
+        TypeError
+            The state has integer counts.
+        ValueError
+            ``decay`` is not in its range.
+
+        Examples
+        --------
+        >>> import numpy as np, matrics
+        >>> state = matrics.ConfusionState.zeros(2, dtype=np.float64)
+        >>> for y_true, y_pred in [([0, 1], [1, 0]), ([0, 1], [0, 1])]:
+        ...     state = state.decayed(0.5).update(y_true, y_pred)
+        >>> state.matrix
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+        """
+        return windows.decayed(self, windows.checked_decay(decay))
+
+    def _blank(self, method: str) -> Self:
+        """One entry of the first axis of the batch, without counts; raises where there is none."""
+        if not self._batch or not self._batch[0]:
+            raise ValueError(
+                f"{method}: expected a window, a {type(self).__name__}.zeros(..., batch_shape=(k,)) with k of at least "
+                f"1, got one of batch_shape {self._batch}"
+            )
+        return windows.blank(self)
+
+
+class CountLeaves(NamedTuple):
+    """The arrays of a state: counts (*B, ...), dropped (*B,), and what one number for each count cannot hold.
+
+    That is the high words of integers, what rounding has lost of sums in float32, or an empty array.
+    """
+
+    counts: Array
+    dropped: Array
+    carried: Array
+
+
+def zeros(
+    batch: tuple[int, ...],
+    shape: tuple[int, ...],
+    like: ArrayLike | None,
+    dtype: Any,
+    *,
+    sizes: Mapping[str, Any],
+    allow_large: bool,
+    advice: str = "",
+    compensated: bool = False,
+) -> CountLeaves:
+    """Counts of this shape for each entry of a batch, all 0; integers unless a floating dtype is given.
+
+    ``sizes`` are the arguments that make them large, for messages. ``compensated`` sums in float32 keep what rounding
+    loses.
+    """
+    backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
+    xp = backend.xp
+    if dtype is not None and dtype not in (xp.float32, xp.float64):
+        raise TypeError(f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}")
+    integer = label_dtype(like, backend)
+    is_compensated = compensated and dtype == xp.float32
+    is_double = is_compensated or (dtype is None and backend.widest_int(like) is None)
+    place = backend.device_option(like)
+    size = (4 if dtype == xp.float32 and not is_compensated else 8) * math.prod(batch) * math.prod(shape)
+    check_state_size(size, {**sizes, "batch_shape": batch or None}, allow_large=allow_large, advice=advice)
+    return CountLeaves(
+        xp.zeros((*batch, *shape), dtype=integer if dtype is None else dtype, **place),
+        xp.zeros(batch, dtype=integer, **place),
+        xp.zeros(
+            (*batch, *shape) if is_double else (*batch, *shape[:-2], 0, 0),
+            dtype=dtype if is_compensated else integer,
+            **place,
+        ),
+    )
+
+
+def check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
+    """The lengths of the axes of a batch, or ValueError."""
+    batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
+    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in batch):
+        raise ValueError(f"batch_shape: expected lengths of axes, got {quoted(batch_shape)}")
+    return tuple(int(size) for size in batch)
+
+
+def has_words(state: Any) -> bool:
+    """Whether the counts are integers in two words."""
+    return bool(state.carried.shape[-1] > 0) and not has_remainders(state)
+
+
+def has_remainders(state: Any) -> bool:
+    """Whether the counts are sums in float32 that keep what rounding has lost."""
+    if not state.carried.shape[-1]:  # as in most states, so that each update takes no longer
+        return False
+    backend, (carried,) = as_arrays(carried=state.carried)
+    return backend.is_float(carried)
+
+
+def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> None:
+    """Raise for weights if the counts of a state are integers."""
+    if sample_weight is None:
+        return
+    backend, (counts,) = as_arrays(counts=counts)
+    if not backend.is_float(counts):
+        raise TypeError(
+            "sample_weight: expected None, as this state has integer counts; make it with "
+            f"{type(state).__name__}.zeros(..., dtype=), float32 or float64, for weighted ones"
+        )
+
+
+def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight: Any, **options: Any) -> CountLeaves:
+    """The arrays of the state with the counts of a batch of labels added; other options are of ``count_labels``."""
+    refuse_unexpected_weights(state, state.counts, sample_weight)
+    n = state.counts.shape[-1]
+    classes = check_classes_of_state(n, labels)
+    number = n if labels is None else None
+    options |= {"num_classes": number, "labels": classes.labels, "sample_weight": sample_weight, "state": state.counts}
+    found = count_labels(y_true, y_pred, **options)
+    return add(state, found.matrix, found.dropped, None, found.backend)
+
+
+def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard) -> CountLeaves:
+    """The arrays of the state with these counts added."""
+    xp = backend.xp
+    if counts.dtype != state.counts.dtype:
+        counts = xp.astype(counts, state.counts.dtype)
+    dropped = state.dropped if isinstance(dropped, int) else add_dropped(state.dropped, dropped, backend)
+    if has_remainders(state):
+        total, lost = two_sum(state.counts, counts, backend)
+        return CountLeaves(total, dropped, state.carried + (lost if carried is None else lost + carried))
+    counts = state.counts + counts
+    refuse_narrow(state, counts, backend)
+    if not has_words(state):
+        return CountLeaves(counts, dropped, state.carried)
+    whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
+    return CountLeaves(whole.low, dropped, whole.high)
+
+
+def refuse_narrow(state: Any, counts: Array, backend: Standard) -> None:
+    """Raise for integer counts in one word where there are no 64-bit integers."""
+    is_narrow = backend.widest_int(counts) is None and backend.is_integer(counts) and 0 not in counts.shape
+    if is_narrow and not has_words(state):
+        raise TypeError(
+            "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
+            f"{type(state).__name__}.zeros(..., like=) of a JAX array"
+        )
+
+
+def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
+    """The sum of two numbers of samples in one word; in 32 bits it ends before it would wrap."""
+    if backend.widest_int(dropped) is not None:
+        return dropped + more
+    xp, most = backend.xp, MOST_DROPPED
+    return xp.clip(xp.clip(dropped, None, most) + xp.clip(more, None, most), None, most)
+
+
+def merge(state: Any, other: Any) -> CountLeaves:
+    """The arrays of the sum of two states of one class."""
+    backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
+    if tuple(mine.shape) != tuple(theirs.shape):
+        raise ValueError(
+            f"expected states of the same classes and batch, got counts {tuple(mine.shape)} and {tuple(theirs.shape)}"
+        )
+    if backend.is_float(mine) != backend.is_float(theirs) or has_words(state) != has_words(other):
+        raise TypeError(f"expected states of the same kind of counts, got {mine.dtype} and {theirs.dtype}")
+    if has_remainders(other) and not has_remainders(state):
+        xp, wide = backend.xp, mine.dtype
+        return add(state, xp.astype(theirs, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
+    carried = other.carried if has_words(other) or has_remainders(other) else None
+    return add(state, theirs, other.dropped, carried, backend)
+
+
+def exact(state: Any) -> Array:
+    """The counts in one array; of two words 64-bit integers of NumPy, or float32 under ``jit``.
+
+    It is a copy where arrays can be written to: a state never changes.
+    """
+    backend, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
+    if has_remainders(state):
+        return counts + carried
+    if not has_words(state):
+        return backend.copied(counts)
+    if backend.can_look(counts):
+        return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
+    return TwoWords(counts, carried).to_float(backend)
+
+
+def to_score(state: Any) -> tuple[Standard, Array]:
+    """The library of the state, and its counts in one array: of two words as ``exact`` returns them."""
+    own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
+    if not has_words(state):
+        return own, counts + carried if has_remainders(state) else state.counts
+    return own, exact(state) if own.host_view(counts) is not None else TwoWords(counts, carried).to_float(own)
+
+
+def scored(
+    state: Any, own: Standard, matrix: Array, function: Callable[..., dict[str, Array]], *, invalid: Invalid
+) -> dict[str, Array]:
+    """The results of a function of the matrices of a state, in the library of the state."""
+    if has_words(state) and invalid == "warn":  # as everywhere on JAX
+        invalid = "nan"
+    scores = function(matrix, invalid=invalid)
+    return {name: own.from_host(value) for name, value in scores.items()} if isinstance(matrix, np.ndarray) else scores

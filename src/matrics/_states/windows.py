@@ -1,0 +1,99 @@
+"""Counts that are forgotten: a window of the last batches, and counts that decay."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from matrics._arrays import Array, as_arrays
+from matrics._quoting import quoted
+from matrics._states.two_words import MOST_DROPPED
+
+# The arrays of a state that say how it counts, numbers of samples that have one word, and sums of weights.
+SETTINGS = ("edges", "states", "top_k")
+ONE_WORD = ("dropped", "rounded")
+WEIGHED = ("counts", "bins", "calibration", "calibration_remainders", "sums", "remainders")
+
+# Low words of default JAX are below 2**16, so that this many states can be summed before one would wrap.
+STATES_AT_ONCE = 2**14
+
+_State = TypeVar("_State", bound=tuple[Any, ...])
+
+
+def checked_decay(decay: Any) -> float:
+    """The factor as a float; raises for one that is not above 0 and at most 1.
+
+    >>> checked_decay(1)
+    1.0
+    """
+    if isinstance(decay, bool) or not isinstance(decay, numbers.Real):
+        raise TypeError(f"decay: expected a number above 0 and at most 1, got {quoted(decay)}")
+    factor = float(decay)
+    if not 0 < factor <= 1:
+        raise ValueError(f"decay: expected a number above 0 and at most 1, got {quoted(decay)}")
+    return factor
+
+
+def blank(state: _State) -> _State:
+    """The first entry of the batch of a state, without counts."""
+
+    def emptied(name: str, leaf: Array) -> Array:
+        first = leaf[0, ...]
+        return first if name in SETTINGS else as_arrays(leaf=first)[0].xp.zeros_like(first)
+
+    return _each(emptied, state)
+
+
+def shifted(state: _State, newest: _State) -> _State:
+    """The entries of the batch of a state without the first, and a new one at the end."""
+
+    def moved(_: str, leaf: Array, last: Array) -> Array:
+        backend, (leaf, last) = as_arrays(state=leaf, newest=last)
+        return backend.xp.concat([leaf[1:, ...], backend.xp.expand_dims(last, axis=0)], axis=0)
+
+    return _each(moved, state, newest)
+
+
+def sums(state: _State, length: int) -> Iterator[_State]:
+    """The sums, array by array, of parts of the first axis of the batch of a state, which has this length."""
+    for start in range(0, length, STATES_AT_ONCE):
+        stop = min(start + STATES_AT_ONCE, length)
+
+        def summed(name: str, leaf: Array, start: int = start, stop: int = stop) -> Array:
+            backend, (leaf,) = as_arrays(leaf=leaf)
+            xp, part = backend.xp, leaf[start:stop, ...]
+            total = xp.sum(part, axis=0, dtype=leaf.dtype)
+            if name not in ONE_WORD or backend.widest_int(leaf) is not None:
+                return total
+            # One word, which may wrap, and is full before.
+            is_full = xp.sum(xp.astype(part, xp.float32), axis=0) >= float(MOST_DROPPED)
+            return xp.where(is_full, xp.full_like(total, MOST_DROPPED), total)
+
+        yield _each(summed, state)
+
+
+def decayed(state: _State, decay: float) -> _State:
+    """The state with its weights times a factor; raises for one of integer counts."""
+
+    def multiplied(name: str, leaf: Array) -> Array:
+        is_float = as_arrays(leaf=leaf)[0].is_float(leaf)
+        if name == "counts" and not is_float:
+            raise TypeError(
+                "decayed: expected a state of floating counts, got one of integers; make it with "
+                f"{type(state).__name__}.zeros(..., dtype=), float32 or float64"
+            )
+        return leaf * decay if name in WEIGHED or (name == "carried" and is_float) else leaf
+
+    return _each(multiplied, state)
+
+
+def _each(function: Callable[..., Array], first: _State, *others: _State) -> _State:
+    """The results of a function of the name and the arrays of states, as a state; also of states within a state."""
+    shape: Any = first
+    found = [
+        _each(function, *leaves) if hasattr(leaves[0], "_fields") else function(name, *leaves)
+        for name, *leaves in zip(shape._fields, first, *others, strict=True)
+    ]
+    made: _State = type(shape)(*found)
+    return made

@@ -1,0 +1,319 @@
+"""The agreement of every pair of measures, and families of redundant measures: agreement()."""
+
+from __future__ import annotations
+
+import math
+import os
+import textwrap
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from matrics._arrays import Array
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._engine.execution.blocks import in_threads
+from matrics._engine.results import frame_of, to_dict
+from matrics._quoting import quoted
+from matrics._study.measured import Common, Measured
+from matrics._study.ranks import count_pairs, spearman
+from matrics.typing import ArrayLike
+
+Correlation = Literal["spearman", "kendall"]
+
+# Distances of measures that are functions of one another may be off by rounding.
+NOISE = 1e-9
+
+SHOWN = 6  # measures that a repr names
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far each of K measures agrees with each other one, as from :func:`matrics.study.agreement`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The measures.
+    consistency : array, shape (K, K)
+        Of the pairs of matrices that both measures order, the share that they order in the same way.
+    discriminancy : array, shape (K, K)
+        The number of pairs of matrices that only the measure of the row distinguishes, divided by the number that only
+        the measure of the column distinguishes.
+    spearman : array, shape (K, K)
+        Spearman's rank correlation.
+    kendall : array, shape (K, K)
+        Kendall's rank correlation, tau-b.
+    defined : array of int, shape (K, K)
+        The number of matrices on which both measures are defined.
+    disagreement : array, shape (K, K), or None
+        The share of the groups of models in which the measures choose different models as the best; None without
+        ``model_axis``.
+    """
+
+    names: tuple[str, ...]
+    consistency: Array
+    discriminancy: Array
+    spearman: Array
+    kendall: Array
+    defined: Array
+    disagreement: Array | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each pair of measures."""
+        tables = {name: table for name, table in vars(self).items() if name != "names" and table is not None}
+        titles = np.asarray([title_of(name) for name in self.names], object)
+        row, column = (place.ravel() for place in np.indices((len(titles), len(titles))))
+        pairs = {"measure": titles[row], "with": titles[column]}
+        return frame_of(pairs | {name: np.ravel(table) for name, table in tables.items()}, indexed=False)
+
+    def __repr__(self) -> str:
+        shown = "; ".join(map(title_of, self.names[:SHOWN]))
+        more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
+        return f"<Agreement of {_count(len(self.names), 'measure')}: {shown}{more}>"
+
+    def linkage(self, *, correlation: Correlation = "spearman") -> Array:
+        """The hierarchical clustering of the measures, as ``scipy.cluster.hierarchy`` has it: (K - 1, 4).
+
+        Average linkage of the distances 1 minus the absolute correlation, with the leaves in optimal order, for
+        ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 if the correlation is undefined. Needs SciPy.
+        """
+        if correlation not in get_args(Correlation):
+            raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
+        if len(self.names) < 2:
+            raise ValueError(f"a clustering needs at least two measures, got {len(self.names)}")
+        hierarchy = _hierarchy()
+        distances = 1 - np.abs(np.nan_to_num(self.spearman if correlation == "spearman" else self.kendall))
+        above = distances[np.triu_indices(len(self.names), 1)].clip(0, 1)
+        found: Array = hierarchy.linkage(above, "average", optimal_ordering=True)
+        return found
+
+    def order(self, *, correlation: Correlation = "spearman") -> list[int]:
+        """The numbers of the measures in the order of the clustering's leaves: similar ones are neighbours.
+
+        With it rows and columns of a heat map are sorted: ``found.spearman[numpy.ix_(order, order)]``. Needs SciPy.
+        """
+        if len(self.names) < 2:
+            return list(range(len(self.names)))
+        return [int(place) for place in _hierarchy().leaves_list(self.linkage(correlation=correlation))]
+
+    def families(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> list[list[str]]:
+        """Groups of redundant measures, joined by average linkage at this absolute correlation.
+
+        Parameters
+        ----------
+        least_correlation : float, default 0.95
+            The least average of the absolute correlations between two groups that are joined to one, from 0 to 1.
+            At 1 only measures that order all matrices alike, or all in reverse, are in one family.
+        correlation : {"spearman", "kendall"}
+            Which one.
+
+        Returns
+        -------
+        list of list of str
+            In the order of the measures, as are the members of each. A constant measure is a family of one. Needs
+            SciPy.
+        """
+        least = least_correlation
+        if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
+            raise ValueError(f"least_correlation: expected a number from 0 to 1, got {quoted(least)}")
+        if len(self.names) < 2:
+            return [[name] for name in self.names]
+        linkage = self.linkage(correlation=correlation)
+        numbers = _hierarchy().fcluster(linkage, 1 - least + NOISE, criterion="distance")
+        found: dict[int, list[str]] = {}
+        for name, number in zip(self.names, numbers.tolist(), strict=True):
+            found.setdefault(number, []).append(name)
+        return list(found.values())
+
+    def describe(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> str:
+        """The families as text, the largest first.
+
+        Parameters
+        ----------
+        least_correlation, correlation
+            As in :meth:`families`.
+
+        Returns
+        -------
+        str
+            One paragraph for each family, and one for all measures without a family.
+        """
+        families = sorted(
+            self.families(least_correlation=least_correlation, correlation=correlation), key=len, reverse=True
+        )
+        counts = _count(len(self.names), "measure"), _count(len(families), "family")
+        title = f"{counts[0]} in {counts[1]} (average |{correlation}| at least {least_correlation:g})"
+        several = [family for family in families if len(family) > 1]
+        alone = [family[0] for family in families if len(family) == 1]
+        parts = [f"{len(family)}: {'; '.join(map(title_of, family))}" for family in several]
+        parts += [f"alone: {'; '.join(map(title_of, alone))}"] if alone else []
+        wrapped = (textwrap.fill(part, 100, subsequent_indent="   ", break_on_hyphens=False) for part in parts)
+        return "\n".join([title, *wrapped])
+
+
+def _count(number: int, what: str) -> str:
+    several = f"{what.removesuffix('y')}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else several}"
+
+
+def agreement(
+    stack: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    model_axis: int | None = None,
+    digits: int | None = 12,
+    zero_division: float = math.nan,
+    workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> Agreement:
+    """How far measures agree about the matrices of a stack, for every pair of measures.
+
+    Measures are turned so that higher is better, as their records say: accuracy and the error rate agree on everything.
+    Measures without a better direction are taken unchanged.
+
+    Parameters
+    ----------
+    stack : array_like, shape (*B, n, n)
+        Confusion matrices, N in all; rows are true classes. Floating cells are scored as float64, on the host.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`: names, groups such as ``"all"``, or specs with one value for each matrix.
+    model_axis : int, optional
+        The batch axis along which different models are; the matrices that differ only there are a group, such as all
+        models on one data set. Then ``disagreement`` is computed as well.
+    digits : int or None, default 12
+        Two matrices on which a measure is the same in theory may differ in the last bits, so nearly equal values are
+        equal: values are sorted, and neighbours are equal if they differ by at most 10**-digits of the one nearer to 0,
+        or of 1 if that is more (or of the largest absolute value, if that is below 1). None compares the numbers as
+        they are, as for p-values below 1e-12.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    workers : int, default 1
+        Number of threads; -1 for the number of cores.
+    class_names : sequence of str, optional
+        Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
+    positive : str or int, optional
+        The positive class, a class name or an index, as in :func:`matrics.score`.
+
+    Returns
+    -------
+    Agreement
+        Matrices (K, K) of consistency, discriminancy, Spearman's and Kendall's correlation and, with ``model_axis``,
+        disagreement; and methods that find families of measures.
+
+    Raises
+    ------
+    ValueError
+        The shape is not (*B, n, n) with at least one batch axis, a measure has a value for each class, a name does not
+        exist, or ``model_axis`` is not a batch axis.
+
+    Notes
+    -----
+    A pair of measures is compared on the matrices on which both are defined; ``defined`` is their number. Invalid
+    matrices have no defined values. NaN marks values that cannot be computed: every correlation with a constant
+    measure, and the discriminancy of two measures that distinguish the same pairs (0/0); it is infinite if only the
+    measure of the row distinguishes more.
+
+    Consistency and discriminancy are those of Huang & Ling 2005; :func:`matrics.study.consistency` has the definitions,
+    and intervals. All pairs of matrices are counted exactly, in O(N log N) for each pair of measures. Measures
+    with the same ranks are compared once.
+
+    Two measures choose the same model of a group if there is a model that is best by both. If a measure has several
+    best models, it does not disagree with one that prefers one of them. Models for which one of both measures is
+    undefined are left out, and groups with fewer than two others.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> stack = matrics.simulate.resample([[40, 5, 5], [4, 20, 1], [2, 3, 20]], 1000, rng=0)
+    >>> found = matrics.study.agreement(stack, ["accuracy", "error_rate", "mcc", "cen"])
+    >>> found.kendall.round(2)
+    array([[1.  , 1.  , 0.91, 0.85],
+           [1.  , 1.  , 0.91, 0.85],
+           [0.91, 0.91, 1.  , 0.8 ],
+           [0.85, 0.85, 0.8 , 1.  ]])
+    >>> found.discriminancy[2, 0]  # all matrices that accuracy tells apart mcc tells apart as well
+    np.float64(inf)
+    """
+    measured = Measured.of(stack, metrics, digits, zero_division, workers, class_names, positive)
+    groups = None if model_axis is None else _Groups(measured, _batch_axis(model_axis, measured.batch))
+    number = len(measured.rankings)
+    tables = np.full((6, number, number), np.nan)
+    common = Common(measured.rankings)
+
+    def work(share: Any) -> None:
+        for first in share:
+            for second, f, g in common.pairs_of(first):
+                pairs = count_pairs(f, g)
+                defined, rho = len(f.ranks), spearman(f, g)
+                values = (pairs.consistency, rho, pairs.kendall, defined)
+                tables[:4, first, second] = tables[:4, second, first] = values
+                tables[4, first, second] = pairs.discriminancy
+                tables[4, second, first] = pairs.swapped.discriminancy
+                if groups is not None:
+                    tables[5, first, second] = tables[5, second, first] = groups.disagreement(first, second)
+
+    threads = max(1, min(workers if workers > 0 else os.cpu_count() or 1, number))
+    in_threads(work, [range(k, number, threads) for k in range(threads)])
+    tables = tables[:, measured.which[:, None], measured.which]
+    alike, rho, tau, defined, apart, disagreement = tables
+    return Agreement(
+        measured.names, alike, apart, rho, tau, defined.astype(np.int64), None if groups is None else disagreement
+    )
+
+
+class _Groups:
+    """Which models are best by each measure, in every group."""
+
+    def __init__(self, measured: Measured, axis: int) -> None:
+        models = measured.batch[axis]
+        shape = (models, math.prod(measured.batch) // max(models, 1))
+        self._ranks = [
+            np.ascontiguousarray(np.moveaxis(one.ranks.reshape(measured.batch), axis, 0).reshape(shape))
+            for one in measured.rankings
+        ]
+        self._complete = [one.is_complete for one in measured.rankings]
+        self._best = [ranks == ranks.max(axis=0, initial=-1) for ranks in self._ranks]
+
+    def disagreement(self, first: int, second: int) -> float:
+        """The share of the groups in which no model is best by both."""
+        f, g = self._ranks[first], self._ranks[second]
+        if self._complete[first] and self._complete[second]:
+            best = self._best[first] & self._best[second]
+            known = np.full(f.shape[1], len(f) > 1)
+        else:
+            both = (f >= 0) & (g >= 0)
+            best = both.copy()
+            for ranks in (f, g):
+                kept = np.where(both, ranks, -1)
+                best &= kept == kept.max(axis=0, initial=-1)
+            known = both.sum(axis=0) > 1
+        number = int(known.sum())
+        return float((~best.any(axis=0) & known).sum() / number) if number else np.nan
+
+
+def _batch_axis(axis: Any, batch: tuple[int, ...]) -> int:
+    """An axis of the batch, counted from its front; negative ones count from the end of the whole shape."""
+    dims = len(batch) + 2
+    position = axis + dims if isinstance(axis, (int, np.integer)) and axis < 0 else axis
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not 0 <= position < len(batch):
+        raise ValueError(
+            f"model_axis: expected an axis before the axes of the classes, got {quoted(axis)} for batch shape {batch}"
+        )
+    return int(position)
+
+
+def _hierarchy() -> Any:
+    """SciPy's module of hierarchical clustering, which the extra ``stats`` installs."""
+    try:
+        import scipy.cluster.hierarchy
+    except ImportError as error:
+        raise ImportError('families of measures need SciPy: pip install "matrics[stats]"') from error
+    return scipy.cluster.hierarchy

@@ -1,0 +1,71 @@
+"""The stored certificates of the whole catalogue: written by ``tools/certificates.py``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matrics._catalogue.description import certified
+from matrics._catalogue.record import METRICS, Metric
+from matrics._catalogue.registry import get_metric
+from matrics._study.certificates.catalogue import RELATIONS, STATEMENTS
+from matrics._study.certificates.results import Certificate, Verdict, Witness, key_of
+
+ROLES = {prop.name: prop.roles for prop in RELATIONS}
+
+
+def certified_specs() -> list[str]:
+    """What has a certificate: every measure; class measures averaged over classes, and of class 1 of two."""
+    by_class = [name for name, record in METRICS.items() if record.kind == "per_class" and not record.needs]
+    return [*(name for name in METRICS if not METRICS[name].needs), *(f"{name}:binary" for name in by_class)]
+
+
+def stored_certificate(metric: str | Metric) -> Certificate:
+    """The certificate of a measure of the catalogue, without a search; a KeyError if there is none."""
+    found = get_metric(metric)
+    if found.is_own:  # whatever its name
+        raise KeyError(found.spec)
+    name = key_of(found)
+    return from_record(name, certified()[name])
+
+
+def as_record(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as JSON has it."""
+    verdicts: dict[str, Any] = {}
+    for name, verdict in certificate.verdicts.items():
+        entry: dict[str, Any] = {"holds": verdict.holds, "cases": verdict.cases, "classes": list(verdict.classes)}
+        if verdict.value is not None:
+            entry["value"] = _written(verdict.value)
+        if verdict.witness is not None:
+            entry["matrices"] = verdict.witness.matrices
+            entry["values"] = [_written(value) for value in verdict.witness.values]
+            if verdict.witness.roles != ROLES.get(name):
+                entry["roles"] = verdict.witness.roles
+            if not verdict.witness.confirmed:
+                entry["confirmed"] = False
+        verdicts[name] = entry
+    ranges = {str(n): [_written(low), _written(high)] for n, (low, high) in certificate.ranges.items()}
+    return {"seed": certificate.rng, "ranges": ranges, "verdicts": verdicts}
+
+
+def from_record(spec: str, kept: dict[str, Any]) -> Certificate:
+    """The certificate that ``as_record`` has written."""
+    verdicts = {name: _verdict(name, entry) for name, entry in kept["verdicts"].items()}
+    ranges = {int(n): (float(low), float(high)) for n, (low, high) in kept["ranges"].items()}
+    return Certificate(spec, kept["seed"], verdicts, ranges)
+
+
+def _verdict(name: str, entry: dict[str, Any]) -> Verdict:
+    witness = None
+    if "matrices" in entry:
+        matrices = tuple(tuple(tuple(row) for row in matrix) for matrix in entry["matrices"])
+        roles = tuple(entry.get("roles") or ROLES[name])
+        values = tuple(float(value) for value in entry["values"])
+        witness = Witness(matrices, roles, values, entry.get("confirmed", True))
+    value = float(entry["value"]) if "value" in entry else None
+    return Verdict(name, STATEMENTS[name], entry["holds"], entry["cases"], tuple(entry["classes"]), witness, value)
+
+
+def _written(value: float) -> float | str:
+    """A number with twelve digits; JSON has no infinity."""
+    return float(f"{value:.12g}") if math.isfinite(value) else str(value)

@@ -1,0 +1,211 @@
+"""A few measures that represent many: redundancy()."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import Array
+from matrics._arrays.sizes import check_count
+from matrics._catalogue.naming import title_of
+from matrics._catalogue.record import Metric
+from matrics._catalogue.registry import groups
+from matrics._engine.results import frame_of, to_dict
+from matrics._study.measured import Common, Measured
+from matrics._study.ranks import Ranking, spearman
+from matrics.typing import ArrayLike
+
+# Gains that differ by less are equal: sums of squared correlations are rounded.
+NOISE = 1e-12
+
+
+class Representation(NamedTuple):
+    """The chosen measure that predicts another one best, as in :class:`matrics.study.Redundancy`.
+
+    Parameters
+    ----------
+    measure : str
+        The chosen measure.
+    correlation : float
+        Spearman's correlation with it.
+    information : float
+        The mutual information of their quantile bins, in bits.
+    information_share : float
+        That as a share of the entropy of the bins of the represented measure, from 0 to 1.
+    """
+
+    measure: str
+    correlation: float
+    information: float
+    information_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """A few measures that represent many, as from :func:`matrics.study.redundancy`.
+
+    Parameters
+    ----------
+    chosen : tuple of str
+        The measures, in the order in which they were chosen.
+    explained : tuple of float
+        After each of them the mean, over all measures, of the largest squared correlation with a chosen one.
+    represented_by : dict of str to Representation
+        For every measure, the chosen one with the largest absolute correlation.
+    left_out : tuple of str
+        Measures that are constant on the stack, or undefined: no rank correlation exists.
+    """
+
+    chosen: tuple[str, ...]
+    explained: tuple[float, ...]
+    represented_by: dict[str, Representation]
+    left_out: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each measure, and the chosen one that represents it."""
+        rows = list(self.represented_by.values())
+        columns = {name: [getattr(row, name) for row in rows] for name in Representation._fields}
+        titles = [title_of(name) for name in self.represented_by]
+        found = {"measure": titles, "represented_by": list(map(title_of, columns.pop("measure"))), **columns}
+        return frame_of(found, indexed=False)
+
+    def __repr__(self) -> str:
+        shown = "; ".join(f"{title_of(k)} {v:.2f}" for k, v in zip(self.chosen, self.explained, strict=True))
+        return f"<Redundancy of {len(self.represented_by) + len(self.left_out)} measures: {shown}>"
+
+
+def redundancy(
+    stack: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    num_metrics: int = 5,
+    num_quantiles: int = 10,
+    digits: int | None = 12,
+    zero_division: float = math.nan,
+    workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> Redundancy:
+    """Choose a few measures that represent all measures on the matrices of a stack.
+
+    The first is the measure whose squared rank correlations with all measures have the largest mean. Each further
+    measure raises this mean most, using for each measure its largest correlation with a chosen one.
+
+    Parameters
+    ----------
+    stack : array_like, shape (*B, n, n)
+        Confusion matrices; rows are true classes. Floating cells are scored as float64, on the host.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`: names, groups such as ``"all"``, or specs with one value for each matrix.
+    num_metrics : int, default 5
+        The largest number of measures to choose; there are fewer if no further one adds anything.
+    num_quantiles : int, default 10
+        The number of quantile bins into which the ranks are cut for the mutual information.
+    digits, zero_division, workers, class_names, positive
+        As in :func:`matrics.study.agreement`.
+
+    Returns
+    -------
+    Redundancy
+        The chosen measures, how much they explain, and by which of them each measure is represented.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`matrics.study.agreement`, or ``num_metrics`` or ``num_quantiles`` is not an integer of at least 1.
+
+    Notes
+    -----
+    The correlation is Spearman's, on the matrices on which both measures are defined, and 0 if it is undefined. Nothing
+    is random: among measures with the same gain, the first of the group ``core`` is chosen, or else the first of
+    ``metrics``. The forward choice is greedy, so another set of the same size may explain more.
+
+    The mutual information is computed from the table of the two measures' bins; equal values are in one bin. It also
+    finds relations that are not monotone. For N matrices with unrelated values its mean is about (Q - 1)² / (2 N ln 2)
+    bits and not 0, with Q quantile bins.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> stack = matrics.simulate.random_matrices(1000, 3, rng=0)
+    >>> names = ["mcc", "cohen_kappa", "accuracy", "error_rate", "true_entropy", "imbalance_ratio"]
+    >>> found = matrics.study.redundancy(stack, names, num_metrics=2)
+    >>> found.chosen
+    ('accuracy', 'true_entropy')
+    >>> found.represented_by["error_rate"].measure
+    'accuracy'
+    """
+    most, bins = check_count(num_metrics, "num_metrics"), check_count(num_quantiles, "num_quantiles")
+    measured = Measured.of(stack, metrics, digits, zero_division, workers, class_names, positive)
+    varies = np.asarray([len(one.sizes) > 1 for one in measured.rankings], bool)[measured.which]
+    everyone = np.flatnonzero(varies)
+    names = [measured.names[place] for place in everyone]
+    correlations = _correlations(measured)[np.ix_(measured.which[varies], measured.which[varies])]
+    chosen, explained = _forward(correlations**2, names, most)
+    represented = {}
+    for place, name in enumerate(names):
+        best = chosen[int(np.argmax(np.abs(correlations[place, chosen])))]
+        one, other = (measured.rankings[measured.which[everyone[k]]] for k in (place, best))
+        rho = float(correlations[place, best])
+        represented[name] = Representation(names[best], rho, *_information(one, other, bins))
+    left_out = tuple(name for name, kept in zip(measured.names, varies, strict=True) if not kept)
+    return Redundancy(tuple(names[k] for k in chosen), explained, represented, left_out)
+
+
+def _correlations(measured: Measured) -> Array:
+    """Spearman's correlation of all rankings, and 0 if undefined."""
+    number = len(measured.rankings)
+    found = np.zeros((number, number))
+    common = Common(measured.rankings)
+    for first in range(number):
+        for second, f, g in common.pairs_of(first):
+            found[first, second] = found[second, first] = np.nan_to_num(spearman(f, g))
+    return found
+
+
+def _forward(squares: Array, names: list[str], num: int) -> tuple[list[int], tuple[float, ...]]:
+    """The numbers of the measures that are chosen, and the mean of the largest squares after each."""
+    core = set(groups()["core"])
+    order = np.asarray(sorted(range(len(names)), key=lambda k: (names[k] not in core, k)), np.intp)
+    told = np.zeros(len(names))
+    chosen: list[int] = []
+    explained: list[float] = []
+    while len(chosen) < min(num, len(names)):
+        means = np.maximum(squares[order], told).mean(axis=1)
+        if explained and means.max() <= explained[-1] + NOISE:
+            break
+        best = int(order[np.flatnonzero(means >= means.max() - NOISE)[0]])
+        told = np.maximum(told, squares[best])
+        chosen.append(best)
+        explained.append(float(told.mean()))
+    return chosen, tuple(explained)
+
+
+def _information(measure: Ranking, other: Ranking, bins: int) -> tuple[float, float]:
+    """The mutual information of two measures in bits, and as a share of the entropy of the first."""
+    both = measure.defined & other.defined
+    f, g = (_binned(one.only(both), bins) for one in (measure, other))
+    table = np.bincount(f * bins + g, minlength=bins * bins).reshape(bins, bins)
+    own, others, joint = (_entropy(counts) for counts in (table.sum(axis=1), table.sum(axis=0), table.ravel()))
+    information = max(own + others - joint, 0.0)
+    return information, information / own if own else math.nan
+
+
+def _binned(ranking: Ranking, bins: int) -> Array:
+    """The quantile bin of each matrix, by the middle of its rank."""
+    number = len(ranking.ranks)
+    return (bins * (ranking.centred.astype(np.int64) + number)) // max(2 * number, 1)
+
+
+def _entropy(counts: Array) -> float:
+    """The entropy of counts in bits."""
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(-(shares * np.log2(shares)).sum())

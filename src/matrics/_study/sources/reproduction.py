@@ -1,0 +1,169 @@
+"""All printed numbers of the five sources, computed again and compared."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matrics._engine.results import frame_of, to_dict
+from matrics._quoting import quoted
+from matrics._study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
+from matrics._study.sources.recompute import Reproduced, judge, no_error, no_readings
+from matrics._study.sources.records import Record, load
+
+VERDICTS = ("match", "erratum", "ambiguous", "unexplained")
+
+
+@dataclass(frozen=True)
+class SourceDocument:
+    """A source: how it is called, and how its numbers are computed.
+
+    Attributes
+    ----------
+    number, name, title : str
+        ``"000"``, ``"eve"``, and the authors with what it is about.
+    figures : str
+        The module of :mod:`matrics._study.figures` that draws its figures, if it has any.
+    """
+
+    number: str
+    name: str
+    title: str
+    figures: str
+    value: Callable[[Record], float]
+    readings: Callable[[Record], Mapping[str, float]] = no_readings
+    error: Callable[[Record], float] = no_error
+
+
+SOURCES = {
+    source.number: source
+    for source in (
+        SourceDocument(
+            "000", "eve", "Dembélé, eigenvalues entropy", "eigenvalues", eigenvalues.value, eigenvalues.readings
+        ),
+        SourceDocument("001", "review", "Labatut and Cherifi, review of measures", "review", review.value),
+        SourceDocument(
+            "002",
+            "cen",
+            "Jurman and Furlanello, MCC and CEN",
+            "entropy",
+            entropy.value,
+            entropy.readings,
+            entropy.error,
+        ),
+        SourceDocument(
+            "003", "imbalance", "Mullick et al., imbalanced classes", "imbalance", imbalance.value, imbalance.readings
+        ),
+        SourceDocument("004", "zoo", "The Living Thing, metric zoo", "zoo", zoo.value),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The numbers of one source or of all.
+
+    Attributes
+    ----------
+    numbers : tuple of Reproduced
+        Every record with its value, verdict and reason, in the order of the sources.
+    remarks : tuple of str
+        What else the sources print: the interval of the random experiment of 002.
+    """
+
+    numbers: tuple[Reproduced, ...]
+    remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        counts: Counter[str] = Counter(one.verdict for one in self.numbers)
+        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+        return f"<Reproduction of {len(self.numbers)} numbers: {told}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each number."""
+        printed = ("source", "table", "matrix_name", "measure", "printed")
+        columns = {name: [getattr(one.record, name) for one in self.numbers] for name in printed}
+        found = {name: [getattr(one, name) for one in self.numbers] for name in ("value", "error", "verdict", "reason")}
+        return frame_of(columns | found, indexed=False)
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """For each source how many numbers it has, and how many of each verdict."""
+        found: dict[str, dict[str, int]] = {}
+        for source in dict.fromkeys(one.record.source for one in self.numbers):
+            counts: Counter[str] = Counter(one.verdict for one in self.numbers if one.record.source == source)
+            found[source] = {"numbers": counts.total(), **{verdict: counts[verdict] for verdict in VERDICTS}}
+        return found
+
+    def of(self, *verdicts: str) -> tuple[Reproduced, ...]:
+        """The numbers with one of these verdicts."""
+        return tuple(one for one in self.numbers if one.verdict in verdicts)
+
+
+def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reproduction:
+    """Compute every number that the sources print again, and compare it with the print.
+
+    Parameters
+    ----------
+    source : str, optional
+        ``"000"`` or ``"eve"``, ``"001"`` or ``"review"``, ``"002"`` or ``"cen"``, ``"003"`` or ``"imbalance"``,
+        ``"004"`` or ``"zoo"``; all five if left out.
+    num : int, default 200,000
+        The number of matrices in the random experiment of source 002, which takes most of the time.
+
+    Returns
+    -------
+    Reproduction
+        ``numbers`` has every record with its value and verdict, ``totals()`` counts the verdicts of each source, and
+        ``of("erratum", "unexplained")`` selects by verdict.
+
+    Raises
+    ------
+    ValueError
+        There is no such source, or ``num`` is less than 100.
+
+    Notes
+    -----
+    A number matches if it differs from the print by at most one unit of the last printed digit; whole numbers other
+    than percentages are exact. Anything else must be a known erratum, or be known to have two readings. All values
+    must also be the true ones, up to rounding. Otherwise the verdict is ``"unexplained"``.
+
+    The random experiment differs from the print and from the true value by at most four standard errors.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.study.reproduce("001")
+    >>> found.totals()
+    {'001': {'numbers': 57, 'match': 56, 'erratum': 1, 'ambiguous': 0, 'unexplained': 0}}
+    >>> one, = found.of("erratum")
+    >>> one.record.measure, one.record.printed, one.value
+    ('min kappa (printed -inf)', '-inf', -1.0)
+    """
+    wanted = None if source is None else find_source(source)
+    if num < 5 * experiment.GROUPS:
+        raise ValueError(f"num: expected at least {5 * experiment.GROUPS} matrices, got {num}")
+    value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
+    sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
+    records = [record for record in load() if wanted is None or record.source == wanted]
+    remarks = (experiment.remark(num),) if wanted in (None, "002") else ()
+    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records), remarks)
+
+
+def find_source(name: str) -> str:
+    """The number of a source, from its number or name."""
+    known = {key: one.number for one in SOURCES.values() for key in (one.number, one.name)}
+    asked = name.lower().zfill(3) if name.isdigit() else name.lower()
+    if asked not in known:
+        raise ValueError(f"source: expected one of {', '.join(known)}, got {quoted(name)}")
+    return known[asked]
+
+
+def _reproduced(record: Record, source: SourceDocument) -> Reproduced:
+    return judge(record, source.value(record), source.readings(record), source.error(record))

@@ -1,0 +1,264 @@
+"""classification_report(): scikit-learn's table of precision, recall and F1, with limits."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from matrics._arrays import Array, as_arrays
+from matrics._catalogue.naming import check_names
+from matrics._counting.codes import left_out
+from matrics._engine.results import to_dict
+from matrics._rounding import rounded
+from matrics._tables.found_labels import count_found
+from matrics._tables.table import PARTS, Library, imported
+from matrics._uncertainty.interval import interval
+from matrics._uncertainty.options import check_level
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics.typing import ArrayLike, NumPyArray
+
+__all__ = ["ClassificationReport", "classification_report"]
+
+MEASURES = ("precision", "recall", "f1")
+AVERAGES = {"macro avg": "macro", "weighted avg": "weighted"}
+WIDTH = 80  # of a screen
+FEWEST_LETTERS = len("weighted avg")  # of a name
+CELL = len("0.00 [0.00, 0.00]")
+GAP = "  "
+ACCURACY = -3  # its row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassificationReport:
+    """Precision, recall and F1 of every class with their limits, as from :func:`matrics.classification_report`.
+
+    ``print`` writes it as a table. The rows are the classes, then ``accuracy``, ``macro avg`` and ``weighted avg``, as
+    in scikit-learn's table: accuracy is in the column of F1.
+
+    Parameters
+    ----------
+    names : tuple of str, length n + 3
+        The names of the rows.
+    precision, recall, f1 : Interval
+        The values and limits of all rows: arrays (n + 3,).
+    support : array, shape (n + 3,)
+        The samples of the true class of each row, or all samples; sums of weights if weighted.
+    level : float
+        The confidence level of the limits.
+    matrix : array, shape (n, n)
+        The confusion matrix.
+    """
+
+    names: tuple[str, ...]
+    precision: Interval
+    recall: Interval
+    f1: Interval
+    support: NumPyArray
+    level: float
+    matrix: NumPyArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self, *, library: Library = "pandas") -> Any:
+        """The table as a data frame, a row for each class and average.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}
+            Which library the data frame is of.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            The column ``class``; of each measure five columns, as in :func:`matrics.to_frame` (``f1``, ``f1/low``,
+            ``f1/high``, ``f1/standard_error``, ``f1/status``); and ``support``. NaN where there is no value.
+
+        Raises
+        ------
+        ImportError
+            The library is not installed.
+        """
+        columns: dict[str, Any] = {"class": list(self.names)}
+        for measure in MEASURES:
+            found = getattr(self, measure)
+            columns |= {measure + ending: getattr(found, part) for part, ending in PARTS.items()}
+        return imported(library).DataFrame({**columns, "support": self.support})
+
+    def __str__(self) -> str:
+        """The table, at most 80 columns wide unless numbers are long."""
+        is_whole = bool((self.support == np.round(self.support)).all())
+        support = [f"{number:,.{0 if is_whole else 1}f}" for number in self.support.tolist()]
+        width = max(len("support"), *map(len, support))
+        room = WIDTH - len(MEASURES) * (len(GAP) + CELL) - len(GAP) - width
+        letters = max(FEWEST_LETTERS, min(max(map(len, self.names)), room))
+
+        def line(name: str, cells: Iterable[str], number: str) -> str:
+            short = name if len(name) <= letters else f"{name[: letters - 1]}…"
+            return GAP.join([f"{short:<{letters}}", *(f"{cell:>{CELL}}" for cell in cells), f"{number:>{width}}"])
+
+        rows = [
+            line(name, [self._cell(measure, row) for measure in MEASURES], support[row])
+            for row, name in enumerate(self.names)
+        ]
+        head = line("", [f"{measure:<{CELL}}" for measure in MEASURES], "support")
+        rule = "─" * len(head)
+        return "\n".join([head, rule, *rows[:ACCURACY], rule, *rows[ACCURACY:], rule, *self._notes()])
+
+    __repr__ = __str__
+
+    def _cell(self, measure: str, row: int) -> str:
+        """A value with its limits; accuracy has only one value."""
+        if measure != "f1" and row == len(self.names) + ACCURACY:
+            return ""
+        found = getattr(self, measure)
+        value, low, high = (float(part[row]) for part in (found.estimate, found.low, found.high))
+        limits = "" if math.isnan(low + high) else f"[{rounded(low, 2)}, {rounded(high, 2)}]"
+        return f"{'–' if math.isnan(value) else rounded(value, 2):>4} {limits:<12}"
+
+    def _notes(self) -> list[str]:
+        """What brackets are, and why values or limits are missing or may miss the truth."""
+        found = {int(code) for measure in MEASURES for code in getattr(self, measure).status}
+        notes = [f"in brackets: {self.level * 100:.6g} % limits"]
+        if any("–" in self._cell(measure, row) for measure in MEASURES for row in range(len(self.names))):
+            notes.append("– undefined: no true sample of the class, or no prediction of it")
+        found -= {IntervalStatus.OK, IntervalStatus.UNDEFINED}
+        notes += [status.sentence for status in IntervalStatus if status in found]
+        return [line for note in notes for line in textwrap.wrap(note, WIDTH)]
+
+
+@overload
+def classification_report(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: Iterable[Hashable] | None = ...,
+    class_names: Sequence[str] | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    level: float = ...,
+    zero_division: float = ...,
+    as_frame: Literal[False] = ...,
+) -> ClassificationReport: ...
+@overload
+def classification_report(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: Iterable[Hashable] | None = ...,
+    class_names: Sequence[str] | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    level: float = ...,
+    zero_division: float = ...,
+    as_frame: bool,
+) -> Any: ...
+def classification_report(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: Iterable[Hashable] | None = None,
+    class_names: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    level: float = 0.95,
+    zero_division: float = math.nan,
+    as_frame: bool = False,
+) -> Any:
+    """Precision, recall and F1 of every class with limits: the table of scikit-learn's function of this name.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like, shape (N,)
+        True and predicted labels of any kind, as in :func:`matrics.score_labels`.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; if left out, the classes are found as in :func:`matrics.score_labels`.
+    class_names : sequence of str, optional
+        What the table calls the classes; their labels if left out.
+    sample_weight : array_like, shape (N,), optional
+        A weight for each sample, of which the limits take account.
+    ignore_index : label, or list of labels, optional
+        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        samples are predicted as it, which is an error of their true class; averages are over the other classes.
+    level : float, default 0.95
+        The confidence level of the limits, which are those of :func:`matrics.interval`.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0), which are left out of the means if it is NaN. It is 0, with a warning, in
+        scikit-learn.
+    as_frame : bool, default False
+        Whether to return a data frame of pandas, as from ``to_frame()`` of the report.
+
+    Returns
+    -------
+    ClassificationReport or pandas.DataFrame
+        ``print`` shows the table; ``to_frame()`` and ``to_dict()`` have its numbers.
+
+    Raises
+    ------
+    ImportError
+        With ``as_frame``, pandas is not installed.
+    TypeError, ValueError
+        As in :func:`matrics.score_labels` and :func:`matrics.interval`; or the labels have more than one axis.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true = ["cat"] * 600 + ["dog"] * 400 + ["owl"] * 500
+    >>> y_pred = ["cat"] * 520 + ["dog"] * 430 + ["owl"] * 470 + ["cat"] * 80
+    >>> print(matrics.classification_report(y_true, y_pred))
+                  precision          recall             f1                 support
+    ──────────────────────────────────────────────────────────────────────────────
+    cat           0.87 [0.84, 0.89]  0.87 [0.84, 0.89]  0.87 [0.84, 0.89]      600
+    dog           0.81 [0.77, 0.85]  0.88 [0.84, 0.90]  0.84 [0.81, 0.87]      400
+    owl           0.89 [0.86, 0.92]  0.84 [0.81, 0.87]  0.87 [0.84, 0.89]      500
+    ──────────────────────────────────────────────────────────────────────────────
+    accuracy                                            0.86 [0.84, 0.88]    1,500
+    macro avg     0.86 [0.84, 0.87]  0.86 [0.84, 0.88]  0.86 [0.84, 0.88]    1,500
+    weighted avg  0.86 [0.84, 0.88]  0.86 [0.84, 0.88]  0.86 [0.84, 0.88]    1,500
+    ──────────────────────────────────────────────────────────────────────────────
+    in brackets: 95 % limits
+    """
+    check_level(level)
+    counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index, squares=True)
+    if counts.matrix.ndim != 2:
+        raise ValueError(
+            f"y_true, y_pred: expected the labels of one model, (N,), got matrices {tuple(counts.matrix.shape)}: "
+            "make a report of each"
+        )
+    names = counts.class_names if class_names is None else tuple(check_names(class_names, len(counts.labels)) or ())
+    left = left_out(ignore_index, len(counts.labels), tuple(counts.labels))
+    others = f"[{','.join(str(k) for k in range(len(counts.labels)) if k not in left)}]" if left else ""
+    specs = [
+        f"{measure}:{average}"
+        for measure in MEASURES
+        for average in ("class", *(x + others for x in AVERAGES.values()))
+    ]
+    matrix = _on_host(counts.matrix)
+    squares = None if counts.squared_weights is None else _on_host(counts.squared_weights)
+    options: Any = {"squared_weights": squares, "level": level, "zero_division": zero_division}
+    found = interval(matrix, [*specs, "accuracy"], **options)
+    sizes = matrix.sum(axis=-1)
+    precision, recall, f1 = (_rows(found, measure, others) for measure in MEASURES)
+    support = np.concatenate([sizes, [sizes.sum()] * (1 + len(AVERAGES))])
+    rows = (*names, "accuracy", *AVERAGES)
+    report = ClassificationReport(rows, precision, recall, f1, support, float(level), matrix)
+    return report.to_frame() if as_frame else report
+
+
+def _on_host(matrix: Any) -> Array:
+    backend, (array,) = as_arrays(cm=matrix)
+    return backend.to_numpy(array)
+
+
+def _rows(found: dict[str, Interval], measure: str, others: str) -> Interval:
+    """The intervals of a measure in the order of the rows: classes, accuracy, averages."""
+    nothing = Interval._make([*[math.nan] * 4, 0, int(IntervalStatus.UNDEFINED)])
+    averages = [found[f"{measure}:{average}{others}"] for average in AVERAGES.values()]
+    parts = [found[f"{measure}:class"], found["accuracy"] if measure == "f1" else nothing, *averages]
+    return Interval._make(np.concatenate([np.atleast_1d(one) for one in column]) for column in zip(*parts, strict=True))

@@ -1,0 +1,267 @@
+"""Any column as codes or as numbers: of pandas, Polars or pyarrow, an array of NumPy, or a sequence.
+
+Columns of pandas and Polars are read by their own library. All others are read by pyarrow, which is imported for them
+only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from matrics._arrays import Array
+from matrics._arrays.inputs import library
+from matrics._catalogue.classes import Categories, Sorted
+from matrics._quoting import quoted
+from matrics._tables import arrow
+
+__all__ = [
+    "Coded",
+    "Where",
+    "as_column",
+    "at_position",
+    "coded",
+    "combined",
+    "filtered",
+    "in_their_order",
+    "listed",
+    "numbers_of",
+    "taken",
+    "weights_of",
+]
+
+#: The name of a row in messages, by its position: "at position 3", or "in row 4 of labels.csv".
+Where: TypeAlias = Callable[[int], str]
+
+Parts: TypeAlias = tuple[Array, Any, tuple[Any, ...] | None]  # codes, values and categories
+
+
+def at_position(row: int) -> str:
+    """The name of a row of a table in memory, for messages."""
+    return f"at position {row}"
+
+
+class Coded(NamedTuple):
+    """A column as codes: the position of each row's value among the sorted values.
+
+    Parameters
+    ----------
+    codes : array of int, shape (rows,)
+        The position of each row's value in ``values``.
+    values : column
+        The values that occur, sorted, each once; a column of the same library and type. Those of a column with
+        ``categories`` are in the order of these.
+    categories : tuple or None
+        All categories in their order, of a categorical column of pandas, an Enum of Polars or an ordered dictionary of
+        pyarrow.
+    """
+
+    codes: Array
+    values: Any
+    categories: tuple[Any, ...] | None
+
+    def listed(self) -> list[Any]:
+        """The values as objects of Python."""
+        return listed(self.values)
+
+
+def as_column(name: Any, column: Any) -> Any:
+    """A series of pandas or Polars, or else an array of pyarrow, from any column."""
+    kind = library(column)
+    if kind == "pandas":
+        import pandas as pd
+
+        return column if isinstance(column, pd.Series) else pd.Series(column)
+    return column if kind == "polars" else arrow.as_array(name, column)
+
+
+def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
+    """Any column as codes.
+
+    Parameters
+    ----------
+    name : column name
+        What messages call the column.
+    column : column
+        A series of pandas or Polars, an array of pyarrow, chunked or not, or with a dictionary, an array of NumPy, or a
+        sequence.
+    where : function of an int, optional
+        What messages call the row at a position.
+
+    Returns
+    -------
+    Coded
+        The code of each row, and the sorted values.
+
+    Raises
+    ------
+    ImportError
+        The column is of neither pandas nor Polars, and pyarrow is not installed.
+    TypeError
+        The values are not of one kind, or have no order.
+    ValueError
+        A value is missing: None, NaN or empty text.
+    """
+    column = as_column(name, column)
+    _refuse(name, _is_missing(column), where)
+    try:
+        codes, values, categories = _CODED.get(library(column), arrow.coded)(column)
+    except Exception as error:  # the type of error for values that cannot be hashed or compared depends on the library
+        reason = str(error).partition("\n")[0]
+        raise TypeError(
+            f"column {quoted(name)}: expected values of one kind, such as numbers, text or times, got "
+            f"{_type_of(column)} ({reason})"
+        ) from error
+    # Empty text is the first of sorted values; categories have an order of their own.
+    first = listed(values[:1] if categories is None else values)
+    if "" in first:
+        _refuse(name, codes == first.index(""), where)
+    return Coded(codes, values, categories)
+
+
+def _coded_by_pandas(column: Any) -> Parts:
+    import pandas as pd
+
+    codes, found = pd.factorize(column, sort=True)
+    is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    categories = in_their_order(column.dtype) if is_categorical else None
+    return np.asarray(codes, np.int64), pd.Series(found, name=column.name), categories
+
+
+def in_their_order(dtype: Any) -> tuple[Any, ...]:
+    """The categories of a type of pandas, which are in alphabetical order by default."""
+    given = tuple(dtype.categories.tolist())
+    is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in given)
+    if is_alphabetical and given == tuple(sorted(given)):
+        return Sorted.of(given)
+    return given if dtype.ordered else Categories(given)
+
+
+def _coded_by_polars(column: Any) -> Parts:
+    import polars as pl
+
+    if column.dtype.is_nested():  # lists and structs cannot be looked up
+        raise TypeError("its values have parts")
+    values = column.unique().sort()
+    # The numbers that Polars gives to categories are not always in the order of their names.
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column, table = column.to_physical(), values.to_physical()
+    else:
+        table = values
+    codes = column.replace_strict(table, pl.int_range(len(values), eager=True), return_dtype=pl.Int64)
+    categories = tuple(values.dtype.categories) if values.dtype == pl.Enum else None
+    return np.asarray(codes.to_numpy(), np.int64), values, categories
+
+
+_CODED: dict[str, Callable[[Any], Parts]] = {"pandas": _coded_by_pandas, "polars": _coded_by_polars}
+
+
+def combined(columns: Sequence[Coded], rows: int) -> tuple[Array, list[Array]]:
+    """The combinations of values that occur in several columns, sorted by the first column, then by the second.
+
+    Returns
+    -------
+    tuple
+        The combination of each row (rows,), and for each column the code of its value in each combination. Without
+        columns there is one combination.
+    """
+    found, places, number = np.zeros(rows, np.int64), list[Array](), 1
+    for column in columns:
+        size = len(column.values)
+        # Renumbered after each column, so that there are never more numbers than rows.
+        keys, found = _numbered(found * size + column.codes, number * size)
+        before, here = np.divmod(keys, max(size, 1))
+        places = [*(codes[before] for codes in places), here]
+        number = len(keys)
+    return found, places
+
+
+def _numbered(keys: Array, limit: int) -> tuple[Array, Array]:
+    """The keys in [0, limit) that occur, sorted, and the number of each key among them."""
+    if limit > 4 * len(keys) + 2**16:
+        found, numbers = np.unique(keys, return_inverse=True)
+        return found, numbers
+    present = np.zeros(limit, bool)  # without sorting
+    present[keys] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
+
+
+def taken(values: Any, positions: Array) -> Any:
+    """The values at these positions, as a column of the same library and type."""
+    if library(values) == "pandas":
+        return values.take(positions).reset_index(drop=True)
+    return values.gather(positions) if library(values) == "polars" else values.take(positions)
+
+
+def filtered(column: Any, kept: Array) -> Any:
+    """Select rows of a column."""
+    if library(column) == "pandas":
+        return column[kept]
+    return column.filter(kept) if library(column) == "polars" else arrow.filtered(column, kept)
+
+
+def listed(values: Any) -> list[Any]:
+    """The values of a column as objects of Python."""
+    return list(values.to_pylist() if library(values) == "pyarrow" else values.to_list())
+
+
+def numbers_of(name: Any, column: Any, what: str = "scores", where: Where = at_position) -> Array:
+    """Any column of numbers, none of them missing, as floating numbers of 64 bits; messages call them ``what``."""
+    return _numbers(name, column, what, where).astype(np.float64, copy=False)
+
+
+def weights_of(name: Any, column: Any, what: str = "weights", where: Where = at_position) -> Array:
+    """Any column of finite numbers of at least 0, as ``what`` calls them in messages, such as weights or counts.
+
+    Integers are integers of 64 bits, others floating numbers.
+    """
+    weights = _numbers(name, column, what, where)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"column {quoted(name)}: expected finite {what} of at least 0, got {weights[row]:g} {where(row)}"
+        )
+    return weights
+
+
+def _numbers(name: Any, column: Any, what: str, where: Where) -> Array:
+    """Integers or floating numbers of 64 bits."""
+    column = as_column(name, column)
+    _refuse(name, _is_missing(column), where)
+    found = np.asarray(arrow.numbers(column) if library(column) == "pyarrow" else column.to_numpy())
+    # Nullable columns and decimals are objects, which may be numbers.
+    if found.dtype.hasobject and all(isinstance(value, (Real, Decimal)) for value in found):
+        found = found.astype(np.float64)
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"column {quoted(name)}: expected {what}, which are numbers, got {_type_of(column)}")
+    is_wide = found.dtype.kind == "f" or (found.dtype == np.uint64 and (found >= 2**63).any())
+    numbers = found.astype(np.float64 if is_wide else np.int64, copy=False)
+    _refuse(name, np.isnan(numbers), where)  # nullable floating numbers of pandas may be NaN
+    return numbers
+
+
+def _is_missing(column: Any) -> Array:
+    """Whether each row is None or NaN."""
+    if library(column) == "pandas":
+        return np.asarray(column.isna(), bool)
+    if library(column) == "pyarrow":
+        return arrow.is_missing(column)
+    missing = column.is_null().to_numpy()
+    return missing | column.fill_null(0).is_nan().to_numpy() if column.dtype.is_float() else missing
+
+
+def _refuse(name: Any, missing: Array, where: Where) -> None:
+    if missing.any():
+        raise ValueError(
+            f"column {quoted(name)}: expected a value in every row, got {np.count_nonzero(missing):,} missing, the "
+            f"first {where(int(missing.argmax()))}"
+        )
+
+
+def _type_of(column: Any) -> Any:
+    return column.type if library(column) == "pyarrow" else column.dtype

@@ -1,0 +1,222 @@
+"""The matrices of a data frame of labels, with its groups and its classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._catalogue.classes import Classes, Sorted
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import Invalid
+from matrics._quoting import quoted
+from matrics._scoring.score import score
+from matrics._tables.axes import axis_columns
+from matrics._tables.columns import listed
+from matrics._tables.table import Library, imported
+from matrics._tables.vocabularies import apart
+from matrics._uncertainty.interval import interval
+from matrics._uncertainty.options import Method
+from matrics._uncertainty.results import Interval
+from matrics.typing import NumPyArray
+
+__all__ = ["FrameCounts"]
+
+MOST_NAMED = 10
+
+
+class FrameCounts(NamedTuple):
+    """The matrices of a data frame of labels, as from :func:`matrics.frames.count`.
+
+    Parameters
+    ----------
+    matrix : array, shape (G, n, n), or (n, n) without groups
+        A confusion matrix for each group; integers, or floating numbers if weighted.
+    groups : dict of str to column
+        For each column of the groups the value of every group, the ``axes`` of :func:`matrics.to_frame`: a Series of
+        pandas or Polars, or for any other table an array of pyarrow.
+    labels : tuple, length n
+        The label of each class.
+    squared_weights : array, shape of the matrix, or None
+        With weights, the matrices of their squares: what :func:`matrics.interval` and :func:`matrics.compare` need to
+        know how sure the others are.
+    """
+
+    matrix: NumPyArray
+    groups: dict[str, Any]
+    labels: tuple[Hashable, ...]
+    squared_weights: NumPyArray | None = None
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The labels as text: the ``class_names`` of :func:`matrics.score` and :func:`matrics.to_frame`.
+
+        Texts that were found in the columns, and put in alphabetical order, are not an order of classes, and no measure
+        takes the last one for the positive class: ``positive=`` says which it is.
+        """
+        names = tuple(str(label) for label in self.labels)
+        return Sorted(names) if isinstance(self.labels, Sorted) else names
+
+    def _check(self, positive: Hashable) -> None:
+        """Raise where predictions that are no true label would count as negative; classes that were given are known."""
+        if positive is None or not isinstance(self.labels, Sorted):
+            return
+        n = len(self.labels)
+        cells = np.asarray(self.matrix).reshape(-1, n, n).sum(axis=0)
+        Classes.of(n, self.labels, positive, apart=apart(self.labels, cells.sum(axis=1), cells.sum(axis=0)))
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+        positive: Hashable = None,
+    ) -> dict[str, Any]:
+        """Many measures of the matrix of every group, as from :func:`matrics.score`, with the labels as class names.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
+        positive : label, optional
+            The positive class. Of two texts, whose order neither the data frame nor ``labels=`` has given, it has to be
+            said for ``:binary`` and for sensitivity, specificity, PPV, NPV, likelihood ratios and the diagnostic odds
+            ratio.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given; with the label where there is one value a class: ``recall/fraud``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :func:`matrics.score`.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"y_true": ["ok", "fraud", "ok", "fraud"], "y_pred": ["ok", "fraud", "ok", "ok"]})
+        >>> counts = matrics.frames.count(frame)
+        >>> scores = counts.score("sensitivity, specificity, precision", positive="fraud")
+        >>> matrics.to_frame(scores)
+           sensitivity of fraud  specificity of fraud  precision of fraud
+        0                   0.5                   1.0                 1.0
+        """
+        self._check(positive)
+        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+        return score(self.matrix, metrics, class_names=self.class_names, positive=positive, **options)
+
+    def interval(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        level: float = 0.95,
+        method: Method = "auto",
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+        positive: Hashable = None,
+    ) -> dict[str, Interval]:
+        """Confidence intervals of the matrix of every group, as from :func:`matrics.interval`, with labels and weights.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`.
+        level, method, zero_division, invalid, workers
+            As in :func:`matrics.interval`, which has more options.
+        positive : label, optional
+            As in :meth:`score`.
+
+        Returns
+        -------
+        dict of str to Interval
+            Keyed by metric, as given; with the label where there is one interval a class: ``recall/fraud``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :func:`matrics.interval`.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"y_true": [0, 1] * 300, "y_pred": [0, 1, 0, 1, 1, 0] * 100, "w": [1.0, 2.5] * 300})
+        >>> one = matrics.frames.count(frame, sample_weight="w").interval("accuracy")["accuracy"]
+        >>> print(f"{one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
+        0.667, between 0.625 and 0.706
+        """
+        self._check(positive)
+        options: Any = {"level": level, "method": method, "zero_division": zero_division, "invalid": invalid}
+        return interval(
+            self.matrix,
+            metrics,
+            squared_weights=self.squared_weights,
+            class_names=self.class_names,
+            positive=positive,
+            workers=workers,
+            **options,
+        )
+
+    def to_frame(self, *, library: Library = "pandas") -> Any:
+        """The counts in long form: one row for each group, true label and predicted label, also where it is 0.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}
+            Which library the data frame is of.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            The columns of the groups, then ``true``, ``pred`` and ``count``.
+
+        Raises
+        ------
+        ImportError
+            The library is not installed.
+        ValueError
+            A column of the groups has one of these three names.
+        """
+        frames = imported(library)
+        n = len(self.labels)
+        stack = np.reshape(self.matrix, (-1, n, n))
+        found = axis_columns(self.groups, (len(stack),), library, times=n * n) if self.groups else {}
+        own = {
+            "true": [label for label in self.labels for _ in self.labels] * len(stack),
+            "pred": [*self.labels] * (n * len(stack)),
+            "count": stack.ravel(),
+        }
+        both = sorted(set(found) & set(own))
+        if both:
+            raise ValueError(f"by: expected other columns than true, pred and count, got {quoted(both[0])}")
+        return frames.DataFrame({**found, **own})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The matrices, the groups and the labels as lists, numbers and texts, for JSON."""
+        plain = (bool, int, float, str)
+        return {
+            "matrix": self.matrix.tolist(),
+            "groups": {
+                str(name): [value if isinstance(value, plain) else str(value) for value in listed(column)]
+                for name, column in self.groups.items()
+            },
+            "labels": [label if isinstance(label, plain) else str(label) for label in self.labels],
+            "squared_weights": None if self.squared_weights is None else self.squared_weights.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        """The number of matrices and their classes; a table of all of them may have thousands of numbers."""
+        by = f", by={list(self.groups)}" if self.groups else ""
+        more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
+        named = ", ".join(map(repr, self.labels[:MOST_NAMED]))
+        return f"FrameCounts(matrix of shape {self.matrix.shape}{by}, labels={named}{more})"

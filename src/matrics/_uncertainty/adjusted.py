@@ -1,0 +1,115 @@
+"""Shares of classes from counts of predictions and the rates of a confusion matrix, with their covariance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._stacks.prevalence import PrevalenceEstimate
+from matrics._uncertainty.mixture import most_likely_shares
+from matrics._uncertainty.shares import (
+    EDGE,
+    FEW_SAMPLES,
+    PrevalenceStatus,
+    Shares,
+    around_product,
+    at_hand,
+    check_numbers,
+    differ,
+    errors_of,
+    finished,
+    identity,
+    of_bits,
+    quantile,
+)
+
+
+def shares_of_counts(cm: Any, predicted_counts: Any, method: str, level: float) -> PrevalenceEstimate:
+    """The estimate of a matrix and of counts of predictions; ``method`` is one of ``estimate_prevalence``."""
+    own, (matrices, counts) = as_arrays(cm=cm, predicted_counts=predicted_counts)
+    check_numbers(own, cm=matrices, predicted_counts=counts)
+    n = matrices.shape[-1] if matrices.ndim else 0
+    if matrices.ndim < 2 or matrices.shape[-2] != n or n == 0:
+        raise ValueError(f"cm: expected one matrix (n, n) or several (*B, n, n), got shape {tuple(matrices.shape)}")
+    if counts.ndim < 1 or counts.shape[-1] != n:
+        raise ValueError(
+            f"predicted_counts: expected the number of predictions of each of {n} classes, shape ({n},) or (*B, {n}), "
+            f"got {tuple(counts.shape)}"
+        )
+    backend, (matrices, counts) = at_hand(own, matrices, counts)
+    batch = _batch(tuple(matrices.shape[:-2]), tuple(counts.shape[:-1]))
+    xp, size = backend.xp, math.prod(batch)
+    with backend.quiet():
+        cells = xp.reshape(xp.broadcast_to(matrices, (*batch, n, n)), (size, n, n))
+        given = xp.reshape(xp.broadcast_to(counts, (*batch, n)), (size, n))
+        valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
+        valid = valid & xp.all(xp.isfinite(given) & (given >= 0), axis=-1)
+        cells, given = xp.where(valid[:, None, None], cells, 1), xp.where(valid[:, None], given, 1)
+        sizes, number = xp.sum(cells, axis=-1), xp.sum(given, axis=-1)
+        rates = cells / xp.where(sizes > 0, sizes, 1)[..., None]
+        determined = differ(rates, backend)
+        exact = _by_inverse(cells, given, determined, backend)
+        z = quantile(level, given, backend)
+        smoothed = _by_inverse(cells + 2 / n, given + z * z / n, determined, backend)
+        shares = exact.shares
+        if method == "em":
+            weights = given / xp.where(number > 0, number, 1)[:, None]
+            safe = xp.where(determined[:, None, None], xp.matrix_transpose(rates), 1.0)
+            shares = most_likely_shares(safe, weights, backend)
+        reasons = {
+            PrevalenceStatus.FEW_SAMPLES: (number < FEW_SAMPLES) | xp.any(sizes < FEW_SAMPLES, axis=-1),
+            PrevalenceStatus.AT_THE_EDGE: xp.any(exact.middle < -of_bits(EDGE, exact.middle, xp), axis=-1),
+            PrevalenceStatus.UNDETERMINED: ~determined,
+            PrevalenceStatus.EMPTY_CLASS: xp.any(sizes == 0, axis=-1),
+            PrevalenceStatus.NO_SAMPLES: number == 0,
+            PrevalenceStatus.INVALID: ~valid,
+        }
+        found = exact._replace(shares=shares, middle=smoothed.middle, reach=z * smoothed.reach)
+        return finished(found, reasons, batch, backend, own)
+
+
+def _by_inverse(cells: Array, counts: Array, determined: Array, backend: Standard) -> Shares:
+    """The shares with these predictions, their covariance by the delta method, and their standard errors."""
+    xp, eye = backend.xp, identity(cells, backend)
+    sizes, number = xp.sum(cells, axis=-1), xp.sum(counts, axis=-1)
+    sizes, number = xp.where(sizes > 0, sizes, 1), xp.where(number > 0, number, 1)
+    rates, predicted = cells / sizes[..., None], counts / number[:, None]
+    inverse = backend.of_matrices("inv", xp.where(determined[:, None, None], rates, eye))
+    exact = xp.sum(predicted[..., None] * inverse, axis=-2)
+    shares = nearest_shares(exact, backend)
+    spread = _multinomial(predicted, number, eye)
+    of_rows = _multinomial(rates, sizes, eye[:, None, :, :])
+    spread = spread + xp.sum(shares[..., None, None] ** 2 * of_rows, axis=-3)
+    covariance = around_product(xp.matrix_transpose(inverse), spread, xp)
+    # A sample more of class t as p: its rates move by (p's - those of all) / size, and the shares by -π_t times these.
+    moved = xp.matrix_transpose(inverse)[:, :, None, :] - xp.matrix_transpose(eye)[:, :, :, None]
+    by_cells = -(shares / sizes)[:, None, :, None] * moved
+    return Shares(shares, covariance, exact, errors_of(covariance, eye, xp), cells, by_cells)
+
+
+def nearest_shares(x: Array, backend: Standard) -> Array:
+    """The shares (B, n) with the smallest Euclidean distance from numbers: these less one number, cut at 0."""
+    xp, n = backend.xp, x.shape[-1]
+    ordered = xp.flip(xp.sort(x, axis=-1), axis=-1)
+    place = xp.astype(backend.class_index(n, x), x.dtype)[None, :] + 1
+    excess = (backend.running_sum(ordered) - 1) / place
+    # So many of the largest stay above 0; the number to take off is the largest of these quotients.
+    return xp.clip(x - xp.max(excess, axis=-1, keepdims=True), 0, None)
+
+
+def _multinomial(shares: Array, number: Array, eye: Array) -> Array:
+    """The covariance (…, n, n) of the shares (…, n) of so many samples (…,)."""
+    return (shares[..., None] * eye - shares[..., None] * shares[..., None, :]) / number[..., None, None]
+
+
+def _batch(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        found: tuple[int, ...] = np.broadcast_shapes(ours, theirs)
+    except ValueError as error:
+        raise ValueError(
+            f"expected batches that broadcast, got {ours} in cm and {theirs} in predicted_counts"
+        ) from error
+    return found

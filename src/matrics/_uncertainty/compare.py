@@ -1,0 +1,383 @@
+"""Whether one classifier is better than another: compare() and compare_paired()."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._catalogue.classes import labels_of_frame
+from matrics._catalogue.record import Metric
+from matrics._engine.evaluation import Invalid, as_stack, check_options
+from matrics._quoting import quoted
+from matrics._scoring.score import resolve
+from matrics._stacks.prevalence import PrevalenceLike
+from matrics._uncertainty.arguments import (
+    by_class_names,
+    classes_of,
+    refuse_samples,
+    second_class,
+    tell_of,
+)
+from matrics._uncertainty.differences import dependent, independent
+from matrics._uncertainty.draws import differences_by_draws
+from matrics._uncertainty.interval import on_host, source_for
+from matrics._uncertainty.joint import check_joint, difference_of, margins
+from matrics._uncertainty.limits import normal_quantile
+from matrics._uncertainty.measure import Measure, Task, nothing, score_of, scored, tables_of
+from matrics._uncertainty.options import (
+    DRAWING,
+    MethodOfComparison,
+    Options,
+    SchemeOfInterval,
+    clusters_first,
+    read_options,
+)
+from matrics._uncertainty.results import Comparison, PairedComparison
+from matrics._uncertainty.status import graver_of, reasons, status_of
+from matrics._uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
+from matrics._uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
+from matrics.typing import ArrayLike
+
+_JOINTLY = "matrics.stats.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: MethodOfComparison = "auto",
+    scheme: SchemeOfInterval | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_axis: int | None = None,
+    clusters: None = None,
+    prevalence: PrevalenceLike | None = None,
+    squared_weights: tuple[ArrayLike, ArrayLike] | None = None,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> dict[str, Comparison]:
+    """Compare two classifiers on independent samples, such as two test sets or two sites.
+
+    For classifiers on the same samples this gives intervals that are too wide, and misses differences: use
+    :func:`compare_paired`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (*B, n, n)
+        Counts of either; rows are true classes. Batches broadcast against each other.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an
+        estimate counts as independent of their matrices.
+    cluster_axis : int, optional
+        The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
+        ``"bootstrap"``. They may have different numbers of clusters.
+    squared_weights : two array_like, shapes (*B, n, n), optional
+        For weighted samples: the matrices of squared weights of a and of b, as in :func:`matrics.interval`.
+
+    Returns
+    -------
+    dict of str to Comparison
+        The difference a - b, its limits and standard error, and the probability that a is better.
+
+    Raises
+    ------
+    ValueError
+        The matrices have different numbers of classes, or as of :func:`matrics.interval`.
+
+    Notes
+    -----
+    ``"auto"`` combines the limits of both to limits of the difference (Newcombe 1998, method 10; Zou and Donner 2008),
+    which are Wilson's for proportions.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.compare([[90, 10], [20, 80]], [[80, 20], [25, 75]], "accuracy")["accuracy"]
+    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.075, between -0.002 and 0.151
+    >>> print(f"{found.probability:.2f}")
+    0.97
+    """
+    refuse_samples("compare", a, metrics, clusters)
+    scheme = scheme_at(prevalence, method, scheme, cluster_axis)
+    options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
+    if cluster_axis is not None and options.method in ("bca", "posterior"):
+        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {quoted(options.method)}")
+    check_options(zero_division, invalid, workers)
+    backend, stacks = _two(a, b, cluster_axis)
+    _check_labels(a, b)
+    classes = classes_of(stacks[0].shape[-1], class_names, positive, a)
+    chosen = resolve(metrics, classes)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    squares = [None, None] if squared_weights is None else _both_squares(squared_weights, stacks, options, measures)
+    views = [on_host(stack, backend, rng, options) for stack in stacks]
+    of_squares = [squares_on_host(one, backend) for one in squares]
+    home = backend
+    is_there = all(view is not None for view in [*views, *(of_squares if squared_weights is not None else [])])
+    view = views[0] if is_there else None
+    target, is_there = target_of(prevalence, view, stacks[0], backend, second_class(classes))
+    if is_there:
+        stacks, squares, backend = views, of_squares, NUMPY
+    xp = backend.xp
+    shapes = [tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks]
+    try:
+        batch = np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise ValueError(f"expected batches that broadcast, got {shapes[0]} in a and {shapes[1]} in b") from error
+    batch = batch_of(batch, target, "a and b")
+    target = of_tables(of_another(target), batch, backend)
+    score = score_of(measures, float(zero_division))
+    common = (measures, score, options, float(zero_division), workers, backend)
+    with backend.quiet():
+        tasks, valid = [], []
+        for name, stack, given in zip("ab", stacks, squares, strict=True):
+            cells, good = tables_of(stack, batch, backend, clusters=cluster_axis is not None)
+            tell_of(good, backend, f"matrices {name} are", invalid)
+            whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
+            square = squares_of(given, batch, whole, backend)
+            if square is not None:
+                whole, square = effective(whole, square, backend)
+                cells = whole
+            tasks.append(scored(Task(cells, whole, [], *common, square, target), good))
+            valid.append(good)
+        if options.method in DRAWING and 0 not in batch:
+            found = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
+        else:
+            found = independent(tasks) if 0 not in batch else nothing(tasks[0])
+        results = _finish(tasks, found, valid, batch)
+    return _named(chosen, [Comparison(*parts) for parts in results], home, backend, class_names)
+
+
+def compare_paired(
+    joint: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: MethodOfComparison = "auto",
+    scheme: SchemeOfInterval | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_axis: int | None = None,
+    clusters: None = None,
+    prevalence: PrevalenceLike | None = None,
+    squared_weights: ArrayLike | None = None,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> dict[str, PairedComparison]:
+    """Compare two classifiers on the same samples.
+
+    Parameters
+    ----------
+    joint : array_like, shape (*B, n, n, n)
+        Counts by true class, class predicted by a, and class predicted by b, as from
+        :func:`matrics.stats.joint_confusion_matrix`. Two confusion matrices do not determine it.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. An estimate of the prevalence counts as
+        independent of the table.
+    cluster_axis : int, optional
+        The axis of ``joint`` with one table per cluster, such as a patient.
+    squared_weights : array_like, shape (*B, n, n, n), optional
+        For weighted samples: the joint table of their squared weights, as
+        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights, as
+        in :func:`matrics.interval`.
+
+    Returns
+    -------
+    dict of str to PairedComparison
+        The difference a - b, its limits and standard error, the probability that a is better, and how wide the interval
+        would be if the samples of both were independent.
+
+    Raises
+    ------
+    ValueError
+        ``joint`` has no three equal axes of classes, or as of :func:`matrics.interval`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true = [0] * 50 + [1] * 50
+    >>> a = [0] * 46 + [1] * 4 + [1] * 44 + [0] * 6
+    >>> b = [0] * 40 + [1] * 10 + [1] * 42 + [0] * 8
+    >>> joint = matrics.stats.joint_confusion_matrix(y_true, a, b, num_classes=2)
+    >>> found = matrics.compare_paired(joint, "accuracy")["accuracy"]
+    >>> print(f"{found.difference:.2f}, between {found.low:.3f} and {found.high:.3f}")
+    0.08, between 0.025 and 0.144
+    >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
+    as wide: 0.12; without the pairs: 0.20
+    """
+    refuse_samples("compare_paired", joint, metrics, clusters, _JOINTLY)
+    scheme = scheme_at(prevalence, method, scheme, cluster_axis)
+    options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
+    check_options(zero_division, invalid, workers)
+    home, (array,) = as_arrays(joint=joint)
+    array = home.detached(check_joint(array, home))
+    classes = classes_of(array.shape[-1], class_names, positive)
+    chosen = resolve(metrics, classes)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    squares = None
+    if squared_weights is not None:
+        refuse_unweighted(options, measures)
+        squares = read_squares(squared_weights, array, of="joint")
+    array = clusters_first(array, cluster_axis, home, classes=3)
+    view, of_squares, n = on_host(array, home, rng, options), squares_on_host(squares, home), array.shape[-1]
+    view = view if squares is None or of_squares is not None else None
+    target, is_there = target_of(prevalence, view, array, home, second_class(classes))
+    backend: Standard = NUMPY if is_there else home
+    array, squares = (view, of_squares) if view is not None and is_there else (array, squares)
+    xp, has_clusters = backend.xp, cluster_axis is not None
+    batch = batch_of(tuple(array.shape[int(has_clusters) : -3]), target, "joint")
+    target = of_tables(of_another(target), batch, backend)
+    table = xp.reshape(array, (*array.shape[:-2], n * n))
+    common = (measures, score_of(measures, float(zero_division)), options, float(zero_division), workers, backend)
+
+    with backend.quiet():
+        cells, good = tables_of(table, batch, backend, clusters=has_clusters)
+        tell_of(good, backend, "joint tables are", invalid)
+        whole = xp.sum(cells, axis=0) if has_clusters else cells
+        if squares is not None:
+            squares = squares_of(xp.reshape(squares, (*squares.shape[:-2], n * n)), batch, whole, backend)
+            whole, squares = effective(whole, squares, backend)
+            cells = whole
+        of_both = (None, None) if squares is None else margins(squares, xp)
+        tasks = []
+        for mine, of_all, square in zip(margins(cells, xp), margins(whole, xp), of_both, strict=True):
+            tasks.append(scored(Task(mine, of_all, [], *common, square, target), good))
+        gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
+        pair = Task(cells, whole, gaps, measures, difference_of(common[1], xp), *common[2:], squares, target)
+        if 0 in batch:
+            found, apart = nothing(tasks[0]), nothing(tasks[0])
+        elif options.method in DRAWING:
+            source = source_for([array], backend, rng, options, name="joint")
+            prior = _of_pairs(prior, n)
+            found = differences_by_draws([pair], source, prior)
+            apart = differences_by_draws(tasks, source, None)
+        else:
+            found, apart = dependent(pair, tasks), independent(tasks)
+        wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in apart]
+        results = _finish(tasks, found, [good], batch)
+    named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
+    return _named(chosen, named, home, backend, class_names)
+
+
+def _of_pairs(prior: Any, n: int) -> Any:
+    """A prior for the cells (n, n, n), in the shape of the table (n, n²)."""
+    if np.ndim(prior) == 0:
+        return prior
+    if np.shape(prior) != (n, n, n):
+        raise ValueError(f"prior: expected a number or an array {(n, n, n)}, got shape {np.shape(prior)}")
+    return np.reshape(np.asarray(prior), (n, n * n))
+
+
+# What both share -----------------------------------------------------------------------------------------------------
+
+
+def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
+    methods = get_args(MethodOfComparison)
+    if method not in methods:
+        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {quoted(method)}")
+    return read_options(level, method, scheme, **others)
+
+
+def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
+    """Both stacks in one library, with the axis of clusters first."""
+    (first, one), (second, other) = as_stack(a, name="a"), as_stack(b, name="b")
+    if first is not second:
+        backend, (one, other) = as_arrays(a=one, b=other)
+    else:
+        backend = first
+    if one.shape[-1] != other.shape[-1]:
+        raise ValueError(f"expected matrices of the same classes, got {one.shape[-1]} in a and {other.shape[-1]} in b")
+    return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (one, other)]
+
+
+def _check_labels(a: Any, b: Any) -> None:
+    labels = labels_of_frame(a), labels_of_frame(b)
+    if None not in labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"expected data frames with the same labels in the same order, got "
+            f"{quoted(labels[0])} in a and {quoted(labels[1])} in b: "
+            "b.loc[a.index, a.index] puts them in order"
+        )
+
+
+def _both_squares(
+    given: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
+) -> list[Array | None]:
+    """The squared weights of a and of b with their matrices."""
+    refuse_unweighted(options, measures)
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        got = f"{len(given)} of them" if isinstance(given, (tuple, list)) else type(given).__name__
+        raise ValueError(f"squared_weights: expected the matrices of a and of b: (of_a, of_b); got {got}")
+    names = ("squared_weights[0]", "squared_weights[1]")
+    return [read_squares(one, stack, name, of) for one, stack, name, of in zip(given, stacks, names, "ab", strict=True)]
+
+
+def _finish(
+    tasks: Sequence[Task], found: Sequence[Any], valid: Sequence[Array], batch: tuple[int, ...]
+) -> list[tuple[Array, ...]]:
+    """The fields of each comparison in the shape of the batch."""
+    xp = tasks[0].backend.xp
+    good = valid[0]
+    for other in valid[1:]:
+        good = good & other
+    results = []
+    for k, one in enumerate(found):
+        low, high, error, undefined, *rest = one
+        a, b = tasks[0].estimates[k], tasks[1].estimates[k]
+        gap = a - b
+        first, second = (status_of(task, good, task.measures[k], of_difference=True) for task in tasks)
+        general = graver_of(first, second, xp)
+        known, has_limits, status = reasons(gap, (low, high, error, undefined), general, good, tasks[0])
+        above = rest[0] if rest else _above(gap, low, high, tasks[0])
+        better = tasks[0].measures[k].higher_is_better
+        probability = above if better else 1 - above
+        sure = has_limits if better is not None else known & ~known
+        fields = (
+            gap,
+            xp.where(has_limits, low, math.nan),
+            xp.where(has_limits, high, math.nan),
+            xp.where(known, error, math.nan),
+            xp.where(sure, probability, math.nan),
+            status,
+        )
+        results.append(tuple(xp.reshape(part, batch + tuple(part.shape[1:])) for part in fields))
+    return results
+
+
+def _above(gap: Array, low: Array, high: Array, task: Task) -> Array:
+    """The probability of a normal distribution that a is above: beyond the level's if the limits exclude 0."""
+    backend, xp = task.backend, task.backend.xp
+    reach = xp.where(gap > 0, gap - low, high - gap)
+    reach = xp.where(reach > 0, reach, 1)
+    return backend.normal_cdf(normal_quantile(task.options.level) * gap / reach)
+
+
+def _named(
+    chosen: dict[str, Metric],
+    results: Sequence[Any],
+    home: Standard,
+    backend: Standard,
+    class_names: Sequence[str] | None,
+) -> dict[str, Any]:
+    """By name, in the library of the matrices."""
+    if backend is NUMPY:
+        results = [type(one)(*(home.from_host(np.asarray(part)[()]) for part in one)) for one in results]
+    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)

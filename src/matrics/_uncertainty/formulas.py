@@ -1,0 +1,322 @@
+"""Limits without replicates: Wilson's interval and the delta method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard
+from matrics._engine.evaluation import evaluate
+from matrics._uncertainty.clusters import spread_of_clusters, student_quantiles
+from matrics._uncertainty.extremes import level_of_all, of_classes, values_of_classes
+from matrics._uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
+from matrics._uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics._uncertainty.options import OF_RATIOS
+from matrics._uncertainty.predictive import is_predictive_value, limits_beside_shares
+from matrics._uncertainty.proportions import METHODS as PROPORTIONS
+from matrics._uncertainty.ratios import RATIOS, TwoSamples
+from matrics._uncertainty.row_limits import reaches_by_rows
+from matrics._uncertainty.second_order import around_bends, can_bend
+from matrics._uncertainty.slopes import (
+    Slopes,
+    by_shares,
+    contributions,
+    covariance_of,
+    slopes_of,
+    variance,
+    with_shares,
+)
+from matrics._uncertainty.weighted import kish
+
+# The numbers in the derivatives of a chunk of matrices.
+NUMBERS_AT_ONCE = 2**21
+
+# From this number of clusters with an error on, their variance is reliable.
+CLUSTERS_THAT_VARY = 10
+
+# How limits are formed: by the delta method alone, from the limits of the classes, of a proportion by its trials; or by
+# the delta method with a sample spread over the cells: corrected for bias, or of a measure without or with bounds.
+Formula = Literal["plain", "extreme", "proportion", "corrected", "unbounded", "bounded"]
+
+# Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
+NOISE = {64: 1e-7, 32: 1e-5}
+
+
+def limits_by_formula(task: Task) -> list[Limits]:
+    """The limits of every measure, computed for a chunk of matrices at a time."""
+    xp, count = task.backend.xp, task.whole.shape[0]
+    outputs = sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
+    outputs += sum(task.whole.shape[-1] for measure in task.measures if measure.extreme)
+    step = max(1, NUMBERS_AT_ONCE // (task.size * outputs)) if task.backend is NUMPY else max(1, count)
+    parts: list[list[Any]] = [[] for _ in task.measures]
+    for start in range(0, count, step):
+        some = task.part(slice(start, start + step))
+        for found, one in zip(parts, _limits(some), strict=True):
+            found.append(one)
+    integer = task.backend.widest_int(task.whole) or xp.int32
+    results: list[Limits] = []
+    for found in parts:
+        low, high, error = (xp.concat(list(column), axis=0) for column in zip(*found, strict=True))
+        results.append((low, high, error, xp.astype(xp.zeros_like(low), integer)))
+    return results
+
+
+def formula_of(measure: Measure, method: str, scheme: str) -> Formula:
+    """Which limits a measure has without replicates; ``"plain"`` and ``"proportion"`` are those of ``method``."""
+    if method in ("delta", *OF_RATIOS):
+        return "plain"
+    if measure.extreme:
+        return "extreme"
+    if measure.trials is not None and _are_independent(measure, scheme):
+        return "proportion"
+    if measure.biased:
+        return "corrected"
+    return "unbounded" if math.inf in (measure.range[1], -measure.range[0]) else "bounded"
+
+
+def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
+    """Limits and standard errors: Wilson's for proportions, unless the method is another one."""
+    plain, z = task.options.method in ("delta", *OF_RATIOS), quantile_of(task)[0]
+    of_share = PROPORTIONS[task.options.method if task.options.method in PROPORTIONS else "wilson"]
+    found: dict[int, tuple[Array, Array, Array]] = {}
+    formulas = [formula_of(measure, task.options.method, task.options.scheme) for measure in task.measures]
+    shares = [k for k, formula in enumerate(formulas) if formula == "proportion"]
+    if shares:
+        for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
+            reach = beside(z, trials, task.backend.xp)
+            found[k] = (*of_share(task.estimates[k], trials, reach, task.backend), error)
+    for k, measure in enumerate(task.measures):
+        if formulas[k] == "extreme" and measure.extreme:
+            found[k] = _of_extreme(task, measure.extreme)
+    if len(found) < len(task.measures):
+        others = [k for k in range(len(task.measures)) if k not in found]
+        by_slopes = _by_slopes(task, others, plain=plain)
+        bent = []
+        if not plain and task.options.scheme != "clusters":
+            bent = [k for k in others if can_bend(task.measures[k].metric, task.whole.shape[-1])]
+        found.update(zip(others, by_slopes, strict=True))
+        if bent:
+            found.update(zip(bent, around_bends(task, bent, [found[k] for k in bent], z), strict=True))
+    if task.options.method == "score":
+        for k, measure in enumerate(task.measures):
+            found[k] = (*_by_score(task, measure, z), found[k][2])
+    return [found[k] for k in range(len(task.measures))]
+
+
+def _by_score(task: Task, measure: Measure, z: Any) -> tuple[Array, Array]:
+    """The score limits of a ratio of two proportions, or of their odds."""
+    parts = evaluate(task.whole, list(measure.samples), invalid="nan")
+    return RATIOS[measure.ratio][1](TwoSamples(*parts), z, task.backend)
+
+
+def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
+    """Limits of the lowest or the highest value of the classes, from the limits of the classes."""
+    values = values_of_classes(task, extreme)
+    one = task._replace(measures=[extreme.each], estimates=[values])
+    strict = task.options._replace(level=level_of_all(task.options.level, extreme, values))
+    (every,), (each,) = _limits(one._replace(options=strict)), _limits(one)
+    return of_classes(extreme, values, every, each, task.backend)
+
+
+def _are_independent(measure: Measure, scheme: str) -> bool:
+    """Whether the samples that a proportion counts are independent. With fixed rows, those of a row are.
+
+    Samples of clusters are not; they are replaced by the number of independent samples with the same variance.
+    """
+    return scheme != "rows" or measure.margin == "true"
+
+
+def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> list[tuple[Array, Array]]:
+    """The number of independent trials of each proportion, and its standard error."""
+    xp = task.backend.xp
+    functions: list[Any] = [measure.trials for measure in measures]
+    counts = evaluate(task.whole, functions, invalid="nan")
+    share = [task.estimates[k] for k in which]
+    if task.squares is not None:
+        return _weighted_trials(task, measures, share, counts)
+    if task.options.scheme != "clusters":
+        return [(number, xp.sqrt(p * (1 - p) / number)) for p, number in zip(share, counts, strict=True)]
+    of_clusters = evaluate(task.cells, functions, invalid="nan")
+    values = score_of(measures, math.nan)(task.cells, task.workers)
+    found, z = [], quantile_of(task)[0]
+    for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
+        away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
+        alone, some = p * (1 - p), xp.where(number > 0, number, 1)
+        spread, least, degrees = spread_of_clusters(away / some, each, alone / some, xp)
+        varies = (spread > 0) & (alone > 0)
+        # Without variation, each cluster may be a single trial.
+        effective = xp.where(varies, alone / xp.where(varies, spread, 1), least)
+        most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
+        most = xp.where(most < number, most, number)
+        # The limits depend on z² / trials only: with fewer degrees of freedom there are as many trials less.
+        ratio = beside(z, p, xp) / student_quantiles(task.options.level, degrees, task.backend)
+        sure = xp.where(varies, effective * ratio * ratio, effective)
+        trials = xp.where(sure < most, sure, most)
+        effective = xp.where(effective < most, effective, most)
+        found.append((trials, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
+    return found
+
+
+def _most_trials(clusters: Array, varying: Array, xp: Any) -> Array:
+    """The largest number of independent trials, by the number of clusters with the rarer outcome.
+
+    If a few clusters have one error each, the errors seem independent, which may be due to chance: then one error would
+    give a narrower interval than no error. So a cluster counts as more than one trial only if several clusters, or a
+    good part of all, have errors.
+    """
+    others = xp.where(clusters > varying, clusters - varying, 1) / xp.where(clusters > 0, clusters, 1)
+    known = (varying / CLUSTERS_THAT_VARY) ** 2 / others
+    return xp.where(clusters > varying, clusters * (1 + known), math.inf)
+
+
+def _weighted_trials(
+    task: Task, measures: Sequence[Measure], share: Sequence[Array], weights: Sequence[Array]
+) -> list[tuple[Array, Array]]:
+    """The same of weighted samples, by the sums of the squared weights of those that count and of the others.
+
+    These are the values of the measure, and of its number of samples, for the matrix of squared weights.
+    """
+    xp = task.backend.xp
+    functions: list[Any] = [measure.trials for measure in measures]
+    squares = evaluate(task.squares, functions, invalid="nan")
+    parts = score_of(measures, math.nan)(task.squares, task.workers)
+    found = []
+    for p, number, total, part in zip(share, weights, squares, parts, strict=True):
+        hits = xp.where(total > 0, part, 0) * total
+        spread = (hits * (1 - p) ** 2 + (total - hits) * p**2) / xp.where(number > 0, number, 1) ** 2
+        varies = (spread > 0) & (p > 0) & (p < 1)
+        trials = xp.where(varies, p * (1 - p) / xp.where(varies, spread, 1), kish(number, total, task.backend))
+        found.append((trials, xp.sqrt(xp.where(varies, spread, 0))))
+    return found
+
+
+def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:
+    """The delta method: plain, or with one sample added to the matrix and a correction for biased measures."""
+    backend, xp = task.backend, task.backend.xp
+    options = task.options
+    corrected = [formula_of(task.measures[k], options.method, options.scheme) == "corrected" for k in which]
+    whole = task.whole if plain else task.whole + 1 / task.size
+    squares = task.squares if plain or task.squares is None else task.squares + 1 / task.size
+    found = _slopes(task, whole, which, corrected)
+    results = []
+    for position, k in enumerate(which):
+        value, bounds = found.values[position], task.measures[k].range
+        counts, first = at_samples(whole, found.first[position], xp)
+        of_shares = by_shares(first, whole, task)
+        first = with_shares(first, of_shares, task)
+        spread, z = spread_of(first, whole, task, squares, plain=plain)
+        beyond = None if of_shares is None else covariance_of(of_shares, of_shares, task)
+        spread = spread if beyond is None else spread + beyond
+        spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
+        error = xp.sqrt(spread)
+        if not corrected[position] or found.second is None:
+            limits = around(value, error, z, bounds, backend)
+            if not plain and options.scheme != "clusters":
+                outer = _at_least(limits, first, whole, squares, task, k, z, beyond)
+                if is_predictive_value(task, k):
+                    outer = limits_beside_shares(limits, outer, value, spread, beyond, z, task, k)
+                limits = outer
+            results.append((*limits, error))
+            continue
+        varying = counts if squares is None else xp.reshape(squares, counts.shape)
+        bias = xp.sum(varying * found.second[position], axis=-1) / 2
+        results.append((*around_corrected(value, spread, bias, z, bounds, backend), error))
+    return results
+
+
+def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
+    limits: tuple[Array, Array],
+    first: Array,
+    whole: Array,
+    squares: Array | None,
+    task: Task,
+    k: int,
+    z: float,
+    beyond: Array | None,
+) -> tuple[Array, Array]:
+    """The limits, or the score limits of the rows where these are further away.
+
+    The delta method uses the variance at the estimate. If the dominant class has few errors, this variance changes much
+    with a single error, and the coverage is too low. Measures without a bound are ratios of contributions of the
+    classes, not sums: their limits, on the scale of a logarithm, are kept.
+    """
+    backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
+    if formula_of(task.measures[k], task.options.method, task.options.scheme) == "unbounded":
+        return limits
+    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
+    low, high = task.estimates[k] - down, task.estimates[k] + up
+    low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
+    # If the delta method finds no variation, there are no limits at all.
+    return xp.where(low < limits[0], low, limits[0]), xp.where(high > limits[1], high, limits[1])
+
+
+def quantile_of(task: Task) -> tuple[Any, Array | None]:
+    """How many standard errors limits are away, one number or (B,) of them, and the clusters if these are random."""
+    if task.options.scheme != "clusters":
+        return normal_quantile(task.options.level), None
+    xp = task.backend.xp
+    number = xp.sum(xp.astype(xp.sum(task.cells, axis=(-2, -1)) > 0, task.whole.dtype), axis=0)
+    if task.backend is not NUMPY:  # the number of clusters with samples is not known without inspecting them
+        return student_quantiles(task.options.level, number - 1, task.backend), task.cells
+    number, inverse = np.unique(number, return_inverse=True)
+    known = np.asarray([student_quantile(task.options.level, int(some) - 1) for some in number])
+    return known[inverse], task.cells
+
+
+def beside(numbers: Any, values: Array, xp: Any) -> Any:
+    """A number for each matrix (B,) in the shape of values (B,) or (B, C); a single number unchanged."""
+    if np.ndim(numbers) == 0 or values.ndim == 1:
+        return numbers
+    return xp.broadcast_to(numbers[:, None], values.shape)
+
+
+def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
+    """The counts with derivatives (B, k) or (B, C, k), and these by cells with samples.
+
+    To an empty cell it does not matter, and it may be infinite.
+    """
+    counts = xp.reshape(whole, (whole.shape[0], *(1,) * (first.ndim - 2), first.shape[-1]))
+    return counts, xp.where(counts > 0, first, 0)
+
+
+def spread_of(first: Array, whole: Array, task: Task, squares: Array | None, *, plain: bool) -> tuple[Array, Any]:
+    """The variance, and how many standard errors limits are away.
+
+    By default the variance of clusters is at least that of independent samples, because a few clusters may agree by
+    chance, and it is corrected for clusters of unequal sizes.
+    """
+    z, clusters = quantile_of(task)
+    backend, xp = task.backend, task.backend.xp
+    if clusters is None or plain:
+        found = variance(first, whole, task.options.scheme, clusters, backend, squares)
+        return found, beside(z, found, xp)
+    alone = variance(first, whole, "multinomial", None, backend)
+    away, weights = contributions(first, whole, clusters, backend)
+    of_clusters = spread_of_clusters(away, weights, alone, xp)
+    found = xp.where(of_clusters.variance > alone, of_clusters.variance, alone)
+    return found, student_quantiles(task.options.level, of_clusters.degrees, backend)
+
+
+def noise_of(value: Array, bounds: Range, backend: Standard) -> Array:
+    """The variance that counts as 0: the remainder of a derivative of 0 after rounding and finite steps."""
+    xp = backend.xp
+    ends = [xp.abs(value - end) for end in bounds if math.isfinite(end)]
+    room = xp.minimum(*ends) if len(ends) == 2 else (ends or [xp.abs(value)])[0]
+    return (NOISE[xp.finfo(value.dtype).bits] * room) ** 2
+
+
+def _slopes(task: Task, whole: Array, which: Sequence[int], corrected: Sequence[bool]) -> Slopes:
+    """The first derivatives of the measures, and the second derivatives if needed."""
+
+    def some(numbers: Sequence[int]) -> Score:
+        return score_of([task.measures[k] for k in numbers], task.zero_division)
+
+    if task.backend is NUMPY or not any(corrected):  # automatic differences return the second derivatives at no cost
+        return slopes_of(task, whole, some(which), second=any(corrected))
+    found = slopes_of(task, whole, some(which), second=False)
+    bent = [k for k, needed in zip(which, corrected, strict=True) if needed]
+    curved = iter(slopes_of(task, whole, some(bent), second=True).second or [])
+    return found._replace(second=[next(curved) if needed else math.nan for needed in corrected])

@@ -1,0 +1,124 @@
+"""Replicates of measures, drawn and scored in blocks and threads; and the jackknife."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array
+from matrics._arrays.draws import RandomSource
+from matrics._engine.execution.blocks import in_threads
+from matrics._stacks.simulate import Plan, draw
+from matrics._uncertainty.measure import Task
+from matrics._uncertainty.slopes import changed, weights_of_rows
+
+# Bytes of the replicates of several matrices at a time; a single matrix may take more.
+BYTES_AT_ONCE = 2**25
+
+# Cells of replicates per chunk on devices.
+CELLS_AT_ONCE = 2**22
+
+
+def replicates(
+    task: Task, source: RandomSource, scheme: str, prior: Array | None
+) -> Iterator[tuple[slice, list[Array]]]:
+    """Yield the values of all measures for the replicates of a chunk of matrices: (b, num) or (b, C, num)."""
+    cells, score, num = task.cells, task.score, task.options.num
+    count = cells.shape[-3]
+    if source.backend is not NUMPY:
+        everything = slice(0, count)
+
+        def make(stream: RandomSource, size: int) -> list[Array]:
+            return score(task.there(draw(stream, cells, everything, size, scheme=scheme, prior=prior)), 1)
+
+        xp = source.backend.xp
+        values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * task.size)))
+        yield everything, [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+        return
+    plan = Plan.of(count, num, task.size, scheme)
+    outputs = 8 * num * sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
+    step = plan.width * max(1, BYTES_AT_ONCE // (outputs * plan.width))
+    threads = task.threads
+    for start in range(0, count, step):
+        which = slice(start, min(start + step, count))
+        part = plan._replace(matrices=which.stop - start)
+        tasks = list(part.tasks())
+        found: list[Array] = []
+
+        def work(
+            share: Sequence[tuple[tuple[slice, slice], RandomSource]],
+            start: int = start,
+            part: Plan = part,
+            found: list[Array] = found,
+        ) -> None:
+            for (some, when), stream in share:
+                those = slice(start + some.start, start + some.stop)
+                drawn = draw(stream, cells, those, when.stop - when.start, scheme=scheme, prior=prior)
+                values = score(task.part(those).there(drawn), 1)
+                if not found:
+                    found.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
+                for result, value in zip(found, values, strict=True):
+                    result[some, ..., when] = np.moveaxis(value, 0, -1)
+
+        first, *others = zip(tasks, source.split(len(tasks)), strict=True)
+        work([first])  # which shows how many values there are
+        if others:
+            in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
+        yield which, found
+
+
+def acceleration(*tasks: Task) -> list[Array]:
+    """BCa's acceleration from the values without one sample, or without one cluster.
+
+    It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
+    rows, which are samples of their own, the influences in each row are about its own mean. Of two tasks on independent
+    samples, the acceleration of the difference.
+    """
+    xp = tasks[0].backend.xp
+    found = []
+    for moments in zip(*map(_moments, tasks), strict=True):
+        second = sum(one[0] for one in moments)
+        third = sum(one[1] if k == 0 else -one[1] for k, one in enumerate(moments))
+        found.append(xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0))
+    return found
+
+
+def _moments(task: Task) -> list[tuple[Array, Array]]:
+    """Σ u² and Σ u³ of every measure over the samples, or clusters, with their influences u."""
+    backend, scheme, cells = task.backend, task.options.scheme, task.cells
+    xp, (count, rows, columns) = backend.xp, task.whole.shape
+    if scheme == "clusters":
+        values = task.score(xp.sum(cells, axis=0)[None, ...] - cells, task.workers)
+        last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+        return [_powers(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
+    if backend is NUMPY:
+        there = task.there(cells)
+        steps = np.where(cells >= 1, -weights_of_rows(cells, there, xp), 0)
+        values = changed(there, steps, task.score, task.workers)
+    else:
+        size = task.size
+        one = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
+        less = cells[None, ...] - xp.reshape(one, (size, 1, rows, columns))
+        values = task.score(task.there(xp.where(less < 0, 0, less)), 1)
+        values = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+    flat = xp.reshape(cells, (count, task.size))
+    found = []
+    for value in values:
+        counts = xp.broadcast_to(flat if value.ndim == 2 else flat[:, None, :], value.shape)
+        counts = xp.where(xp.isnan(value) | (counts < 1), 0, counts)
+        known = xp.where(xp.isnan(value), 0, value)
+        shape = (*value.shape[:-1], *((rows, columns) if scheme == "rows" else (1, task.size)))
+        found.append(_powers(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
+    return found
+
+
+def _powers(values: Array, counts: Array, xp: Any) -> tuple[Array, Array]:
+    """Σ u² and Σ u³ of values (…, samples, distinct) that occur so often, u their distances from the means."""
+    total = xp.sum(counts, axis=-1, keepdims=True)
+    total = xp.where(total > 0, total, 1)
+    away = (xp.sum(values * counts, axis=-1, keepdims=True) / total - values) * ((total - 1) / total)
+    second, third = (xp.sum(counts * away**power, axis=(-2, -1)) for power in (2, 3))
+    return second, third

@@ -1,0 +1,220 @@
+"""What intervals are made of, and why one is not to be relied on."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from matrics._arrays import Array
+from matrics._engine.results import frame_of, short_repr, to_dict
+
+
+class IntervalStatus(IntEnum):
+    """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
+
+    Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
+    reported. 8 and 9 are as minor as 1.
+
+    The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
+    precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
+    denominator, and of these 5 successes and 5 failures. Other measures need 20 samples of every class, 20 n² in all,
+    5 errors and 5 correct predictions. The derivatives by the cells decide what a measure depends on, also of an own
+    measure.
+
+    Status 0 of 95 % limits promises that at most 7 of 100 data sets have the status 0 and limits that miss the true
+    value. Where nearly all data sets have the status 0, the coverage therefore is at least 93 %. This holds exactly for
+    proportions of independent samples; the documentation has simulations of other measures. The status looks at the
+    data, so the coverage of only those data sets that have the status 0 may be lower where five errors are hardly
+    expected: such a data set has more errors than most.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.IntervalStatus(1).sentence
+    'few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth'
+    """
+
+    sentence: str
+
+    def __new__(cls, value: int, sentence: str) -> Self:
+        """A code with its sentence."""
+        status = int.__new__(cls, value)
+        status._value_ = value
+        status.sentence = sentence
+        return status
+
+    OK = 0, "the limits can be relied on"
+    FEW_SAMPLES = (
+        1,
+        "few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth",
+    )
+    EMPTY_CLASS = (
+        2,
+        "a true class has no samples, and limits are for the other classes",
+    )
+    UNDEFINED_REPLICATES = (
+        3,
+        "more than a twentieth of the replicates are undefined, and left out of the limits",
+    )
+    NOT_COUNTS = (
+        4,
+        "cells are not whole numbers: limits for weighted samples need squared_weights=; these treat cells as counts",
+    )
+    NO_VARIATION = (
+        5,
+        "the method finds no variation, as without any errors or at the end of a range: it gives no limits",
+    )
+    UNDEFINED = 6, "the measure is undefined for this matrix"
+    INVALID = 7, "the matrix is invalid: a cell is negative, NaN or infinite"
+    FEW_LABELS = (
+        8,
+        "few true labels: below 10 of a class, 5 errors or 2 of a stratum of judged samples; limits may miss the truth",
+    )
+    BIASED = (
+        9,
+        "estimate biased by over a tenth of its standard error (as a minimum of similar classes); may miss the truth",
+    )
+
+
+class Interval(NamedTuple):
+    """An interval of each matrix of a stack, as from :func:`matrics.interval`; all arrays have the shape of the scores.
+
+    Parameters
+    ----------
+    estimate : array
+        The measure of the matrix itself.
+    low, high : array
+        The limits; NaN if there are none.
+    standard_error : array
+        The standard error of the estimate.
+    undefined : array of int
+        The number of replicates for which the measure is undefined; 0 for methods without replicates.
+    status : array of int
+        Why the limits are missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
+    """
+
+    estimate: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    undefined: Array
+    status: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class Comparison(NamedTuple):
+    """A comparison of two classifiers, as from :func:`matrics.compare`; all arrays have the shape of the scores.
+
+    Parameters
+    ----------
+    difference : array
+        The measure of a minus that of b.
+    low, high : array
+        Its limits; NaN if there are none.
+    standard_error : array
+        Its standard error.
+    probability : array
+        The probability that a is better: higher, or lower if lower values are better. Without draws it is computed from
+        a normal distribution with these limits, with a posterior from the posterior, and otherwise as the share of the
+        replicates. NaN for measures without a better direction.
+    status : array of int
+        A code of :class:`matrics.IntervalStatus`.
+    """
+
+    difference: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    probability: Array
+    status: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class PairedComparison(NamedTuple):
+    """A comparison on the same samples, as from :func:`matrics.compare_paired`: :class:`Comparison` and one more.
+
+    Parameters
+    ----------
+    difference, low, high, standard_error, probability, status : array
+        As of :class:`Comparison`.
+    unpaired_width : array
+        The width that the interval would have if the samples of both were independent.
+    """
+
+    difference: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    probability: Array
+    status: Array
+    unpaired_width: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class ModelComparison(NamedTuple):
+    """A comparison of M models on the same samples, as from :func:`matrics.compare_models`; class axes come last.
+
+    Parameters
+    ----------
+    intervals : Interval
+        The interval of each model: arrays (M,) or (M, n).
+    differences : Comparison
+        All pairwise differences, row less column: arrays (M, M) or (M, M, n).
+    probability_best : array, shape (M,) or (M, n)
+        The probability of each model of being the best.
+    tied : array of bool, shape (M,) or (M, n)
+        Which models are not significantly different from the best (itself included), corrected for comparing all.
+    names : tuple of str, length M, or None
+        The names of the models, where predictions were a mapping of names.
+    """
+
+    intervals: Interval
+    differences: Comparison
+    probability_best: Array
+    tied: Array
+    names: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays; with names, ``model`` is their column."""
+        if self.names is None:
+            return frame_of(self)
+        return frame_of({"model": np.asarray(self.names, object), **self._replace(names=None)._asdict()}, indexed=False)

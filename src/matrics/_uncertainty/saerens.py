@@ -1,0 +1,93 @@
+"""Shares of classes from the probabilities of a calibrated model, as Saerens et al. correct these."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._stacks.prevalence import PrevalenceEstimate, read_prevalence
+from matrics._uncertainty.mixture import most_likely_shares
+from matrics._uncertainty.shares import (
+    EDGE,
+    FEW_SAMPLES,
+    PrevalenceStatus,
+    Shares,
+    around_product,
+    at_hand,
+    check_numbers,
+    differ,
+    errors_of,
+    finished,
+    identity,
+    of_bits,
+    quantile,
+)
+
+
+def shares_of_probabilities(probabilities: Any, training_prevalence: Any, level: float) -> PrevalenceEstimate:
+    """The estimate of probabilities that are calibrated for other shares."""
+    own, (given,) = as_arrays(probabilities=probabilities)
+    check_numbers(own, probabilities=given)
+    if own.is_integer(given) or given.ndim == 0:
+        raise ValueError(
+            f"probabilities: expected floating numbers of shape (*B, N, n), or (N,) of class 1 of two, got shape "
+            f"{tuple(given.shape)} and dtype {given.dtype}"
+        )
+    beside = []
+    if hasattr(training_prevalence, "dtype") and not isinstance(training_prevalence, np.generic):
+        beside = as_arrays(probabilities=given, training_prevalence=training_prevalence)[1][1:]
+    backend, (given, *beside) = at_hand(own, given, *beside)
+    xp = backend.xp
+    given = given if given.ndim > 1 else xp.stack([1 - given, given], axis=-1)
+    n, number, batch = given.shape[-1], given.shape[-2], tuple(given.shape[:-2])
+    flat = xp.reshape(given, (math.prod(batch), number, n))
+    eye = identity(flat, backend)
+    training = _training(beside[0] if beside else training_prevalence, eye[0, ...], backend)
+    with backend.quiet():
+        valid = xp.all(xp.isfinite(flat) & (flat >= 0), axis=(-2, -1)) & xp.all(xp.sum(flat, axis=-1) > 0, axis=-1)
+        likelihoods = xp.where(valid[:, None, None], flat, 1.0) / training[None, None, :]
+        weights = xp.full_like(flat[..., 0], 1 / max(1, number))
+        shares = most_likely_shares(likelihoods, weights, backend)
+        parts = likelihoods / xp.sum(likelihoods * shares[:, None, :], axis=-1)[..., None]
+        covariance, determined = _inverse_on_simplex(backend.sum_of_products(parts, parts), backend)
+        never = xp.zeros_like(valid)
+        reasons = {
+            PrevalenceStatus.FEW_SAMPLES: ~never if number < FEW_SAMPLES else never,
+            PrevalenceStatus.AT_THE_EDGE: xp.any(shares < of_bits(EDGE, shares, xp), axis=-1),
+            PrevalenceStatus.UNDETERMINED: ~determined,
+            PrevalenceStatus.NO_SAMPLES: ~never if number == 0 else never,
+            PrevalenceStatus.INVALID: ~valid,
+        }
+        reach = quantile(level, flat, backend) * errors_of(covariance, eye, xp)
+        return finished(Shares(shares, covariance, shares, reach), reasons, batch, backend, own)
+
+
+def _inverse_on_simplex(information: Array, backend: Standard) -> tuple[Array, Array]:
+    """The covariance (B, n, n) of shares that add up to 1, of their information, and whether there is one."""
+    xp, n = backend.xp, information.shape[-1]
+    if n == 1:
+        return xp.zeros_like(information), information[:, 0, 0] > 0
+    # The directions in which shares may move: each share against the last one.
+    eye = identity(information, backend)
+    along = eye[:, :-1, :] - eye[:, -1:, :]
+    inner = around_product(along, information, xp)
+    determined = differ(inner, backend)
+    inverse = backend.of_matrices("inv", xp.where(determined[:, None, None], inner, eye[:, :-1, :-1]))
+    return around_product(xp.matrix_transpose(along), inverse, xp), determined
+
+
+def _training(given: Any, like: Array, backend: Standard) -> Array:
+    """The shares of the training data, all above 0; NaN where they are none and unseen."""
+    try:
+        shares = read_prevalence(given, like, backend)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"training_{error}") from error
+    view = backend.host_view(backend.detached(shares))
+    if view is not None and not (view > 0).all():
+        raise ValueError(f"training_prevalence: expected shares above 0, got {view.min():g}")
+    if shares.ndim != 1:
+        raise ValueError(f"training_prevalence: expected shape ({like.shape[-1]},), got {tuple(shares.shape)}")
+    return shares

@@ -1,0 +1,266 @@
+"""Limits where a measure bends: at a stationary point such as chance, at the end of its range, at a tie of classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard
+from matrics._catalogue.record import Metric
+from matrics._uncertainty.limits import Range, normal_quantile, on_scale
+from matrics._uncertainty.measure import Measure, Task, score_of
+from matrics._uncertainty.slopes import slopes, variance
+
+# Pairs of opposite random changes of a table, and their sizes in standard errors.
+PAIRS, SIZES = 64, (1, 2)
+
+# A measure bends if the root mean square of its even part, the mean of both changes of a pair less the value, is above
+# this many standard errors; one bound for each of SIZES. The even part reaches the first bound three standard errors
+# from a stationary point, and the second one at a tie of two classes that is as likely as the table.
+BENT = (0.25, 0.75)
+
+# The second bound for a tie that is three standard errors away, which only the larger changes reach.
+FAR = 0.4
+
+# Closer to an end of the range than this many standard errors, a logarithmic or logit scale is not used.
+NEAR = 1.4
+
+# The even part of a smooth measure grows with the square of the change. If the mean squares of both sizes, divided by
+# the fourth power of the size, differ by more than this factor, the derivative jumps.
+TIE = 1.3
+
+# Whether a measure of more classes can bend is computed for so many.
+MOST_CLASSES = 4
+
+# The share of a cell that a change removes at most.
+MOST = 0.9
+
+# Standard errors up to this part of a value are due to rounding.
+NOISE = 1e-6
+
+# Cells of the changed tables of a chunk.
+CELLS_AT_ONCE = 2**20
+
+#: Lower and upper limits, and standard errors.
+LimitsAndError = tuple[Array, Array, Array]
+
+
+class Bend(NamedTuple):
+    """What changes of a table have in common beside the first derivative of a measure; each (B,) or (B, C)."""
+
+    bends: Array  # whether it is large beside the standard error
+    is_tie: Array  # whether it comes from a tie, at which the derivative jumps
+    bias: Array  # its mean
+    spread: Array  # its variance
+    lowest: Array  # the lowest and the highest value of all changed tables
+    highest: Array
+    rejects_no_end: tuple[Array, Array]  # which ends of the range a test does not reject
+
+
+class Around(NamedTuple):
+    """What a measure is at some tables."""
+
+    value: Array
+    error: Array
+    bounds: Range
+
+
+def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
+    """The limits of these measures; the second-order ones where a measure bends and these are further away.
+
+    The first derivative vanishes at a stationary point and jumps at a tie, so that the delta method has a wrong
+    variance there. Random changes of the table, as large as those of another sample, show what remains beside the first
+    derivative: its variance adds to that of the delta method, and its mean is the bias of the estimate. On the side to
+    which the measure bends the limit is at least where its curvature leads to; on the other side it is at most a bias
+    beyond all changed tables. These limits are not on the scale of a logarithm or a logit, which would not reach the
+    end of the range: where a test of this end does not reject it, it is the limit. The variance of clusters is another,
+    and these are left out.
+    """
+    backend, xp, count = task.backend, task.backend.xp, task.whole.shape[0]
+    step = max(1, CELLS_AT_ONCE // (task.size * PAIRS)) if backend is NUMPY else max(1, count)
+    parts: list[list[LimitsAndError]] = []
+    for start in range(0, count, step):
+        some = slice(start, start + step)
+        own = [(low[some, ...], high[some, ...], error[some, ...]) for low, high, error in limits]
+        parts.append(_around(task.part(some), which, own, z))
+    return [
+        tuple(xp.concat(list(one), axis=0) for one in zip(*found, strict=True)) for found in zip(*parts, strict=True)
+    ]
+
+
+def _around(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
+    xp, measures = task.backend.xp, [task.measures[k] for k in which]
+    total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
+    whole = (task.whole + 1 / task.size) * (total / (total + 1))  # as many samples as before, for measures of these
+    score = score_of(measures, task.zero_division)
+
+    def there(cells: Array) -> list[Array]:
+        return score(task.there(cells), task.workers)
+
+    rows = zip(there(whole), limits, measures, strict=True)
+    points = [Around(value, error, measure.range) for value, (_, _, error), measure in rows]
+    pairs = max(1, task.whole.shape[-1] * (task.whole.shape[-1] - 1) // 2)
+    # Each pair of classes may be tied: limits for all of them at once (Bonferroni).
+    of_ties = normal_quantile(1 - (1 - task.options.level) / pairs) / normal_quantile(task.options.level)
+    found = []
+    for point, ends, one in zip(
+        points, limits, _bends(whole, points, there, _steps(task, whole), z, task.backend), strict=True
+    ):
+        found.append(_limits(point, ends, one, z, of_ties, xp))
+    return found
+
+
+def _limits(point: Around, limits: LimitsAndError, one: Bend, z: float, of_ties: float, xp: Any) -> LimitsAndError:  # noqa: PLR0917
+    """The limits of a measure."""
+    (value, error, bounds), (low, high, _) = point, limits
+    size = xp.abs(one.bias)
+    reach = z * xp.sqrt(error**2 + one.spread + size**2 / 4)
+    further = z * error + z**2 * xp.minimum(size, one.spread / (2 * xp.where(size > 0, size, 1)))
+    of_ties = xp.where(one.is_tie & (z * of_ties * error > reach), z * of_ties * error, reach)
+    ends = []
+    for side, end, old, rejects_none in zip((-1, 1), bounds, (low, high), one.rejects_no_end, strict=True):
+        # In the units of an upper limit.
+        bias, most = side * one.bias, one.highest if side > 0 else -one.lowest
+        limit = side * value - bias / 2 + xp.where(bias < 0, of_ties, reach)
+        limit = xp.where((bias > 0) & (side * value + further > limit), side * value + further, limit)
+        limit = side * xp.minimum(limit, most + size)
+        limit = xp.where(side * limit > side * end, end, limit)
+        limit = xp.where(one.bends & ~(side * old > side * limit), limit, old)  # never a narrower interval
+        ends.append(xp.where(rejects_none & (error > 0), end, limit))
+    return ends[0], ends[1], error
+
+
+def _room(point: Around, xp: Any) -> Array:
+    """The distance from the nearer end of the range."""
+    low, high = (xp.abs(point.value - end) for end in point.bounds)
+    return xp.minimum(low, high)
+
+
+# What a measure does at changed tables -------------------------------------------------------------------------------
+
+
+def _bends(  # noqa: PLR0917 (a measure, tables, and their changes)
+    whole: Array, points: Sequence[Around], score: Any, steps: Array, z: float, backend: Standard
+) -> list[Bend]:
+    """What changes of either sign have in common, for each measure."""
+    xp = backend.xp
+    moved = []
+    for size in SIZES:
+        by = size * steps
+        by = xp.where(by > MOST * whole, MOST * whole, xp.where(by < -MOST * whole, -MOST * whole, by))
+        moved.append((score(whole + by), score(whole - by)))
+    return [
+        _bend(point, [(up[k], down[k]) for up, down in moved], _scale(whole), z, backend)
+        for k, point in enumerate(points)
+    ]
+
+
+def _bend(point: Around, moved: list[tuple[Array, Array]], scale: float, z: float, backend: Standard) -> Bend:
+    """The same of one measure, by its values at both tables of all pairs of both sizes."""
+    xp, (value, error, bounds) = backend.xp, point
+    x, slope, _ = on_scale(value, bounds, backend)
+    is_near, bends, squares = _room(point, xp) <= NEAR * error, error < 0, []
+    for size, least, (up, down) in zip(SIZES, BENT, moved, strict=True):
+        own = (on_scale(up, bounds, backend)[0] + on_scale(down, bounds, backend)[0]) / 2 - x
+        square = xp.mean(((up + down) / 2 - value) ** 2, axis=0)
+        squares.append(square / size**4)
+        least_square = (least * error) ** 2
+        if size > 1:  # a tie further away
+            least_square = xp.where(squares[-1] > TIE * squares[0], (FAR * error) ** 2, least_square)
+        bent = is_near | ~(xp.mean(own**2, axis=0) / slope**2 <= least_square)
+        bends = bends | ((square > least_square) & bent)
+    bends = bends & (error > 0)
+    up, down = moved[0]
+    bias, spread = _moments((up + down) / 2 - value, scale, xp)
+    every = xp.concat([values for pair in moved for values in pair], axis=0)
+    ends = []
+    for side, end in zip((-1, 1), bounds, strict=True):
+        if not math.isfinite(end):
+            ends.append(error < 0)
+            continue
+        mean, of_squares = _moments(((up - end) ** 2 + (down - end) ** 2) / 2 - (value - end) ** 2, scale, xp)
+        # The squared distance is a quadratic form: by the mean and the variance that it would have at the end.
+        is_flat = bends & ((value - end) ** 2 <= mean + z * xp.sqrt(of_squares))
+        # Measures such as EVE rise from the end as a root does, which doubles the distance in standard errors.
+        is_steep = (side * bias > BENT[0] / 2 * error) & (xp.abs(value - end) <= 2 * z * error)
+        some = xp.concat([up, down], axis=0)
+        touches = xp.any(side * some >= side * end, axis=0)
+        ends.append(is_flat | is_steep | touches)
+    is_tie = (squares[1] * TIE < squares[0]) | (squares[1] > TIE * squares[0])
+    return Bend(bends, is_tie, bias, spread, xp.min(every, axis=0), xp.max(every, axis=0), (ends[0], ends[1]))
+
+
+def _moments(values: Array, scale: float, xp: Any) -> tuple[Array, Array]:
+    mean = xp.mean(values, axis=0)
+    return mean, xp.mean((values - mean[None, ...]) ** 2, axis=0) * scale
+
+
+def _steps(task: Task, whole: Array) -> Array:
+    """Random changes (pairs, B, r, c) as of another sample: of all samples, or of those of each row."""
+    backend, xp = task.backend, task.backend.xp
+    total = xp.sum(task.whole, axis=(-2, -1), keepdims=True)
+    spread = whole
+    if task.squares is not None:
+        spread = (task.squares + 1 / task.size) * (total / (total + 1))
+    by = backend.constant(_normal(task.size).tolist(), whole)
+    steps = xp.sqrt(spread) * xp.reshape(by, (PAIRS, 1, *whole.shape[-2:]))
+    axes = -1 if task.options.scheme == "rows" else (-2, -1)
+    total = xp.sum(whole, axis=axes, keepdims=True)
+    return steps - whole * (xp.sum(steps, axis=axes, keepdims=True) / xp.where(total > 0, total, 1))
+
+
+@lru_cache(maxsize=64)
+def _normal(size: int) -> Array:
+    """Normal numbers (pairs, size); up to ``PAIRS`` of them are uncorrelated, as those of infinitely many pairs."""
+    drawn = np.random.default_rng(0).standard_normal((PAIRS, size))
+    drawn = np.linalg.qr(drawn)[0] if size <= PAIRS else drawn
+    return drawn * (math.sqrt(PAIRS) / np.linalg.norm(drawn, axis=0))
+
+
+def _scale(whole: Array) -> float:
+    """What the variance of quadratic forms of uncorrelated numbers is multiplied by: their squares vary less."""
+    rows, columns = whole.shape[-2:]
+    return (PAIRS + 2) / (PAIRS - (rows - 1) * (columns - 1)) if rows * columns <= PAIRS else 1
+
+
+# Which measures can bend ---------------------------------------------------------------------------------------------
+
+
+def can_bend(metric: Metric | None, n: int) -> bool:
+    """Whether a measure of n classes bends at matrices with many samples: of others, nothing more is computed."""
+    return metric is not None and n > 1 and _can_bend(metric, min(n, MOST_CLASSES))
+
+
+@lru_cache(maxsize=1024)
+def _can_bend(metric: Metric, n: int) -> bool:
+    cells = _tables(n)
+    score, size = score_of([Measure.of(metric)], math.nan), n * n
+    by = np.sqrt(cells) * _normal(size).reshape(PAIRS, 1, n, n)
+    steps = by - cells * (by.sum(axis=(-2, -1), keepdims=True) / cells.sum(axis=(-2, -1), keepdims=True))
+    try:
+        with NUMPY.quiet():
+            found = slopes(cells, score, NUMPY, second=False, workers=1)
+            error = np.sqrt(variance(found.first[0], cells, "multinomial", None, NUMPY))
+            point = Around(found.values[0], error, metric.range)
+            (one,) = _bends(cells, [point], lambda tables: score(tables, 1), steps, 2.0, NUMPY)
+            return bool((one.bends & (error > NOISE * np.abs(point.value))).any())
+    except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
+        return True
+
+
+def _tables(n: int) -> Array:
+    """Matrices of many samples: of chance, of equal classes, predictions or margins, and half of them right."""
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0.5, 1.5, (4, n, n)) + rng.uniform(0, 2 * n, (4, 1, 1)) * np.eye(n)
+    true, pred = sure.sum(axis=2, keepdims=True), sure.sum(axis=1, keepdims=True)
+    right = np.eye(n) * sure
+    wrong = sure - right
+    of_all = right / right.sum(axis=(1, 2), keepdims=True) + wrong / wrong.sum(axis=(1, 2), keepdims=True)
+    chance = [np.ones((1, n, n)), true + 0 * pred, pred + 0 * true, true * np.swapaxes(true, 1, 2), true * pred]
+    cells = np.concatenate([*chance, sure / true, sure / pred, sure + np.swapaxes(sure, 1, 2), of_all])
+    cells = np.repeat(cells * (2000 * n * n / cells.sum(axis=(1, 2), keepdims=True)), 2, axis=0)
+    return cells + np.sqrt(cells) * rng.standard_normal(cells.shape)  # exactly there all derivatives may be 0

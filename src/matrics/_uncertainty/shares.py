@@ -1,0 +1,143 @@
+"""What estimates of prevalences have in common: their status, a little linear algebra, and the result."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard
+from matrics._stacks.prevalence import PrevalenceEstimate
+from matrics._uncertainty.limits import normal_quantile
+
+# Samples of a class, and predictions in all, below which limits may miss the truth.
+FEW_SAMPLES = 20
+# Rows of rates are alike if the smallest singular value is up to this part of the largest one, by the bits.
+ALIKE = {64: 1e-9, 32: 1e-4}
+# Shares up to this are at the edge, by the bits.
+EDGE = {64: 1e-9, 32: 1e-5}
+
+
+class PrevalenceStatus(IntEnum):
+    """Why an estimate of prevalences is missing or unreliable; ``sentence`` has the reason in words.
+
+    The larger the number, the graver; of several reasons the gravest is given.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.results.PrevalenceStatus(2).sentence
+    'a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside'
+    """
+
+    sentence: str
+
+    def __new__(cls, value: int, sentence: str) -> Self:
+        """A code with its sentence."""
+        status = int.__new__(cls, value)
+        status._value_ = value
+        status.sentence = sentence
+        return status
+
+    OK = 0, "the limits can be relied on"
+    FEW_SAMPLES = 1, "few samples: below 20 of a class, or of samples without labels; limits may miss the truth"
+    AT_THE_EDGE = (
+        2,
+        "a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside",
+    )
+    UNDETERMINED = 3, "two classes are predicted alike: the predictions do not say which one a sample is of"
+    EMPTY_CLASS = 4, "a true class has no samples, so that nobody knows how it is predicted"
+    NO_SAMPLES = 5, "there are no samples without labels"
+    INVALID = 6, "a cell, a count or a probability is negative, NaN or infinite"
+
+
+class Shares(NamedTuple):
+    """Estimates of a batch (B,): shares, their covariances, and the middles and halves of their limits."""
+
+    shares: Array
+    covariance: Array
+    middle: Array
+    reach: Array
+    matrix: Array | None = None
+    by_cells: Array | None = None
+
+
+def check_numbers(backend: Standard, **arrays: Array) -> None:
+    """Raise unless these are arrays of real numbers."""
+    for name, array in arrays.items():
+        if array.dtype == backend.xp.bool or not (backend.is_integer(array) or backend.is_float(array)):
+            raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
+
+
+def at_hand(own: Standard, *arrays: Array) -> tuple[Standard, list[Array]]:
+    """Floating arrays of one dtype: of NumPy if all values are at hand, and else of their library."""
+    views = [own.host_view(array) for array in arrays]
+    if all(view is not None for view in views):
+        return NUMPY, [np.asarray(view, dtype=float) for view in views]
+    floats = [own.to_float(array) for array in arrays]
+    dtype = floats[0].dtype if len({array.dtype for array in floats}) == 1 else own.widest_float(floats[0])
+    return own, [own.xp.astype(array, dtype) for array in floats]
+
+
+def identity(like: Array, backend: Standard) -> Array:
+    """The identity matrix (1, n, n) of arrays with n along the last axis."""
+    n = like.shape[-1]
+    return backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)[None, ...]
+
+
+def quantile(level: float, like: Array, backend: Standard) -> Any:
+    """The normal quantile; of a library's own where torch.compile may follow, which takes none of Python's."""
+    if backend is NUMPY:
+        return normal_quantile(level)
+    share = backend.xp.full((), (1 + level) / 2, dtype=like.dtype, **backend.device_option(like))
+    return backend.normal_quantile(share)
+
+
+def of_bits(table: dict[int, float], x: Array, xp: Any) -> float:
+    """The entry for the bits of the dtype."""
+    return table[xp.finfo(x.dtype).bits]
+
+
+def differ(x: Array, backend: Standard) -> Array:
+    """Whether matrices (B, n, n) have an inverse."""
+    values = backend.of_matrices("svdvals", x)
+    return values[:, -1] > of_bits(ALIKE, x, backend.xp) * values[:, 0]
+
+
+def around_product(outer: Array, middle: Array, xp: Any) -> Array:
+    """The product O M Oᵀ, by sums: autocast would round a product of matrices."""
+    half = xp.sum(outer[..., None] * middle[..., None, :, :], axis=-2)
+    return xp.sum(half[..., :, None, :] * outer[..., None, :, :], axis=-1)
+
+
+def errors_of(covariance: Array, eye: Array, xp: Any) -> Array:
+    """The standard errors (B, n) of covariances (B, n, n)."""
+    variances = xp.sum(covariance * eye, axis=-1)
+    return xp.sqrt(xp.where(variances > 0, variances, 0))
+
+
+def finished(
+    found: Shares, reasons: dict[PrevalenceStatus, Array], batch: tuple[int, ...], backend: Standard, own: Standard
+) -> PrevalenceEstimate:
+    """The estimate in the shape of the batch and the library of the user; NaN where there is none."""
+    xp = backend.xp
+    status = xp.zeros(
+        found.shares.shape[0], dtype=backend.widest_int(found.shares) or xp.int32, **backend.device_option(found.shares)
+    )
+    for code, holds in reasons.items():  # the gravest last
+        status = xp.where(holds, int(code), status)
+    known = status < int(PrevalenceStatus.UNDETERMINED)
+    shares = xp.where(found.shares < of_bits(EDGE, found.shares, xp), 0.0, found.shares)
+    low, high = (xp.clip(found.middle + side * found.reach, 0, 1) for side in (-1, 1))
+    low, high = xp.minimum(low, shares), xp.maximum(high, shares)
+    fields = [shares, found.covariance, low, high]
+    fields = [xp.where(known[(..., *(None,) * (x.ndim - 1))], x, math.nan) for x in fields]
+    shaped = [
+        None if x is None else xp.reshape(x, (*batch, *x.shape[1:]))
+        for x in (*fields, status, found.matrix, found.by_cells)
+    ]
+    return PrevalenceEstimate(
+        *(own.from_host(np.asarray(x)[()]) if backend is NUMPY and x is not None else x for x in shaped)
+    )
