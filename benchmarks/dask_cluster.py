@@ -31,9 +31,9 @@ import dask  # noqa: E402 (after the threads are fixed)
 import dask.array as da  # noqa: E402
 import distributed  # noqa: E402
 import numpy as np  # noqa: E402
-from matrics.dask import score  # noqa: E402
 
 import matrics  # noqa: E402
+from matrics.dask import score  # noqa: E402
 
 METRICS = ["accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc"]
 BLOCK = 1_000_000  # 72 MB

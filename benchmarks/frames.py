@@ -11,7 +11,6 @@ asserted.
 from __future__ import annotations
 
 import dask
-import matrics.xarray
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,6 +19,7 @@ from run import as_slow, machine, print_machine, spell  # (beside this file, as 
 from timing import best
 
 import matrics
+import matrics.xarray
 
 METRICS = ["accuracy", "mcc", "cohen_kappa", "f1", "recall:class", "cen"]
 RIVALS = ("plain array", "pandas, groupby.size", "Polars, group_by.len")

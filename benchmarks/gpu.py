@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 import torch
 from machine import machine, print_machine  # (beside this file, as are the next two)
-from matrics.torch import ConfusionMetric, ScoreMetric
 from rivals import PANEL, plain_panel
 from timing import Time
 
 import matrics
 from matrics._arrays.torch import TORCH
 from matrics._engine.eigenvalues import bisection, operator
+from matrics.torch import ConfusionMetric, ScoreMetric
 
 ROOT = Path(__file__).parents[1]
 # Files whose tests take a backend, and those that ask for a GPU by themselves.

@@ -25,10 +25,10 @@ from sklearn import datasets, linear_model, model_selection, naive_bayes, pipeli
 from timing import best
 
 import torch  # isort: skip
-from matrics.torch import ScoreMetric
 from torchmetrics.classification import BinaryAUROC, MulticlassAUROC
 
 from matrics import ScoreState
+from matrics.torch import ScoreMetric
 
 SIZES = ((128, 10), (65_536, 10), (65_536, 2), (65_536, None))
 METRICS = {"AUC, AP, ECE": None, "AUC, AP": "roc_auc, average_precision"}

@@ -21,7 +21,6 @@ import time  # noqa: E402 (after the threads are fixed)
 
 import numpy as np  # noqa: E402
 from machine import machine, print_machine  # noqa: E402 (beside this file, as is timing)
-from matrics.sklearn import scorer  # noqa: E402
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402
 from sklearn.datasets import load_digits  # noqa: E402
 from sklearn.linear_model import RidgeClassifier  # noqa: E402
@@ -29,6 +28,8 @@ from sklearn.metrics import check_scoring, cohen_kappa_score, make_scorer  # noq
 from sklearn.model_selection import cross_validate  # noqa: E402
 from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
 from timing import best  # noqa: E402
+
+from matrics.sklearn import scorer  # noqa: E402
 
 #: Ten measures here, and the scorers there with the same values.
 TEN = {

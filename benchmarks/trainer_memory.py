@@ -43,6 +43,7 @@ def measure(way: str, samples: int, classes: int, batch: int) -> dict[str, Any]:
     """Evaluate a linear model of random weights; the logits are made batch by batch."""
     import torch
     import transformers
+
     from matrics.transformers import compute_metrics
 
     class Linear(torch.nn.Module):

@@ -28,12 +28,12 @@ import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
 import torch  # isort: skip
 import torchmetrics.classification as rival
-from matrics.torch import ConfusionMetric, MarginMetric, ScoreMetric
-from matrics.torchmetrics import ConfusionMetric as Torchmetric
-from matrics.torchmetrics import MarginMetric as TorchmetricOfMargins
 from torchmetrics import MetricCollection
 
 from matrics import ConfusionState, confusion_matrix, mcc, soft_confusion_matrix
+from matrics.torch import ConfusionMetric, MarginMetric, ScoreMetric
+from matrics.torchmetrics import ConfusionMetric as Torchmetric
+from matrics.torchmetrics import MarginMetric as TorchmetricOfMargins
 
 BATCHES = (128, 65_536)
 MANY = 1000

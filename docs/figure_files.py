@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import area_errors
-import matrics.plot
 import pandas as pd
 
 import matrics
+import matrics.plot
 from matrics._study.figures import eigenvalues, entropy, review
 
 FIGURES = {**eigenvalues.FIGURES, **review.FIGURES, **entropy.FIGURES}

@@ -7,9 +7,10 @@ looks for pictures, so it finds them here.
 from pathlib import Path
 
 from docutils import nodes
-from matrics.plot import Display
 from sphinx_gallery.directives import imgsgnode
 from sphinx_gallery.scrapers import figure_rst
+
+from matrics.plot import Display
 
 CONFIG = {
     "examples_dirs": ["tutorials", "gallery"],

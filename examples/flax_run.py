@@ -22,8 +22,9 @@ import jax
 import numpy as np
 import optax
 from flax import nnx
-from matrics.flax import ConfusionMetric, ScoreMetric
 from sklearn.datasets import load_breast_cancer
+
+from matrics.flax import ConfusionMetric, ScoreMetric
 
 EPOCHS, SIZE, TRAINED, SAVE_EVERY = 6, 32, 384, 5
 STEPS = TRAINED // SIZE

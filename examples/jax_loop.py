@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from flax import nnx
-from matrics.flax import ConfusionMetric
 from sklearn.datasets import load_digits
 
 from matrics import ConfusionState
+from matrics.flax import ConfusionMetric
 
 EPOCHS, SIZE, PADDING = 8, 64, -1
 TRACES = {"train": 0, "test": 0}

@@ -24,9 +24,10 @@ import lightning
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
-from matrics.torchmetrics import ConfusionMetric, ScoreMetric
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Sampler, TensorDataset
+
+from matrics.torchmetrics import ConfusionMetric, ScoreMetric
 
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 EPOCHS, TRAINED = 6, 1297

@@ -12,11 +12,11 @@ from datetime import timedelta
 
 import digits
 import torch
-from matrics.torch import ConfusionMetric
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 import matrics
+from matrics.torch import ConfusionMetric
 
 PROCESSES, BATCH, EPOCHS = 2, 64, 4
 

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import digits
 import torch
-from matrics.torch import ConfusionMetric
 from torch import Tensor
+
+from matrics.torch import ConfusionMetric
 
 BATCH, EPOCHS, SAVE_EVERY = 64, 4, 5
 LIVE = "accuracy, mcc"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 import transformers
+
 from matrics.transformers import compute_metrics
 
 SAMPLES = 23

@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 from matplotlib.testing.compare import compare_images
+
 from matrics.plot import Display
 
 FOLDER = Path(__file__).parent / "data" / "pictures"

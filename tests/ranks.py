@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 import training_cases
-from matrics.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError
 from torch import distributed
 from torch.distributed import fsdp
 from torch.nn.parallel import DistributedDataParallel
 
 from matrics import ScoreState
 from matrics import torch as plain
+from matrics.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.study import Agreement, agreement, consistency, discriminancy
 
 import matrics
 from matrics._study.ranks import Ranking
+from matrics.study import Agreement, agreement, consistency, discriminancy
 
 RANDOM = np.random.default_rng(5)
 NAMES = ["accuracy", "error_rate", "mcc", "cen", "kendall_tau", "recall", "lift", "population"]

@@ -127,7 +127,7 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "top_k_recall": lambda number: matrics.ranking.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
     "log_loss of classes": lambda number: matrics.probabilities.log_loss(TRUE, number(TWO_COLUMNS)),
     "best_threshold": lambda number: matrics.ranking.best_threshold(TRUE, number(SCORES), "f1"),
-    "best_threshold_interval": lambda number: matrics.best_threshold_interval(
+    "best_threshold_interval": lambda number: matrics.ranking.best_threshold_interval(
         TRUE, number(SCORES), "f1", num=100, rng=generator()
     ),
     "precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
@@ -233,7 +233,7 @@ MATRICES: dict[str, Callable[[Convert], Any]] = {
     "equal_opportunity": lambda matrix: matrics.fairness.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
     "equalized_odds": lambda matrix: matrics.fairness.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
     "estimate_prevalence": lambda matrix: matrics.stats.estimate_prevalence(matrix(CM), [30, 60]),
-    "expected_cost": lambda matrix: matrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
+    "expected_cost": lambda matrix: matrics.metrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
     "gate": lambda matrix: matrics.gate(matrix(CM), "accuracy >= 0.5"),
     "merge_classes": lambda matrix: matrics.transform.merge_classes(matrix(CM), [[0, 1]]),
     "resample": lambda matrix: matrics.simulate.resample(matrix(CM), 3, rng=generator()),

@@ -287,7 +287,7 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
         assert cells == sk.confusion_matrix(true, pred).ravel().tolist()
         assert written["precision of malignant"][k] == pytest.approx(sk.precision_score(true, pred))
         assert written["mcc"][k] == pytest.approx(sk.matthews_corrcoef(true, pred))
-        sure = matrics.best_threshold_interval(true, scores, "f1", subject_to="recall>=0.97", num=100, rng=5)
+        sure = matrics.ranking.best_threshold_interval(true, scores, "f1", subject_to="recall>=0.97", num=100, rng=5)
         for column, interval in (("threshold", sure.threshold), ("expected", sure.value)):
             for ending, value in (("", interval.estimate), ("/low", interval.low), ("/high", interval.high)):
                 assert written[column + ending][k] == pytest.approx(float(value))

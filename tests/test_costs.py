@@ -27,29 +27,29 @@ def test_beside_fractions(backend: Any, n: int) -> None:
     costs = RANDOM.normal(size=(n, n)).astype(np.float32) + 2  # some are gains
     wanted = [by_fractions(cm, costs) for cm in stack]
     for form in (costs, costs.tolist()):
-        found = matrics.expected_cost(backend.asarray(stack), form)
+        found = matrics.metrics.expected_cost(backend.asarray(stack), form)
         np.testing.assert_allclose(backend.numpy(found), wanted, **backend.tolerance)
-    found = matrics.expected_cost(backend.asarray(stack, np.float32), backend.asarray(costs))
+    found = matrics.metrics.expected_cost(backend.asarray(stack, np.float32), backend.asarray(costs))
     np.testing.assert_allclose(backend.numpy(found), wanted, rtol=3e-5)
     for k, cm in enumerate(stack[:2]):
-        assert float(matrics.expected_cost(cm, costs)) == pytest.approx(wanted[k], rel=1e-12)
+        assert float(matrics.metrics.expected_cost(cm, costs)) == pytest.approx(wanted[k], rel=1e-12)
 
 
 def test_errors_that_all_cost_one(backend: Any) -> None:
     cm = backend.asarray(RANDOM.integers(0, 9, (4, 3, 3)), np.float32)
     wanted = 1 - backend.numpy(matrics.accuracy(cm))
-    np.testing.assert_allclose(backend.numpy(matrics.expected_cost(cm, 1 - np.eye(3))), wanted, rtol=1e-6)
+    np.testing.assert_allclose(backend.numpy(matrics.metrics.expected_cost(cm, 1 - np.eye(3))), wanted, rtol=1e-6)
 
 
 def test_empty_and_invalid_matrices(backend: Any) -> None:
     stack = np.asarray([[[0, 0], [0, 0]], [[1, 2], [3, 4]], [[-1, 2], [0, 0]], [[np.nan, 1], [1, 1]]])
     costs = [[0, 1], [5, -1]]
-    found = backend.numpy(matrics.expected_cost(backend.asarray(stack), costs, invalid="nan"))
+    found = backend.numpy(matrics.metrics.expected_cost(backend.asarray(stack), costs, invalid="nan"))
     np.testing.assert_allclose(found, [np.nan, 1.3, np.nan, np.nan], rtol=1e-6)
-    found = backend.numpy(matrics.expected_cost(backend.asarray(stack), costs, zero_division=7, invalid="nan"))
+    found = backend.numpy(matrics.metrics.expected_cost(backend.asarray(stack), costs, zero_division=7, invalid="nan"))
     np.testing.assert_allclose(found, [7, 1.3, np.nan, np.nan], rtol=1e-6)
     with pytest.raises(matrics.InvalidConfusionMatrix, match="2 of 4 confusion matrices are invalid"):
-        matrics.expected_cost(backend.asarray(stack), costs, invalid="raise")
+        matrics.metrics.expected_cost(backend.asarray(stack), costs, invalid="raise")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_empty_and_invalid_matrices(backend: Any) -> None:
 )
 def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.expected_cost([[1, 2], [3, 4]], costs)
+        matrics.metrics.expected_cost([[1, 2], [3, 4]], costs)
 
 
 def test_without_costs_the_message_says_how_to_give_them() -> None:
@@ -76,14 +76,16 @@ def test_without_costs_the_message_says_how_to_give_them() -> None:
     with pytest.raises(
         TypeError, match=r"got the function expected_cost: as a measure it is matrics.metrics.cost\(costs\)"
     ):
-        matrics.score([[1, 2], [3, 4]], [matrics.expected_cost])
+        matrics.score([[1, 2], [3, 4]], [matrics.metrics.expected_cost])
     with pytest.raises(TypeError, match=r"got the function mean: .* called directly: mean\(\.\.\.\)"):
         matrics.score([[1, 2], [3, 4]], np.mean)
 
 
 def test_in_threads() -> None:
     stack, costs = RANDOM.random((5000, 3, 3)), RANDOM.random((3, 3))
-    np.testing.assert_array_equal(matrics.expected_cost(stack, costs, workers=2), matrics.expected_cost(stack, costs))
+    np.testing.assert_array_equal(
+        matrics.metrics.expected_cost(stack, costs, workers=2), matrics.metrics.expected_cost(stack, costs)
+    )
 
 
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
@@ -92,16 +94,16 @@ def test_under_jit_and_vmap(jax_backend: Any) -> None:
     stack, costs = RANDOM.random((4, 5, 5)) + 0.1, RANDOM.random((5, 5))
     cells, prices = (jax_backend.asarray(x, np.float32) for x in (stack, costs))
     wanted = (stack * costs).sum((1, 2)) / stack.sum((1, 2))
-    np.testing.assert_allclose(jax.jit(matrics.expected_cost)(cells, prices), wanted, rtol=1e-5)
-    mapped = jax.jit(jax.vmap(matrics.expected_cost, (0, None)))
+    np.testing.assert_allclose(jax.jit(matrics.metrics.expected_cost)(cells, prices), wanted, rtol=1e-5)
+    mapped = jax.jit(jax.vmap(matrics.metrics.expected_cost, (0, None)))
     np.testing.assert_allclose(mapped(cells, prices), wanted, rtol=1e-5)
-    slopes = jax.jit(jax.grad(lambda cm: matrics.expected_cost(cm, costs).sum()))(cells)
+    slopes = jax.jit(jax.grad(lambda cm: matrics.metrics.expected_cost(cm, costs).sum()))(cells)
     slope = (costs - wanted[:, None, None]) / stack.sum((1, 2))[:, None, None]
     np.testing.assert_allclose(slopes, slope, rtol=1e-4, atol=1e-6)
     with pytest.raises(TypeError, match="costs: expected constants, as cm is one"):
-        jax.vmap(lambda prices: matrics.expected_cost(cells, prices))(prices[None])
+        jax.vmap(lambda prices: matrics.metrics.expected_cost(cells, prices))(prices[None])
     with pytest.raises(TypeError, match="an array of the library of cm"):
-        matrics.expected_cost(stack, prices)
+        matrics.metrics.expected_cost(stack, prices)
 
 
 def test_in_pytorch(torch: Any) -> None:
@@ -110,16 +112,19 @@ def test_in_pytorch(torch: Any) -> None:
     stack, costs = RANDOM.random((4, 7, 7)) + 0.1, RANDOM.random((7, 7))
     wanted = (stack * costs).sum((1, 2)) / stack.sum((1, 2))
     cells, prices = map(torch.from_numpy, (stack, costs))
-    compiled = torch.compile(matrics.expected_cost, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(matrics.metrics.expected_cost, fullgraph=True, backend="aot_eager")
     rows = costs.tolist()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        listed = torch.compile(lambda cm: matrics.expected_cost(cm, rows), fullgraph=True, backend="aot_eager")
+        listed = torch.compile(lambda cm: matrics.metrics.expected_cost(cm, rows), fullgraph=True, backend="aot_eager")
         torch.testing.assert_close(listed(cells), torch.from_numpy(wanted))
-        for found in (compiled(cells, prices), torch.func.vmap(lambda cm: matrics.expected_cost(cm, prices))(cells)):
+        for found in (
+            compiled(cells, prices),
+            torch.func.vmap(lambda cm: matrics.metrics.expected_cost(cm, prices))(cells),
+        ):
             torch.testing.assert_close(found, torch.from_numpy(wanted))
-    assert torch.autograd.gradcheck(lambda cm: matrics.expected_cost(cm, costs), (cells.requires_grad_(),))
+    assert torch.autograd.gradcheck(lambda cm: matrics.metrics.expected_cost(cm, costs), (cells.requires_grad_(),))
     with FakeTensorMode():
-        assert matrics.expected_cost(torch.ones(2, 3, 3), torch.ones(3, 3)).shape == (2,)
+        assert matrics.metrics.expected_cost(torch.ones(2, 3, 3), torch.ones(3, 3)).shape == (2,)
 
 
 # As a measure -------------------------------------------------------------------------------------------------------

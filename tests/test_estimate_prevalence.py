@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.results import PrevalenceEstimate, PrevalenceStatus
 
 import matrics
+from matrics.results import PrevalenceEstimate, PrevalenceStatus
 
 RANDOM = np.random.default_rng(37)
 CM = np.asarray([[90, 7, 3], [10, 80, 10], [5, 15, 80]])

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.results import Disparity, EqualizedOdds
 
 import matrics
+from matrics.results import Disparity, EqualizedOdds
 
 RANDOM = np.random.default_rng(19)
 NAN, INF = math.nan, math.inf

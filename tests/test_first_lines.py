@@ -22,6 +22,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
     """An imbalanced task, whose model says one class at first: early stopping on MCC goes on."""
     lightning = pytest.importorskip("lightning")
     from lightning.pytorch.callbacks import EarlyStopping
+
     from matrics.torchmetrics import ConfusionMetric
 
     class Classifier(lightning.LightningModule):

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from matrics.study import Certificate
 
 import matrics
 from matrics._catalogue.description import certified
 from matrics._study.certificates.catalogue import STATEMENTS
 from matrics._study.certificates.stored import stored_certificate
+from matrics.study import Certificate
 
 PAGE = (Path(__file__).parents[1] / "docs" / "which_measure.md").read_text("utf-8")
 HEAD = "| measure | has | of two classes | lacks |"

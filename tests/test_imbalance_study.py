@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import matrics
 from matrics.study import (
     MULTI_CLASS_PROBLEMS,
     TWO_CLASS_PROBLEMS,
@@ -17,8 +19,6 @@ from matrics.study import (
     precision_at_ratio,
     stability_experiment,
 )
-
-import matrics
 
 # Example 1 ------------------------------------------------------------------------------------------------------------
 

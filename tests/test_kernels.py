@@ -102,9 +102,9 @@ def test_counts_in_copies(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
 def test_counts_in_a_compiled_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operator of the graph, which adds to the counts of a metric."""
     import torch
-    from matrics.torch import ConfusionMetric
 
     from matrics._arrays.torch import Torch
+    from matrics.torch import ConfusionMetric
 
     monkeypatch.setattr(Torch, "has_kernels", lambda *_: True)
     metric, plain = (ConfusionMetric(4, "accuracy", ignore_index=2) for _ in range(2))

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.study import LineStatus, discrimination_line
 
 import matrics
+from matrics.study import LineStatus, discrimination_line
 
 LINES = json.loads(Path(__file__).with_name("data").joinpath("vectors.json").read_text())["extra"][
     "discrimination_lines_001"

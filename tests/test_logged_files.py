@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matrics.loggers import log_to
 
 import matrics
 from matrics._integrations.loggers.files import BLOCK
+from matrics.loggers import log_to
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
 FIRST, SECOND, THIRD = ({"val/mcc": x / 8, "val/recall/é": math.nan, "val/odds": math.inf} for x in (1, 2, 3))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.loggers import log_confusion_matrix, log_to
 
 import matrics
 from matrics._integrations.loggers.trackers import REFUSED, _beside_each_other, allowed_names
+from matrics.loggers import log_confusion_matrix, log_to
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
 CLASSES = ["cat", "dog", "owl"]

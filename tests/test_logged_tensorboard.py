@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.loggers import log_confusion_matrix, log_to
 
 import matrics
+from matrics.loggers import log_confusion_matrix, log_to
 
 pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
@@ -107,6 +107,7 @@ def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lightning = pytest.importorskip("lightning")
     torch = pytest.importorskip("torch")
     from lightning.pytorch.loggers import TensorBoardLogger
+
     from matrics.torchmetrics import ConfusionMetric
 
     drawn = []

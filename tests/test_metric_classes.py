@@ -329,9 +329,8 @@ def test_floating_targets_are_told_of_several_labels(torch: Any) -> None:
 
 def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_path: Path) -> None:
     """So that a run with another positive class never has its numbers in the same column; dashboards get the keys."""
-    from matrics.loggers import log_to
-
     from matrics._integrations.loggers.values import named_numbers
+    from matrics.loggers import log_to
 
     lines = {}
     for positive in (None, "fraud"):

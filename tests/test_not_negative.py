@@ -188,7 +188,7 @@ def test_a_bound_of_weights_is_none_of_samples():
     bound = "predicted_positives<=100"
     for function, more in (
         (matrics.ranking.best_threshold, {}),
-        (matrics.best_threshold_interval, {"num": 5, "rng": 0}),
+        (matrics.ranking.best_threshold_interval, {"num": 5, "rng": 0}),
     ):
         with pytest.warns(UserWarning, match="bound of a sum of weights, and not of a number of samples"):
             found = function(true, score, "recall", subject_to=bound, sample_weight=euros, **more)

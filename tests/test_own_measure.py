@@ -347,6 +347,7 @@ def test_torchmetrics_and_their_clones(torch: Any) -> None:
 def test_flax_scores_it() -> None:
     pytest.importorskip("flax")
     import jax
+
     from matrics.flax import ConfusionMetric
 
     y_true, y_pred, _ = labels()

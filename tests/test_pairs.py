@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.study import consistency, discriminancy
 
 import matrics
 from matrics._study.inversions import inversions, inversions_of_each, stable_order
+from matrics.study import consistency, discriminancy
 
 RANDOM = np.random.default_rng(3)
 

@@ -12,10 +12,10 @@ from matrics import plot
 
 pytest.importorskip("matplotlib")
 
-from matrics.study import discrimination_line
 from pictures import compare
 
 from matrics._plot.discrimination import branches
+from matrics.study import discrimination_line
 
 M_B = [[45, 5], [5, 45]]
 STACK = np.array([M_B, [[10, 0], [3, 7]], [[0, 0], [1, 2]], [[0, 3], [1, 2]], [[-1, 3], [1, 2]]])

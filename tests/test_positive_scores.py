@@ -21,7 +21,7 @@ RANDOM = np.random.default_rng(28)
 
 
 def best_interval(y: Any, s: Any, **options: Any) -> Any:
-    return matrics.best_threshold_interval(y, s, "f1", num=20, rng=0, **options).value.estimate
+    return matrics.ranking.best_threshold_interval(y, s, "f1", num=20, rng=0, **options).value.estimate
 
 
 # Every function of two classes, with what else it needs.
@@ -54,7 +54,7 @@ DOORS: dict[str, Any] = {
     "brier_decomposition": lambda y, s, **o: matrics.probabilities.brier_decomposition(y, s, **o).resolution,
     "log_loss": matrics.probabilities.log_loss,
     "logits": lambda y, s, **o: matrics.probabilities.log_loss(y, logits=s, **o),
-    "binary_cross_entropy": matrics.binary_cross_entropy,
+    "binary_cross_entropy": matrics.probabilities.binary_cross_entropy,
     "expected_calibration_error": matrics.probabilities.expected_calibration_error,
     "reliability_curve": lambda y, s, **o: (
         matrics.probabilities.reliability_curve(y, s, num_bins=2, **o).share_of_positives

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.results import PrevalenceEstimate
 
 import matrics
 from matrics import IntervalStatus
+from matrics.results import PrevalenceEstimate
 
 RANDOM = np.random.default_rng(35)
 # Mercaldo, Lau and Zhou 2007, whose example is also that of the R package bdpv: carriers of ApoE e4 among 375 controls

@@ -91,19 +91,21 @@ def test_the_samples_own_prevalence_changes_nothing() -> None:
 def test_how_sure_a_threshold_is() -> None:
     """Classes keep their sizes in each replicate, so a perfect separation has recall 1 in all of them."""
     y_true, y_score = samples(200)
-    plain = matrics.best_threshold_interval(y_true, y_score, "f1", prevalence=0.02, rng=1, num=300)
+    plain = matrics.ranking.best_threshold_interval(y_true, y_score, "f1", prevalence=0.02, rng=1, num=300)
     best = matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.02)
     assert plain.threshold.estimate == best.threshold
     np.testing.assert_allclose(plain.value.estimate + plain.optimism, best.value)
     assert plain.value.low < plain.value.estimate < plain.value.high
     clusters = np.arange(200) // 2
-    grouped = matrics.best_threshold_interval(y_true, y_score, "f1", prevalence=0.02, rng=1, num=100, clusters=clusters)
+    grouped = matrics.ranking.best_threshold_interval(
+        y_true, y_score, "f1", prevalence=0.02, rng=1, num=100, clusters=clusters
+    )
     assert grouped.threshold.estimate == best.threshold
     few = np.r_[1, np.zeros(30, int)]
-    drawn = matrics.best_threshold_interval(few, few + 0.5, "f1", prevalence=0.02, rng=1, num=200)
+    drawn = matrics.ranking.best_threshold_interval(few, few + 0.5, "f1", prevalence=0.02, rng=1, num=200)
     assert drawn.value.undefined == 0  # without the classes a third of the replicates would have no positive sample
     with pytest.raises(ValueError, match="prevalence: expected one for all curves"):
-        matrics.best_threshold_interval(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]))
+        matrics.ranking.best_threshold_interval(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]))
 
 
 def test_texts_and_estimates() -> None:
@@ -135,7 +137,8 @@ def test_a_traced_prevalence_beside_concrete_samples() -> None:
 
 @pytest.mark.parametrize("prevalence", [-0.1, [0.5, 0.6], [0.2, 0.3, 0.5]])
 @pytest.mark.parametrize(
-    "function", [matrics.ranking.threshold_curve, matrics.ranking.best_threshold, matrics.best_threshold_interval]
+    "function",
+    [matrics.ranking.threshold_curve, matrics.ranking.best_threshold, matrics.ranking.best_threshold_interval],
 )
 def test_what_are_no_shares(function: Any, prevalence: Any) -> None:
     with pytest.raises(ValueError, match=r"^prevalence: expected"):

@@ -33,8 +33,10 @@ def everything(stack: Any) -> dict[str, Any]:
         "log_loss": matrics.probabilities.log_loss(y_true, probs, sample_weight=weight),
         "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
         "soft": matrics.probabilities.log_loss(probs, logits=scores, class_axis=-1),
-        "binary": matrics.binary_cross_entropy(is_1, of_1),
-        "binary of logits": matrics.binary_cross_entropy(of_1, logits=scores[..., 1], sample_weight=weight),
+        "binary": matrics.probabilities.binary_cross_entropy(is_1, of_1),
+        "binary of logits": matrics.probabilities.binary_cross_entropy(
+            of_1, logits=scores[..., 1], sample_weight=weight
+        ),
         "brier_score": matrics.probabilities.brier_score(y_true, probs, sample_weight=weight),
         "parts": xp.stack(tuple(matrics.probabilities.brier_decomposition(y_true, probs, num_bins=3)), axis=-1),
         "ece": matrics.probabilities.expected_calibration_error(y_true, probs, num_bins=5, sample_weight=weight),
@@ -56,7 +58,9 @@ def some(stack: Any) -> dict[str, Any]:
     return {
         "macro": matrics.ranking.top_k_recall(y_true, scores, 2, sample_weight=weight),
         "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
-        "binary of logits": matrics.binary_cross_entropy(probs[..., 1], logits=scores[..., 1], sample_weight=weight),
+        "binary of logits": matrics.probabilities.binary_cross_entropy(
+            probs[..., 1], logits=scores[..., 1], sample_weight=weight
+        ),
         "mce": matrics.probabilities.expected_calibration_error(
             y_true == 1, probs[..., 1], norm="max", bins="mass", sample_weight=weight
         ),

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.study import Redundancy, redundancy
 
 import matrics
 from matrics._study.ranks import Ranking
 from matrics._study.redundancy import _information
+from matrics.study import Redundancy, redundancy
 
 RANDOM = np.random.default_rng(6)
 NAMES = [

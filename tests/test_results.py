@@ -60,7 +60,7 @@ RESULTS = {
         1,
     ),
     "BestThreshold": (lambda: matrics.ranking.best_threshold(Y, SCORES, "f1"), 1),
-    "BestThresholdInterval": (lambda: matrics.best_threshold_interval(Y, SCORES, "f1", num=20, rng=0), 1),
+    "BestThresholdInterval": (lambda: matrics.ranking.best_threshold_interval(Y, SCORES, "f1", num=20, rng=0), 1),
     "BrierDecomposition": (lambda: matrics.probabilities.brier_decomposition(Y, np.clip(SCORES, 0, 1)), 1),
     "Reliability": (lambda: matrics.probabilities.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=10), 10),
     "RocCurve": (lambda: matrics.ranking.roc_curve(Y, SCORES), 2001),

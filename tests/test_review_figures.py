@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrics.study import LineStatus, discrimination_line
 
 import matrics
 from matrics._study.figures import review
+from matrics.study import LineStatus, discrimination_line
 
 X = np.linspace(0.01, 1, 100)
 LEVELS = [0, 0.25, 0.5, 0.75, 1]

@@ -12,7 +12,6 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 
-from matrics.sklearn import cross_validate_confusion, scorer
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -55,6 +54,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import matrics
+from matrics.sklearn import cross_validate_confusion, scorer
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
 X2 = (X2 - X2.mean(0)) / X2.std(0)

@@ -1,4 +1,4 @@
-"""Write src/matrics/_metrics/__init__.pyi, which tells type checkers and editors what each measure takes.
+"""Write src/matrics/metrics.pyi, which tells type checkers and editors what each measure takes.
 
 A measure is a record, whose ``__call__`` type checkers cannot see through: ``python tools/stubs.py`` writes down what
 the records say. ``tests/test_typing.py`` fails when the file is not up to date.
@@ -14,7 +14,7 @@ from matrics._catalogue.averages import AVERAGES
 from matrics._catalogue.options import Option
 from matrics._catalogue.record import METRICS, Metric
 
-STUB = Path(__file__).parents[1] / "src/matrics/_metrics/__init__.pyi"
+STUB = Path(__file__).parents[1] / "src/matrics/metrics.pyi"
 
 HEADER = '''\
 """The measures, as type checkers and editors see them: each is a Metric that is called with its own options.
@@ -92,7 +92,7 @@ def _others() -> list[str]:
     """Imports of what is public and no measure: functions and classes, which say themselves what they take."""
     modules: dict[str, list[str]] = {}
     for name in sorted(set(matrics.metrics.__all__) - set(METRICS)):
-        modules.setdefault(getattr(matrics, name).__module__, []).append(name)
+        modules.setdefault(getattr(matrics.metrics, name).__module__, []).append(name)
     return [f"from {module} import {', '.join(names)}" for module, names in sorted(modules.items())]
 
 

@@ -15,7 +15,7 @@ ABSENT = {
             "{func}`matrics.ranking.average_precision` of each label, as above"
         ),
         "hinge_loss": "{func}`matrics.probabilities.log_loss` of logits, or any soft measure ({doc}`losses`)",
-        "adjusted_mutual_info_score": "{func}`matrics.metrics.adjusted_rand_index`, which is corrected for chance as well",
+        "adjusted_mutual_info_score": "{func}`matrics.metrics.adjusted_rand_index`, also corrected for chance",
         "consensus_score silhouette_score silhouette_samples calinski_harabasz_score davies_bouldin_score cluster": (
             "clusterings without known classes: keep scikit-learn's"
         ),
@@ -39,11 +39,11 @@ ABSENT = {
         ),
         "multiclass_eer multilabel_eer eer": "as `binary_eer` above, for each class",
         "multilabel_coverage_error multilabel_ranking_average_precision multilabel_ranking_loss": (
-            "rankings of the labels of a sample are not here; {func}`matrics.ranking.average_precision` of each label, as above"
+            "rankings of a sample's labels are not here; {func}`matrics.ranking.average_precision` of each label"
         ),
         "cramers_v_matrix pearsons_contingency_coefficient_matrix theils_u_matrix tschuprows_t_matrix": (
             "a stack of matrices, one for each pair of columns: {func}`matrics.score` takes it in one call"
         ),
-        "fleiss_kappa": "{func}`matrics.cohen_kappa` or {func}`matrics.metrics.krippendorff_alpha` of two raters; not of more",
+        "fleiss_kappa": "{func}`matrics.raters.fleiss_kappa`",
     },
 }

@@ -15,12 +15,12 @@ def _sklearn():
 
 def _torchmetrics():
     import torchmetrics
-    from matrics.torchmetrics import ConfusionMetric, ScoreMetric
     from torchmetrics import classification, functional
     from torchmetrics.functional import classification as functions
     from torchmetrics.functional import nominal
 
     from coming.torch_data import as_tensors
+    from matrics.torchmetrics import ConfusionMetric, ScoreMetric
 
     names = {
         name: getattr(module, name)

@@ -19,8 +19,8 @@ CURVES = [
     Row(
         "precision_recall_curve(y_true, y_score)[:2]",
         "matrics.ranking.precision_recall_curve(y_true, y_score)[:2]",
-        '[np.append(v, end) for v, end in zip(matrics.ranking.threshold_curve(y_true, y_score, ["precision", "recall"], '
-        "thresholds=np.unique(y_score), zero_division=1).values.values(), [1, 0])]",
+        '[np.append(v, end) for v, end in zip(matrics.ranking.threshold_curve(y_true, y_score, ["precision", "recall"],'
+        " thresholds=np.unique(y_score), zero_division=1).values.values(), [1, 0])]",
         "the other way round there, with a point more at precision 1; here the first is NaN at the threshold ∞",
     ),
     Row(
@@ -42,7 +42,8 @@ CURVES = [
     ),
     Row(
         "calibration_curve(y_true, y_score, n_bins=5)",
-        "[(c := matrics.probabilities.reliability_curve(y_true, y_score, num_bins=5)).share_of_positives, c.mean_probability]",
+        "[(c := matrics.probabilities.reliability_curve(y_true, y_score, num_bins=5)).share_of_positives, "
+        "c.mean_probability]",
         "",
         "bins are (a, b] there, and [a, b) here; 0.4 and 0.6 are edges",
     ),
@@ -103,7 +104,8 @@ PROBABILITIES = [
     Row(
         "d2_log_loss_score(y_true, y_score, labels=[0, 1])",
         f"1 - matrics.probabilities.log_loss(y_true, y_score) / matrics.probabilities.log_loss(y_true, {MEAN})",
-        f"1 - matrics.probabilities.log_loss(y_true, y_score) / matrics.probabilities.log_loss(y_true, {CLIPPED.format(MEAN)})",
+        f"1 - matrics.probabilities.log_loss(y_true, y_score) / "
+        f"matrics.probabilities.log_loss(y_true, {CLIPPED.format(MEAN)})",
         "a certain forecast is clipped there",
     ),
     Row(

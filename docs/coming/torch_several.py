@@ -109,7 +109,8 @@ SEVERAL = [
         Row(
             f"multilabel_{there}(scores, target, num_labels=3, {limit}=0.6)[0]",
             f'matrics.ranking.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value',
-            f'matrics.ranking.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6").value.nan_to_num()',
+            f'matrics.ranking.best_threshold(target.T, scores.T, "{best}", subject_to="{other} >= 0.6")'
+            ".value.nan_to_num()",
             "a goal that no threshold reaches: 0 there, NaN here",
         )
         for there, limit, best, other in (

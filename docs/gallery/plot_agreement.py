@@ -12,9 +12,8 @@ families of redundant measures.
 #
 # The sign of measures that are better when lower is changed. The tree at the right shows the distances of the measures.
 
-import matrics.plot
-
 import matrics
+import matrics.plot
 
 stack = matrics.simulate.random_matrices(1000, 3, rng=0)
 

@@ -14,11 +14,11 @@ Wilson's limits of that share. The histogram has the samples of each bin.
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 random = np.random.default_rng(0)
 probabilities = random.beta(0.7, 0.9, 3000)

@@ -14,11 +14,11 @@ errors are named below. The data are those of the repository's ``examples``: eig
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet").query("repeat == 0")

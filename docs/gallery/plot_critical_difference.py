@@ -6,8 +6,9 @@ A critical difference diagram shows the mean ranks of models over data sets. A b
 significantly different.
 """
 
-import matrics.plot
 import numpy as np
+
+import matrics.plot
 
 # %%
 # Six methods on 24 data sets, which differ more in how hard they are than the methods do in how good they are.

@@ -15,11 +15,11 @@ sure the curve is, or of several models.
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 scores = pd.read_parquet(examples / "breast_cancer_scores.parquet")

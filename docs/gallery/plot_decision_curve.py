@@ -6,8 +6,9 @@ A decision curve shows the net benefit of a model at every threshold of probabil
 nobody. Where its line is above both, those who decide at that threshold gain by the model.
 """
 
-import matrics.plot
 import numpy as np
+
+import matrics.plot
 
 # %%
 # Two models of 600 patients: one whose probabilities are right, and one that is too sure of itself.

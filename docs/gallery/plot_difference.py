@@ -16,11 +16,11 @@ its sign. Blue is better and orange worse: more on the diagonal is better, more 
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet").query("repeat == 0")

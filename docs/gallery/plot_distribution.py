@@ -14,11 +14,11 @@ are all drawn; of many the shape and quantiles are.
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 cm = [[40, 10], [5, 45]]
 replicates = matrics.mcc(matrics.simulate.resample(cm, 10_000, rng=0))

@@ -15,11 +15,11 @@ correction for having looked at all models.
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet")

@@ -11,8 +11,9 @@ A measure of each pair of raters, over the items that both have rated. Those who
 #
 # Each has left out some of the items: the diagonal has how many they rated.
 
-import matrics.plot
 import numpy as np
+
+import matrics.plot
 
 random = np.random.default_rng(0)
 classes = ["negative", "neutral", "positive"]

@@ -15,11 +15,11 @@ Gershgorin's circles of another matrix, A.
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 matrics.plot.spectrum([[45, 5], [5, 45]])
 

@@ -13,8 +13,9 @@ marked, and undefined values are gaps.
 # A run is a mapping of measures to values, or the path of a ``.csv`` or ``.jsonl`` file. Thin lines are the
 # values, thick ones are smoothed.
 
-import matrics.plot
 import numpy as np
+
+import matrics.plot
 
 
 def run(seed, rate):

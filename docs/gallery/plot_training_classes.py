@@ -13,12 +13,12 @@ with a circle at their best step.
 # A classifier sees the digits 0 to 4 first, then 5 to 9, and never the first five again. The confusion matrices of each
 # step are all that the picture needs.
 
-import matrics.plot
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
 
 import matrics
+import matrics.plot
 
 images, labels = load_digits(return_X_y=True)
 seen, held_out = slice(0, 1200), slice(1200, None)

@@ -14,7 +14,6 @@ clinic use, from which probability on should it treat, and what may the paper sa
 # holds for 27 % of them. Every probability is from a fit of a ten-fold cross-validation that had not seen the
 # patient.
 
-import matrics.plot
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import matrics
+import matrics.plot
 
 data, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 data = (data - data.mean()) / data.std()

@@ -17,10 +17,10 @@ import json
 import tempfile
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 
 import matrics
+import matrics.plot
 from matrics import evals
 
 random = np.random.default_rng(0)

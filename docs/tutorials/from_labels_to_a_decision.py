@@ -15,10 +15,10 @@ this decision?
 
 from pathlib import Path
 
-import matrics.plot
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 # In a clone of the repository.
 examples = Path(matrics.__file__).parents[2] / "examples"

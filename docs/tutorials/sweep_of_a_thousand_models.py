@@ -15,11 +15,11 @@ is the best, which others may be, and how good is it really?
 
 from time import perf_counter
 
-import matrics.plot
 import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
 import matrics
+import matrics.plot
 
 random = np.random.default_rng(0)
 skill = random.normal(1.6, 0.1, 1000)

@@ -14,11 +14,11 @@ A classifier gives each tumour a score. Which threshold should be used to predic
 
 from pathlib import Path
 
-import matrics.plot
 import numpy as np
 import pandas as pd
 
 import matrics
+import matrics.plot
 
 # In a clone of the repository.
 examples = Path(matrics.__file__).parents[2] / "examples"
@@ -88,7 +88,7 @@ matrics.plot.curve(
 # The best of several hundred values is biased upwards. The interval repeats the choice on resampled data, and estimates
 # this bias. It is subtracted, so the value is lower than in the picture:
 
-found = matrics.best_threshold_interval(y_true, score, "mcc", rng=0)
+found = matrics.ranking.best_threshold_interval(y_true, score, "mcc", rng=0)
 for name, one in (("threshold", found.threshold), ("MCC", found.value)):
     print(f"{name} {one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
 print(f"luck: {found.optimism:.3f}")

@@ -12,13 +12,13 @@ loss itself.
 #
 # 1,797 images of 8×8 pixels; 500 of them are held out.
 
-import matrics.plot
 import pandas as pd
 import torch
-from matrics.torch import ConfusionMetric
 from sklearn.datasets import load_digits
 
 import matrics
+import matrics.plot
+from matrics.torch import ConfusionMetric
 
 images, labels = (torch.as_tensor(array) for array in load_digits(return_X_y=True))
 order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))

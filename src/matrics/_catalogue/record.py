@@ -299,8 +299,8 @@ class Metric:
         if self.needs:
             name = self.needs[0]
             raise ValueError(
-                f"{self.name}: expected {name}, an (n, n) matrix, got none: matrics.metrics.cost([[0, 1], [50, 0]]) in Python, "
-                f"{self.name}({name}=[[0,1],[50,0]]) in a text"
+                f"{self.name}: expected {name}, an (n, n) matrix, got none: in Python "
+                f"matrics.metrics.cost([[0, 1], [50, 0]]), and in a text {self.name}({name}=[[0,1],[50,0]])"
             )
 
     def using(self, **options: Any) -> Metric:

@@ -142,9 +142,9 @@ def _forget() -> None:
 
 
 def _family(module: str) -> str:
-    """The file or the folder in ``matrics.metrics`` in which a measure stands; elsewhere the last of its names."""
+    """The file or the folder in ``matrics._metrics`` in which a measure stands; elsewhere the last of its names."""
     parts = module.split(".")
-    return parts[2] if parts[:2] == ["matrics", "metrics"] and len(parts) > 2 else parts[-1]
+    return parts[2] if parts[:2] == ["matrics", "_metrics"] and len(parts) > 2 else parts[-1]
 
 
 _PYCM.update((fold(name), name) for name in PYCM)

@@ -15,7 +15,7 @@ from matrics._study.certificates.results import number
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from matrics._study import Certificate, Verdict
+    from matrics._study.certificates import Certificate, Verdict
 
 
 def show_certificate(console: Console, found: Certificate, summary: str) -> None:

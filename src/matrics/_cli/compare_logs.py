@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from matrics._integrations.evals import Estimate, Noise, RunComparison
+    from matrics._integrations.evals.noise import Noise
+    from matrics._integrations.evals.run_comparison import Estimate, RunComparison
 
 MOST_NAMED = 10  # samples that only one run has
 
 
 def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: float) -> list[RunComparison]:
     """Compare the runs of two logs, or the two models of one."""
-    from matrics._integrations.evals import compare
+    from matrics._integrations.evals.comparing import compare
 
     try:
         return compare(a, b, metrics, level=level)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.compare import Compared
-    from matrics._integrations.evals import RunComparison
+    from matrics._integrations.evals.run_comparison import RunComparison
     from matrics._reporting.verdicts import ModelVerdict
 
 UNDEFINED = "undefined for this model"

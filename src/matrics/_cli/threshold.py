@@ -155,7 +155,7 @@ class ThresholdRun:
         sure = _alone(limit), _alone(value)
         if draws := wanted.sure.num:
             level, seed = wanted.sure.level, wanted.sure.seed
-            drawn = matrics.best_threshold_interval(
+            drawn = matrics.ranking.best_threshold_interval(
                 true, scores, wanted.metric, level=level, num=draws, rng=seed, **options
             )
             sure = drawn.threshold, drawn.value

@@ -16,7 +16,7 @@ from matrics._quoting import quoted
 # What to write for targets that have a column for each class, or for each label of several.
 BY_COLUMNS = (
     "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
-    "multilabel_confusion_matrix and MultilabelState"
+    "matrics.multilabel.confusion_matrix and MultilabelState"
 )
 NO_CLASS_AXIS = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
 NUMBERED = "number other labels first, in the order of the columns: y_true = [classes.index(label) for label in y_true]"

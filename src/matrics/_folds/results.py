@@ -11,7 +11,7 @@ from matrics._engine.results import frame_of, short_repr, to_dict
 
 
 class FoldComparison(NamedTuple):
-    """Two models on the same folds, as from :func:`matrics.stats.compare_folds`; all arrays have the shape of the batch.
+    """Two models on the same folds, as from :func:`matrics.stats.compare_folds`; arrays have the batch's shape.
 
     Parameters
     ----------

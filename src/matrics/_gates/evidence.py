@@ -14,7 +14,7 @@ from matrics._counting.build import confusion_matrix
 from matrics._counting.labels import squared_weights as squared
 from matrics._engine.evaluation import as_stack
 from matrics._gates.limits import Evidence
-from matrics._judged.correction import judged_confusion_matrix
+from matrics._judged.correction import confusion_matrix as corrected_matrix
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import cut, quoted
 from matrics._tables.class_codes import common_order
@@ -88,7 +88,7 @@ def _of_judge(
             "baseline: expected None with judged counts, which do not say on which samples the models differ; "
             "matrics.judged.compare compares two models"
         )
-    cm = judged_confusion_matrix(counts)
+    cm = corrected_matrix(counts)
     _refuse_stack(tuple(cm.shape), "y_true_or_cm")
     n = cm.shape[-1]
     classes = Classes.of(n, names_or_labels(class_names, n, None), positive)

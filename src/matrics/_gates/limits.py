@@ -11,7 +11,7 @@ from matrics._catalogue.record import Metric
 from matrics._gates.requirements import Requirement
 from matrics._gates.results import Limits
 from matrics._judged.counts import JudgedCounts
-from matrics._judged.interval import judged_interval
+from matrics._judged.interval import interval as judged_interval
 from matrics._uncertainty.compare import compare, compare_paired
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure

@@ -1,4 +1,4 @@
-"""judged_compare(): two models on the same samples, which a judge has labelled, and people in part."""
+"""compare(): two models on the same samples, which a judge has labelled, and people in part."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from matrics._uncertainty.status import UNDEFINED_SHARE
 from matrics.typing import ArrayLike
 
 
-def judged_compare(
+def compare(
     a: ArrayLike | None,
     b: ArrayLike | None,
     metrics: str | Metric | Iterable[str | Metric] = "core",
@@ -171,7 +171,7 @@ def judged_compare(
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
-def _codes(  # noqa: PLR0917 (the samples of judged_compare)
+def _codes(  # noqa: PLR0917 (the samples of compare)
     a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """The labels of both models as numbers of classes, and how many there are of each.
@@ -201,7 +201,7 @@ def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedCom
     return JudgedComparison(*one[:6], worth)
 
 
-def _differences(  # noqa: PLR0917 (one call of judged_compare)
+def _differences(  # noqa: PLR0917 (one call of compare)
     pairs: Pairs,
     measures: Sequence[Measure],
     method: Correction,
@@ -257,7 +257,7 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
     return results
 
 
-def _redrawn(  # noqa: PLR0917 (one call of judged_compare)
+def _redrawn(  # noqa: PLR0917 (one call of compare)
     pairs: Pairs,
     measures: Sequence[Measure],
     found: Sequence[tuple[Array, ...]],

@@ -1,4 +1,4 @@
-"""judged_confusion_matrix(): one matrix of all samples, from what a judge said of all and people of some."""
+"""confusion_matrix(): one matrix of all samples, from what a judge said of all and people of some."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Correction = Literal["auto", "post_stratified", "tuned", "rogan_gladen", "labell
 Design = Literal["random", "strata"]
 
 
-def judged_confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", design: Design = "random") -> Array:
+def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", design: Design = "random") -> Array:
     r"""The confusion matrix of all samples, of which people have labelled some and a judge has labelled all.
 
     Parameters

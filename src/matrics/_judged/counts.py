@@ -1,4 +1,4 @@
-"""judged_counts(): what people, a judge and a model said of the same samples, counted."""
+"""count(): what people, a judge and a model said of the same samples, counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _JudgedCounts(NamedTuple):
 
 
 class JudgedCounts(Additive, _JudgedCounts):
-    """Counts of samples by judge and model, and by people where these have looked, as from :func:`judged_counts`.
+    """Counts of samples by judge and model, and by people where these have looked, as from :func:`count`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class JudgedCounts(Additive, _JudgedCounts):
         return type(self)(*(a if a is None else a + b for a, b in zip(self, other, strict=True)))
 
 
-def judged_counts(
+def count(
     y_true: ArrayLike,
     y_judge: ArrayLike,
     y_pred: ArrayLike | None = None,

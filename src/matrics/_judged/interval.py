@@ -1,4 +1,4 @@
-"""judged_interval(): limits of measures of a matrix whose true labels are mostly a judge's."""
+"""interval(): limits of measures of a matrix whose true labels are mostly a judge's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from matrics._judged.results import JudgedInterval
 from matrics._judged.strata import identity, strata_of
 from matrics._quoting import quoted
 from matrics._uncertainty.arguments import by_class_names, metrics_of
-from matrics._uncertainty.interval import interval, on_host
+from matrics._uncertainty.interval import interval as interval_of_counts
+from matrics._uncertainty.interval import on_host
 from matrics._uncertainty.limits import around, normal_quantile, wilson
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.options import DEFAULT_NUM, Options, check_level
@@ -36,7 +37,7 @@ LimitsBy = Literal["auto", "delta", "bootstrap"]
 LABELS_OF_A_CLASS, EITHER_OUTCOME, LABELS_OF_A_STRATUM, THIN_SHARE = 10, 5, 2, 0.02
 
 
-def judged_interval(
+def interval(
     counts: JudgedCounts,
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
@@ -173,7 +174,7 @@ def read_options(level: Any, method: Any, design: Any, limits: Any, *, num: Any,
     return options if num is None else options._replace(num=check_draws(num))
 
 
-def _intervals(  # noqa: PLR0917 (one call of judged_interval)
+def _intervals(  # noqa: PLR0917 (one call of interval)
     judged: Judged,
     measures: Sequence[Measure],
     valid: Array,
@@ -321,7 +322,7 @@ def _alone(
         number = kish(number, xp.sum(squares[0], axis=(-2, -1)), backend)
     cells = xp.where(valid[..., None, None], cells, math.nan)
     options |= {"method": "auto" if limits == "delta" else limits, "invalid": "nan"}
-    found = interval(cells, metrics, squared_weights=squares[0] if squares else None, **options)
+    found = interval_of_counts(cells, metrics, squared_weights=squares[0] if squares else None, **options)
     results = {}
     for key, one in found.items():
         number_ = number[..., None] if one.estimate.ndim > number.ndim else number

@@ -173,7 +173,7 @@ def _allocation(sizes: Array, known: Array, deviation: Array, room: float) -> Ar
     return np.ceil(np.maximum(wanted - known - 1e-9, 0))
 
 
-def draw_for_labelling(
+def choose_samples(
     allocation: Any, y_judge: ArrayLike, y_pred: ArrayLike, *, labelled: ArrayLike | None = None, rng: Any = None
 ) -> Array:
     """Draw the samples to label next: at random within the strata, as many of each as an allocation says.

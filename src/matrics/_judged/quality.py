@@ -1,4 +1,4 @@
-"""judge_quality(): the judge's own confusion matrix, and whether its errors depend on the model."""
+"""quality(): the judge's own confusion matrix, and whether its errors depend on the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matrics._uncertainty.interval import interval
 MEASURES = ("accuracy", "recall:class", "precision:class", "cohen_kappa")
 
 
-def judge_quality(
+def quality(
     counts: JudgedCounts,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     *,

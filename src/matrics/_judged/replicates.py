@@ -15,7 +15,7 @@ from matrics._uncertainty.measure import Limits, Measure, Score, Task
 from matrics._uncertainty.options import Options
 
 
-def limits_of_replicates(  # noqa: PLR0917 (one call of judged_interval)
+def limits_of_replicates(  # noqa: PLR0917 (one call of interval)
     judged: Judged,
     measures: Sequence[Measure],
     estimates: list[Array],

@@ -1,4 +1,4 @@
-"""What judged_interval() and judged_compare() return."""
+"""What matrics.judged.interval() and matrics.judged.compare() return."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class JudgedInterval(NamedTuple):
 
 
 class JudgedComparison(NamedTuple):
-    """A comparison as from :func:`matrics.judged.compare`: the fields of :class:`matrics.results.Comparison` and one more.
+    """A comparison as from :func:`matrics.judged.compare`: a :class:`matrics.results.Comparison` and one field more.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
         The costs are no square matrix of finite numbers, or the names are not one for each class. When matrices are
         scored: they have another number of classes, or other names.
     TypeError
-        The costs are traced, as inside ``jax.jit``: :func:`matrics.expected_cost` takes these.
+        The costs are traced, as inside ``jax.jit``: :func:`matrics.metrics.expected_cost` takes these.
 
     See Also
     --------
@@ -84,7 +84,7 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     another.
 
     The text of a metric, which is its key in results, has every cost. With hundreds of classes call the metric itself
-    (``metric(cm)``), or :func:`matrics.expected_cost`.
+    (``metric(cm)``), or :func:`matrics.metrics.expected_cost`.
 
     Examples
     --------

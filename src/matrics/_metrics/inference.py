@@ -175,8 +175,10 @@ def kappa_standard_error(t: Table, *, method: KappaMethod = "fleiss") -> Array:
     --------
     >>> import matrics
     >>> cm = [[75, 1, 4], [5, 4, 1], [0, 0, 10]]
-    >>> print(f"{matrics.metrics.kappa_standard_error(cm):.4f} {matrics.metrics.kappa_standard_error(cm, method='cohen'):.4f}")
-    0.0877 0.0920
+    >>> matrics.metrics.kappa_standard_error(cm).round(4)
+    np.float64(0.0877)
+    >>> matrics.metrics.kappa_standard_error(cm, method="cohen").round(4)
+    np.float64(0.092)
     """
     return t.define(_kappa_error(t, method), _kappa_defined(t))
 

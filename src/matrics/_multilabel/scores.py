@@ -12,12 +12,12 @@ from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options
 from matrics._multilabel.averages import Average, asked, by_spec, checked_average, means, over_labels
 from matrics._multilabel.counting import LabelSets, count, enter
-from matrics._scoring.score import score
+from matrics._scoring.score import score as score_matrices
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 
 @overload
-def multilabel_confusion_matrix(
+def confusion_matrix(
     y_true: HostArray,
     y_pred: HostArray,
     *,
@@ -26,7 +26,7 @@ def multilabel_confusion_matrix(
     ignore_index: int | Sequence[int] | None = ...,
 ) -> NumPyArray: ...
 @overload
-def multilabel_confusion_matrix(
+def confusion_matrix(
     y_true: ArrayLike,
     y_pred: ArrayT,
     *,
@@ -34,7 +34,7 @@ def multilabel_confusion_matrix(
     sample_weight: ArrayLike | None = ...,
     ignore_index: int | Sequence[int] | None = ...,
 ) -> ArrayT: ...
-def multilabel_confusion_matrix(
+def confusion_matrix(
     y_true: Any,
     y_pred: Any,
     *,
@@ -95,7 +95,7 @@ def multilabel_confusion_matrix(
 
 
 @overload
-def multilabel_score(
+def score(
     y_true: HostArray,
     y_pred: HostArray,
     metrics: str | Metric | Iterable[str | Metric],
@@ -108,7 +108,7 @@ def multilabel_score(
     workers: int = ...,
 ) -> dict[str, Any]: ...
 @overload
-def multilabel_score(
+def score(
     y_true: ArrayLike,
     y_pred: ArrayT,
     metrics: str | Metric | Iterable[str | Metric],
@@ -120,7 +120,7 @@ def multilabel_score(
     invalid: Invalid = ...,
     workers: int = ...,
 ) -> dict[str, ArrayT]: ...
-def multilabel_score(
+def score(
     y_true: Any,
     y_pred: Any,
     metrics: str | Metric | Iterable[str | Metric],
@@ -279,4 +279,4 @@ def subset_accuracy(
     """
     samples = enter(y_true, y_pred, sample_weight, ignore_index)
     matrix = count(samples, "whole").matrix[..., 0, :, :]
-    return score(matrix, "accuracy", zero_division=zero_division)["accuracy"]
+    return score_matrices(matrix, "accuracy", zero_division=zero_division)["accuracy"]

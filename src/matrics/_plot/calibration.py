@@ -326,8 +326,9 @@ def calibration(
     class_names, positive
         As in :func:`matrics.plot.curve`: with probabilities of every class only the class ``positive`` is drawn.
     num_bins, bins, of
-        As in :func:`matrics.probabilities.reliability_curve`: 15 bins of equal mass, or of equal width; of probabilities of classes
-        the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
+        As in :func:`matrics.probabilities.reliability_curve`: 15 bins of equal mass, or of equal width; of
+        probabilities of classes the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line
+        for each class).
     level : float, default 0.95
         The level of the limits.
     smooth : bool, default True

@@ -115,8 +115,8 @@ def critical_difference(
     scores : array_like, shape (datasets, models), data frame, mapping of str to scores, or DatasetComparison
         As in :func:`matrics.stats.compare_datasets`, or what that returned, without a control.
     names, higher_is_better, method
-        As in :func:`matrics.stats.compare_datasets`, with its defaults; none of these with a DatasetComparison, which has its
-        own.
+        As in :func:`matrics.stats.compare_datasets`, with its defaults; none of these with a DatasetComparison, which
+        has its own.
     level : float, optional
         Models differ significantly with a p-value below 1 less this; 0.95 if left out, and that of a DatasetComparison.
     ax : matplotlib.axes.Axes, optional

@@ -253,7 +253,7 @@ def _against_threshold(
 
 
 def _place_of_best(values: NumPyArray, metric: Metric) -> int | None:
-    """As :func:`matrics.ranking.best_threshold`: of several best ones the highest threshold, and none if all are undefined."""
+    """As :func:`matrics.ranking.best_threshold`: of equal values the highest threshold; None if all are undefined."""
     if metric.higher_is_better is None or np.isnan(values).all():
         return None
     return int(np.nanargmax(values if metric.higher_is_better else -np.asarray(values)))

@@ -238,8 +238,8 @@ def distribution(
     ----------
     values : array_like, shape (R,) or (R, G), or mapping of str to array_like, shape (R,)
         R values of a measure, for each of G groups, as :func:`matrics.score` returns them for a stack of
-        :func:`matrics.simulate.resample`, whose first axis is that of the replicates. Groups in a mapping may have different
-        numbers of values.
+        :func:`matrics.simulate.resample`, whose first axis is that of the replicates. Groups in a mapping may have
+        different numbers of values.
     title : str, optional
         The name of the measure, for the axis.
     names : sequence of str, optional

@@ -137,8 +137,8 @@ def best_threshold(
     y_true, y_score, positive, sample_weight, ignore_index
         See :func:`matrics.ranking.confusion_matrix`.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the threshold is to be used, as in :func:`matrics.ranking.threshold_curve`: of the
-        measure and of the constraints.
+        The share of the positive class where the threshold is to be used, as in
+        :func:`matrics.ranking.threshold_curve`: of the measure and of the constraints.
     metric : str or Metric
         The measure to maximise, or to minimise if lower values are better. A per-class measure
         without an average is the value of the positive class.
@@ -170,7 +170,7 @@ def best_threshold(
 
     Notes
     -----
-    The value is the best of many on the same samples, and so biased upwards; :func:`matrics.best_threshold_interval`
+    The value is the best of many on the same samples, and so biased upwards; :func:`matrics.ranking.best_threshold_interval`
     estimates the bias.
 
     Examples

@@ -33,7 +33,7 @@ MANY_UNDEFINED = 0.05
 
 
 class BestThresholdInterval(NamedTuple):
-    """How sure a best threshold is, as from :func:`matrics.best_threshold_interval`.
+    """How sure a best threshold is, as from :func:`matrics.ranking.best_threshold_interval`.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def best_threshold_interval(
     Parameters
     ----------
     y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
-        See :func:`matrics.ranking.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
-        drawn; those that are left out, or have weight 0, are not drawn.
+        See :func:`matrics.ranking.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when
+        they are drawn; those that are left out, or have weight 0, are not drawn.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        See :func:`matrics.ranking.best_threshold`. Samples are then drawn within their classes, and counted as known is the
-        prevalence itself. With clusters, these are drawn as wholes.
+        See :func:`matrics.ranking.best_threshold`. Samples are then drawn within their classes, and counted as known is
+        the prevalence itself. With clusters, these are drawn as wholes.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95
@@ -135,7 +135,7 @@ def best_threshold_interval(
     >>> random = numpy.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 400)
     >>> y_score = y_true + random.normal(size=400)
-    >>> found = matrics.best_threshold_interval(y_true, y_score, "f1", rng=1)
+    >>> found = matrics.ranking.best_threshold_interval(y_true, y_score, "f1", rng=1)
     >>> print(f"{found.threshold.estimate:.2f}, between {found.threshold.low:.2f} and {found.threshold.high:.2f}")
     -0.30, between -0.53 and 0.30
     >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")

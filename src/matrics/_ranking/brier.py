@@ -195,8 +195,8 @@ def brier_decomposition(
     -------
     BrierDecomposition
         ``reliability``, ``resolution``, ``uncertainty``, ``within_bin_variance`` and ``within_bin_covariance``, each
-        (*B,); its ``score`` is :func:`matrics.probabilities.brier_score`. NaN without samples, without weight, and for a batch
-        element with a NaN.
+        (*B,); its ``score`` is :func:`matrics.probabilities.brier_score`. NaN without samples, without weight, and for
+        a batch element with a NaN.
 
     Raises
     ------

@@ -225,8 +225,8 @@ def reliability_curve(
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins, bins, of, positive, sample_weight, ignore_index
-        As in :func:`matrics.probabilities.expected_calibration_error`. ``of="class_wise"`` gives one curve for each class, of shape
-        (*B, n, num_bins).
+        As in :func:`matrics.probabilities.expected_calibration_error`. ``of="class_wise"`` gives one curve for each
+        class, of shape (*B, n, num_bins).
 
     Returns
     -------

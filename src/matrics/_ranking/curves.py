@@ -93,8 +93,8 @@ def roc_curve(
     -------
     RocCurve
         ``fpr``, ``tpr`` and ``thresholds``, (*B, N + 1), or (*B, n, N + 1) of n classes, each against the rest: the
-        same points as of :func:`matrics.ranking.threshold_curve`. Equal scores have equal points. A NaN score makes its batch
-        element NaN.
+        same points as of :func:`matrics.ranking.threshold_curve`. Equal scores have equal points. A NaN score makes its
+        batch element NaN.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def log_loss(
     class_axis : int, optional
         The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
-        it, as they could be labels of class 1 as well, for which there is :func:`matrics.binary_cross_entropy`.
+        it, as they could be labels of class 1 as well, for which there is :func:`matrics.probabilities.binary_cross_entropy`.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
@@ -204,7 +204,7 @@ def binary_cross_entropy(
     Examples
     --------
     >>> import matrics
-    >>> matrics.binary_cross_entropy([[1.0, 0.0], [0.5, 0.5]], logits=[[2.0, -2.0], [2.0, -2.0]]).round(4)
+    >>> matrics.probabilities.binary_cross_entropy([[1.0, 0.0], [0.5, 0.5]], logits=[[2.0, -2.0], [2.0, -2.0]]).round(4)
     array([0.1269, 1.1269])
     """
     return _log_loss(
@@ -275,7 +275,7 @@ def _read(
             raise ValueError(
                 f"y_true: floating labels {tuple(labels.shape)} with {name} {shape} may be probabilities of every "
                 "class or of class 1 of two: pass class_axis=-1 for the former, or call "
-                "matrics.binary_cross_entropy for the latter; labels that are not soft are integers"
+                "matrics.probabilities.binary_cross_entropy for the latter; labels that are not soft are integers"
             )
     if is_soft:
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))

@@ -378,8 +378,8 @@ class ScoreState(RunningState, ScoreLeaves):
         -------
         Reliability
             ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, M) or (*B, n, M) for
-            the M bins of the state, edges with one more; as :func:`matrics.probabilities.reliability_curve` of all samples. Empty
-            bins are NaN.
+            the M bins of the state, edges with one more; as :func:`matrics.probabilities.reliability_curve` of all
+            samples. Empty bins are NaN.
 
         Raises
         ------
@@ -410,7 +410,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         array, shape (*B,)
-            Errors, from 0 to 1 for probabilities: :func:`matrics.probabilities.expected_calibration_error` of all samples.
+            Errors, from 0 to 1 for probabilities: :func:`matrics.probabilities.expected_calibration_error` of all
+            samples.
 
         Raises
         ------
@@ -428,7 +429,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return Calibration.of(self, of).error(float(zero_division), over_classes=of == "class_wise")
 
     def log_loss(self, *, zero_division: float = math.nan) -> Array:
-        """The mean of -ln p of the true class, as :func:`matrics.probabilities.log_loss` of all samples; exact, and not binned.
+        """The mean of -ln p of the true class, exactly as :func:`matrics.probabilities.log_loss` of all samples.
 
         Parameters
         ----------
@@ -455,7 +456,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return Means.of(self, zero_division).of_loss(0)
 
     def brier_score(self, *, zero_division: float = math.nan) -> Array:
-        """The mean squared distance of probabilities, as :func:`matrics.probabilities.brier_score` of all samples; exact.
+        """The mean squared distance of probabilities, exactly as :func:`matrics.probabilities.brier_score`.
 
         Parameters
         ----------

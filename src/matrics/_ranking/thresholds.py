@@ -54,7 +54,7 @@ class ThresholdCurve(NamedTuple):
         return self.values[key] if isinstance(key, str) else tuple(self)[key]
 
 
-def threshold_confusion_matrix(
+def confusion_matrix(
     y_true: ArrayLike,
     y_score: ArrayLike,
     thresholds: ArrayLike,
@@ -145,7 +145,8 @@ def threshold_curve(
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples, as
-        in :func:`matrics.transform.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one class.
+        in :func:`matrics.transform.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one
+        class.
     zero_division : float, default NaN
         The value of undefined measures.
     workers : int, default 1

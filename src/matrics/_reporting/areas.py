@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from matrics._ranking.calibration import expected_calibration_error
-from matrics._ranking.inference.compare import compare_rankings
-from matrics._ranking.inference.interval import ranking_interval
+from matrics._ranking.inference.compare import compare
+from matrics._ranking.inference.interval import interval
 from matrics._ranking.inference.measured import formula_of
 from matrics._ranking.inference.names import read_measures
 from matrics._reporting.data import Data
@@ -93,7 +93,7 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     scores = np.stack([_sides(data, k)[1] for k in range(number)])
     labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
     options: dict[str, Any] = {"level": manner.level, "rng": manner.seed, "clusters": _clusters(data)}
-    found = compare_rankings(labels, scores, "roc_auc", **options)["roc_auc"]
+    found = compare(labels, scores, "roc_auc", **options)["roc_auc"]
     if np.isnan(found.intervals.estimate).all():
         return ""
     if np.ptp(found.intervals.estimate) == 0:
@@ -120,7 +120,7 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
     names = (*AREAS, *(LOSSES if scores.are_probabilities else ()))
     # The average of the areas is over the classes that have a column, and one alone is a side.
     options: dict[str, Any] = {"level": manner.level, "clusters": _clusters(data)}
-    found = ranking_interval(true, values, names, **options)
+    found = interval(true, values, names, **options)
     nan, none = np.float64(math.nan), np.int64(0)
     nothing = Interval(nan, nan, nan, nan, none, none)
     calibration = (

@@ -73,7 +73,7 @@ def expected_cost(
     >>> import matrics
     >>> costs = [[0, 1], [50, 0]]
     >>> cautious, exact = [[80, 20], [0, 10]], [[98, 2], [2, 8]]
-    >>> matrics.expected_cost([cautious, exact], costs).round(3)
+    >>> matrics.metrics.expected_cost([cautious, exact], costs).round(3)
     array([0.182, 0.927])
     """
     of_cells, cells = as_stack(cm)

@@ -346,8 +346,8 @@ def _disparities(
     if shape[-1] != 2:
         raise ValueError(
             f"cm: expected two classes, (*B, groups, 2, 2), got shape {shape}; for each class against the rest take "
-            "matrics.transform.one_vs_rest(cm), whose classes are axis -3, and move its axis of groups, -4, there: (*B, n, "
-            "groups, 2, 2)"
+            "matrics.transform.one_vs_rest(cm), whose classes are axis -3, and move its axis of groups, -4, there: "
+            "(*B, n, groups, 2, 2)"
         )
     if len(shape) < 3 or shape[-3] == 0:
         raise ValueError(f"cm: expected a confusion matrix for each group, (*B, groups, 2, 2), got shape {shape}")

@@ -47,7 +47,7 @@ def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
     else:
         columns = [_columns_of(labels) or {name: labels} for name, labels in given.items()]
         names = [name for one in columns for name in one]
-        if len(batch) == 1 < len(columns):  # such as the groups of count_frame
+        if len(batch) == 1 < len(columns):  # such as the groups of matrics.frames.count
             columns = [{name: labels for one in columns for name, labels in one.items()}]
         number = len(columns)
     if number != len(batch) or len(set(names)) != len(names):

@@ -1,4 +1,4 @@
-"""count_frame(): from a data frame of labels to one confusion matrix for each group."""
+"""count(): from a data frame of labels to one confusion matrix for each group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from matrics._tables.rows import Numbers, Rows
 from matrics._tables.vocabularies import foreign_predictions, refuse_disjoint
 
 
-def count_frame(
+def count(
     frame: Any,
     *,
     y_true: Hashable = "y_true",
@@ -61,7 +61,8 @@ def count_frame(
         If rows are counted already, with ``sample_weight`` as the sums of their weights: the column of the sums of the
         squared weights, as by :func:`matrics.frames.count_sql`.
     counts : column name, optional
-        If rows are counted already: the column with the number of samples of each row, as by :func:`matrics.frames.count_sql`.
+        If rows are counted already: the column with the number of samples of each row, as by
+        :func:`matrics.frames.count_sql`.
     ignore_index : label or sequence of labels, optional
         Samples with this true label, or one of these, are left out.
 

@@ -62,7 +62,9 @@ METHOD_NAMES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiagnosticTable:
-    """Measures of a diagnostic test with their limits, as from :func:`matrics.stats.diagnostic_table`; ``print`` writes it.
+    """Measures of a diagnostic test with their limits, as from :func:`matrics.stats.diagnostic_table`.
+
+    ``print`` writes the table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The rows that count_frame() counts: those of a table, or the groups of rows that a database has made of them."""
+"""The rows that matrics.frames.count() counts: those of a table, or groups of rows that a database has counted."""
 
 from __future__ import annotations
 

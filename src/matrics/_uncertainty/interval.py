@@ -98,9 +98,9 @@ def interval(
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
         that explains how to count the matrix of each cluster.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of each class where the results are meant for, as in :func:`matrics.transform.at_prevalence`: the measures of
-        the matrix there, with limits for the predictions of samples whose classes were chosen (``scheme="rows"``, and
-        no other). The covariance of an estimate widens them.
+        The share of each class where the results are meant for, as in :func:`matrics.transform.at_prevalence`: the
+        measures of the matrix there, with limits for the predictions of samples whose classes were chosen
+        (``scheme="rows"``, and no other). The covariance of an estimate widens them.
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
         ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights (floating
@@ -151,7 +151,8 @@ def interval(
       measures that compute a lowest value have the status ``BIASED`` there, as has ``:min`` by ``"delta"``.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
       scale that keeps them within the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
-    - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.simulate.resample`; ``"bca"`` corrects them for bias
+    - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.simulate.resample`; ``"bca"`` corrects them
+    for bias
       and acceleration, with the exact jackknife of at most n² distinct samples.
     - ``"posterior"`` takes quantiles of the posterior distribution with a Dirichlet prior, over all cells, or over each
       row with ``scheme="rows"``.
@@ -173,12 +174,12 @@ def interval(
     clusters it is limited, so that one error does not make an interval narrower than no error. No limits allow for
     kinds of clusters that are not in the data: at least four of each kind are to be expected.
 
-    At another ``prevalence`` the limits are for the measure of :func:`matrics.transform.at_prevalence`, and the cells of each row
-    are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and Zhou 2007),
-    and an estimated prevalence adds its part to each variance; if it was found by the rates of the same matrix
-    (:func:`matrics.stats.estimate_prevalence`), their errors count for both. A matrix without samples of a class whose share
-    is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class has fewer than
-    five errors or five correct predictions.
+    At another ``prevalence`` the limits are for the measure of :func:`matrics.transform.at_prevalence`, and the cells
+    of each row are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and
+    Zhou 2007), and an estimated prevalence adds its part to each variance; if it was found by the rates of the same
+    matrix (:func:`matrics.stats.estimate_prevalence`), their errors count for both. A matrix without samples of a class
+    whose share is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class
+    has fewer than five errors or five correct predictions.
 
     Without draws, an interval takes the time of about 2 n² scores. Measures that may have stationary points, such as
     EVE, entropies and measures made of chi-squared, take that of 256 more scores. With draws, an interval takes the

@@ -155,8 +155,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Parameters
     ----------
     joint : array_like, shape (*B, n, n, n)
-        Numbers of samples by true class and both predictions, as from :func:`matrics.stats.joint_confusion_matrix` without
-        weights.
+        Numbers of samples by true class and both predictions, as from :func:`matrics.stats.joint_confusion_matrix`
+        without weights.
     exact : bool, default True
         Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.

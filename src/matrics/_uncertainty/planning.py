@@ -58,8 +58,8 @@ def samples_needed(
     difference : float
         Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional
-        With ``difference``: the joint table of both classifiers, as from :func:`matrics.stats.joint_confusion_matrix`, if
-        both are tested on the same samples (``cm`` is then the matrix of a); otherwise each on its own samples.
+        With ``difference``: the joint table of both classifiers, as from :func:`matrics.stats.joint_confusion_matrix`,
+        if both are tested on the same samples (``cm`` is then the matrix of a); otherwise each on its own samples.
     level : float, default 0.95
         Of the interval; the test's is 1 - ``level``, two-sided.
     power : float, default 0.8

@@ -61,8 +61,8 @@ def count_frame(
     Returns
     -------
     dask.delayed.Delayed
-        Its ``compute()`` gives :class:`matrics.results.FrameCounts`, as :func:`matrics.frames.count` does; ``dask.compute``
-        takes it together with other collections.
+        Its ``compute()`` gives :class:`matrics.results.FrameCounts`, as :func:`matrics.frames.count` does;
+        ``dask.compute`` takes it together with other collections.
 
     Raises
     ------

@@ -9,8 +9,7 @@ from typing import Any
 from matrics._integrations.evals.labels import FAIL, PASS
 from matrics._integrations.evals.log import Graded
 from matrics._integrations.evals.reading import opened
-from matrics._judged.counts import JudgedCounts
-from matrics._judged.counts import judged_counts as count
+from matrics._judged.counts import JudgedCounts, count
 from matrics._quoting import quoted, quoted_list
 
 

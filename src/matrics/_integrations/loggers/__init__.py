@@ -1,9 +1,1 @@
-"""Scores into what records a training run: TensorBoard, Weights & Biases, MLflow, and plain CSV and JSON lines.
-
-Import it by its name, ``from matrics._integrations.loggers import log_to``. It imports no logger: a writer, a run or a
-path decides.
-"""
-
-from matrics._integrations.loggers.calls import log_confusion_matrix, log_to
-
-__all__ = ["log_confusion_matrix", "log_to"]
+"""Where scores of a training run are written: one file a kind of destination."""

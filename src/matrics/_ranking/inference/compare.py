@@ -1,4 +1,4 @@
-"""compare_rankings(): models by measures of their scores on the same samples."""
+"""compare(): models by measures of their scores on the same samples."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RankingComparison(NamedTuple):
         return frame_of({"model": np.asarray(self.names, object), **self._replace(names=None)._asdict()}, indexed=False)
 
 
-def compare_rankings(
+def compare(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
     metrics: str | Iterable[str] | None = None,
@@ -166,7 +166,7 @@ def compare_rankings(
         positive,
         ignore_index,
         clusters,
-        "compare_rankings",
+        "compare",
         has_models=True,
         has_classes=has_classes,
     )

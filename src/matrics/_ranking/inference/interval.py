@@ -1,4 +1,4 @@
-"""ranking_interval(): limits of measures of scores."""
+"""interval(): limits of measures of scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics.typing import ArrayLike
 AverageOfInterval = Literal["macro", "class"]
 
 
-def ranking_interval(
+def interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
     metrics: str | Iterable[str] | None = None,
@@ -116,7 +116,7 @@ def ranking_interval(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "ranking_interval")
+    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "interval")
     chosen = check_average_of_interval(average, samples.num_classes, positive)
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     num = check_method(method, measures, num, rng)

@@ -1,4 +1,4 @@
-"""calibration_interval(): how far probabilities are from what happens, in the measures of clinical papers."""
+"""interval(): how far probabilities are from what happens, in the measures of clinical papers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
 from matrics.typing import ArrayLike
 
-__all__ = ["calibration_interval"]
+__all__ = ["interval"]
 
 MEASURES = ("slope", "intercept", "in_the_large", "observed_expected_ratio", "ici", "e50", "e90")
 DISTANCES: dict[str, Callable[[Array], Array]] = {
@@ -39,7 +39,7 @@ WITHOUT_LIMITS = (math.nan, math.nan, math.nan, 0, int(IntervalStatus.NO_VARIATI
 NOTHING: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
 
 
-def calibration_interval(
+def interval(
     y_true: ArrayLike,
     y_prob: ArrayLike,
     measures: str | Iterable[str] | None = None,
@@ -129,7 +129,7 @@ def calibration_interval(
     in_the_large: 0.63, from 0.49 to 0.78
     """
     level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
-    samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "calibration_interval", name="y_prob")
+    samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "interval", name="y_prob")
     if samples.num_classes is not None:
         raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
     if not samples.are_probabilities:

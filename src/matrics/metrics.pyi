@@ -11,11 +11,9 @@ from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid
 from matrics._metrics.costs import cost
-from matrics._metrics.spectral import GershgorinBounds, eigenvalues, gershgorin_bounds
 from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 
 __all__ = [
-    "GershgorinBounds",
     "abydos_kendall_tau",
     "accuracy",
     "accuracy_confidence_limit",
@@ -86,7 +84,6 @@ __all__ = [
     "dispersion",
     "distance_index",
     "doolittle",
-    "eigenvalues",
     "eve",
     "eyraud",
     "f1",
@@ -104,7 +101,6 @@ __all__ = [
     "fowlkes_mallows",
     "fpr",
     "g_mean",
-    "gershgorin_bounds",
     "gilbert_wells",
     "gini",
     "global_performance_index",

@@ -1,0 +1,13 @@
+"""Running metrics for Flax (``nnx.Metric``), with any measures."""
+
+from matrics._extras import requires
+
+with requires("flax", "flax"):
+    from matrics._integrations.flax import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric
+
+__all__ = [
+    "ConfusionMetric",
+    "MarginMetric",
+    "MultilabelMetric",
+    "ScoreMetric",
+]

@@ -1,0 +1,67 @@
+"""The classes of all results that functions return, for annotations and ``isinstance``.
+
+:class:`matrics.Interval`, the result of :func:`matrics.interval`, is at the top level; displays are in
+:mod:`matrics.plot`, and results of studies in :mod:`matrics.study`.
+"""
+
+from matrics._folds.results import DatasetComparison, FoldComparison, PermutationTest
+from matrics._gates.results import GateResult, RequirementResult
+from matrics._judged.counts import JudgedCounts
+from matrics._judged.results import JudgedComparison, JudgedInterval, JudgeQuality, LabelsNeeded
+from matrics._metrics.spectral import GershgorinBounds
+from matrics._ranking.best import BestThreshold
+from matrics._ranking.best_interval import BestThresholdInterval
+from matrics._ranking.bounds import Bounded
+from matrics._ranking.brier import BrierDecomposition
+from matrics._ranking.calibration import Reliability
+from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
+from matrics._ranking.decisions import DecisionCurve
+from matrics._ranking.inference.compare import RankingComparison
+from matrics._ranking.thresholds import ThresholdCurve
+from matrics._reporting.report import Report
+from matrics._scoring.fairness import Disparity, EqualizedOdds
+from matrics._stacks.prevalence import PrevalenceEstimate
+from matrics._tables.classification_report import ClassificationReport
+from matrics._tables.diagnostic import DiagnosticTable
+from matrics._tables.frame_counts import FrameCounts
+from matrics._tables.label_scores import LabelScores
+from matrics._uncertainty.joint import McNemar
+from matrics._uncertainty.results import Comparison, ModelComparison, PairedComparison
+from matrics._uncertainty.shares import PrevalenceStatus
+
+__all__ = [
+    "BestThreshold",
+    "BestThresholdInterval",
+    "Bounded",
+    "BrierDecomposition",
+    "ClassificationReport",
+    "Comparison",
+    "DatasetComparison",
+    "DecisionCurve",
+    "DiagnosticTable",
+    "Disparity",
+    "EqualizedOdds",
+    "FoldComparison",
+    "FrameCounts",
+    "GateResult",
+    "GershgorinBounds",
+    "JudgeQuality",
+    "JudgedComparison",
+    "JudgedCounts",
+    "JudgedInterval",
+    "LabelScores",
+    "LabelsNeeded",
+    "McNemar",
+    "ModelComparison",
+    "PairedComparison",
+    "PermutationTest",
+    "PrecisionRecallCurve",
+    "PrevalenceEstimate",
+    "PrevalenceStatus",
+    "RankingComparison",
+    "Reliability",
+    "Report",
+    "RequirementResult",
+    "RocCurve",
+    "ThresholdCurve",
+]

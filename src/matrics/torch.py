@@ -1,0 +1,14 @@
+"""Running metrics for PyTorch: modules that count on the device of the model, with any measures."""
+
+from matrics._extras import requires
+
+with requires("torch", "torch"):
+    from matrics._integrations.torch import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric, SyncError
+
+__all__ = [
+    "ConfusionMetric",
+    "MarginMetric",
+    "MultilabelMetric",
+    "ScoreMetric",
+    "SyncError",
+]

@@ -1,0 +1,13 @@
+"""Running metrics for torchmetrics and Lightning; predictions come first, as in all of torchmetrics."""
+
+from matrics._extras import requires
+
+with requires("torchmetrics", "torchmetrics"):
+    from matrics._integrations.torchmetrics import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric
+
+__all__ = [
+    "ConfusionMetric",
+    "MarginMetric",
+    "MultilabelMetric",
+    "ScoreMetric",
+]
