@@ -94,7 +94,9 @@ def losses(sets: int) -> None:
         each = np.arange(few)[:, None, None]
         drawn = matrics.probabilities.expected_calibration_error(y_true[each, replicates], y_prob[each, replicates])
         low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
-        cells = [covered(found[one], getattr(matrics, one)(*endless)) for one in ("log_loss", "brier_score")]
+        cells = [
+            covered(found[one], getattr(matrics.probabilities, one)(*endless)) for one in ("log_loss", "brier_score")
+        ]
         cells += [covered(error, truth), f"{100 * np.mean((low <= truth) & (truth <= high)):.0f}"]
         print(f"| {number:,} | {kind} | " + " | ".join(cells) + " |", flush=True)
 

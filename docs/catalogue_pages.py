@@ -9,6 +9,7 @@ import gradients
 from catalogue_table import anchor, bounds
 
 import matrics
+from matrics import _metrics
 from matrics._catalogue import description
 from matrics._cli.markdown import escape, table
 
@@ -85,7 +86,7 @@ def catalogue_pages():
     titles = {family: FAMILIES.get(family, family.capitalize()) for family in families}
     pages = {"catalogue.md": catalogue_table.page(families, titles, signals)}
     for family, records in families.items():
-        what = getattr(matrics.metrics, family).__doc__.partition("\n")[0]
+        what = getattr(_metrics, family).__doc__.partition("\n")[0]
         head = PAGE.format(family=family, title=titles[family], what=what)
         pages[f"catalogue/{family}.md"] = head + "".join(map(section, records))
     pages["catalogue/gradients.md"] = GRADIENTS + table(GRADIENT_COLUMNS, map(gradient_row, signals.items())) + "\n"
@@ -116,12 +117,12 @@ def section(record):
         "aliases": ", ".join(f"`{alias}`" for alias in record.aliases),
         "in PyCM": ", ".join(f"`{name}`" for name in facts.get("in PyCM", "").split(", ")),
     }
-    public = getattr(matrics, record.name, None) is record
+    public = getattr(matrics.metrics, record.name, None) is record
     return SECTION.format(
         anchor=anchor(record),
         name=record.name,
         summary=escape(record.summary),
         formula=record.formula,
         facts="\n".join(f":{key}: {code.get(key) or escape(text)}" for key, text in facts.items()),
-        path=f"matrics.{record.name}" if public else f"matrics.metrics.{record.family}.{record.name}",
+        path=f"matrics.metrics.{record.name}" if public else f"matrics._metrics.{record.family}.{record.name}",
     )

@@ -35,68 +35,114 @@ ELSEWHERE = "elsewhere"
 #: Every door, by what comes in.
 DOORS = {
     MATRICES: (
-        *("score", "recall", "mcc", "interval", "compare", "compare_paired", "samples_needed", "score_blocks"),
-        *("expected_cost", "demographic_parity", "equal_opportunity", "equalized_odds"),
+        *("score", "recall", "mcc", "interval", "compare", "compare_paired", "stats.samples_needed", "score_blocks"),
+        *(
+            "metrics.expected_cost",
+            "fairness.demographic_parity",
+            "fairness.equal_opportunity",
+            "fairness.equalized_odds",
+        ),
     ),
     LABELS: (
-        *("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "compare_models"),
+        *("confusion_matrix", "soft_confusion_matrix", "stats.joint_confusion_matrix", "compare_models"),
         *("score_labels", "classification_report"),
-        *("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "count_frame", "report", "gate"),
+        *(
+            "multilabel.confusion_matrix",
+            "multilabel.score",
+            "multilabel.subset_accuracy",
+            "frames.count",
+            "report",
+            "gate",
+        ),
     ),
     SCORES: (
-        *("threshold_confusion_matrix", "threshold_curve", "best_threshold", "best_threshold_interval"),
-        *("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall"),
-        *("recall_at_precision", "recall_at_specificity", "ranking_interval", "compare_rankings", "decision_curve"),
-        *("calibration_interval", "roc_curve", "precision_recall_curve", "log_loss", "binary_cross_entropy"),
-        *("brier_score", "brier_decomposition", "expected_calibration_error", "reliability_curve"),
-        *("top_k_accuracy", "top_k_recall"),
+        *(
+            "ranking.confusion_matrix",
+            "ranking.threshold_curve",
+            "ranking.best_threshold",
+            "ranking.best_threshold_interval",
+        ),
+        *(
+            "ranking.roc_auc",
+            "ranking.partial_roc_auc",
+            "ranking.roc_auc_variance",
+            "ranking.average_precision",
+            "ranking.precision_at_recall",
+        ),
+        *(
+            "ranking.recall_at_precision",
+            "ranking.recall_at_specificity",
+            "ranking.interval",
+            "ranking.compare",
+            "ranking.decision_curve",
+        ),
+        *(
+            "probabilities.interval",
+            "ranking.roc_curve",
+            "ranking.precision_recall_curve",
+            "probabilities.log_loss",
+            "probabilities.binary_cross_entropy",
+        ),
+        *(
+            "probabilities.brier_score",
+            "probabilities.brier_decomposition",
+            "probabilities.expected_calibration_error",
+            "probabilities.reliability_curve",
+        ),
+        *("ranking.top_k_accuracy", "ranking.top_k_recall"),
     ),
     TRAINING: (
         *("ConfusionState", "MarginState", "ScoreState", "MultilabelState"),
-        *("integrations.torch.ConfusionMetric", "integrations.torch.ScoreMetric"),
-        *("integrations.torchmetrics.ConfusionMetric", "integrations.torchmetrics.ScoreMetric"),
-        *("integrations.flax.ConfusionMetric", "integrations.flax.ScoreMetric"),
+        *("torch.ConfusionMetric", "torch.ScoreMetric"),
+        *("torchmetrics.ConfusionMetric", "torchmetrics.ScoreMetric"),
+        *("flax.ConfusionMetric", "flax.ScoreMetric"),
     ),
     ELSEWHERE: (
-        *("integrations.dask.score", "integrations.dask.interval", "integrations.dask.confusion_matrix"),
-        *("integrations.dask.count_frame", "integrations.xarray.score", "integrations.xarray.interval"),
-        *("integrations.xarray.confusion_matrix", "plot.confusion_matrix", "plot.curve", "plot.calibration"),
+        *("dask.score", "dask.interval", "dask.confusion_matrix"),
+        *("dask.count_frame", "xarray.score", "xarray.interval"),
+        *("xarray.confusion_matrix", "plot.confusion_matrix", "plot.curve", "plot.calibration"),
         *("matrics score", "matrics interval", "matrics compare", "matrics curve", "matrics threshold"),
         *("matrics count", "matrics report", "matrics gate"),
     ),
 }
 
 MEASURES = ("recall", "mcc")
-OF_STACKS = (*DOORS[MATRICES], "integrations.dask.score", "integrations.dask.interval", "integrations.xarray.score")
-OF_STACKS += ("integrations.xarray.interval", "plot.confusion_matrix")
-COUNTING = ("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "multilabel_confusion_matrix")
-COUNTING += ("count_frame", "integrations.dask.confusion_matrix", "integrations.dask.count_frame")
-COUNTING += ("integrations.xarray.confusion_matrix", "threshold_confusion_matrix", "matrics count")
-SEVERAL_LABELS = ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "MultilabelState")
+OF_STACKS = (*DOORS[MATRICES], "dask.score", "dask.interval", "xarray.score")
+OF_STACKS += ("xarray.interval", "plot.confusion_matrix")
+COUNTING = ("confusion_matrix", "soft_confusion_matrix", "stats.joint_confusion_matrix", "multilabel.confusion_matrix")
+COUNTING += ("frames.count", "dask.confusion_matrix", "dask.count_frame")
+COUNTING += ("xarray.confusion_matrix", "ranking.confusion_matrix", "matrics count")
+SEVERAL_LABELS = ("multilabel.confusion_matrix", "multilabel.score", "multilabel.subset_accuracy", "MultilabelState")
 IN_TRAINING = tuple(door for door in DOORS[TRAINING] if door.startswith("integrations"))
 PICTURES = ("plot.confusion_matrix", "plot.curve", "plot.calibration")
 COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "))
 
 GATES = ("gate", "matrics gate")
 WEIGHTED = ("score", "interval", "compare", "count", "report", "gate")  # commands
-AREAS = ("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall")
-AREAS += ("recall_at_precision", "recall_at_specificity")
-SURE = ("ranking_interval", "compare_rankings", "decision_curve", "calibration_interval")
+AREAS = (
+    "ranking.roc_auc",
+    "ranking.partial_roc_auc",
+    "ranking.roc_auc_variance",
+    "ranking.average_precision",
+    "ranking.precision_at_recall",
+)
+AREAS += ("ranking.recall_at_precision", "ranking.recall_at_specificity")
+SURE = ("ranking.interval", "ranking.compare", "ranking.decision_curve", "probabilities.interval")
 
 #: Why a door does without an argument: by column the reasons, each with its doors.
 REASONS = {
     "positive": {
         "no class is special in the whole matrix": (
-            *("mcc", "expected_cost", "plot.confusion_matrix"),
-            *(door for door in COUNTING if door not in (*SEVERAL_LABELS, "threshold_confusion_matrix")),
+            *("mcc", "metrics.expected_cost", "plot.confusion_matrix"),
+            *(door for door in COUNTING if door not in (*SEVERAL_LABELS, "ranking.confusion_matrix")),
         ),
         "each label is positive by construction": SEVERAL_LABELS,
         "each class has a row": ("classification_report",),
-        "the true class of each sample is the one that counts": ("top_k_accuracy", "top_k_recall"),
+        "the true class of each sample is the one that counts": ("ranking.top_k_accuracy", "ranking.top_k_recall"),
     },
     "weights": {
         "matrices have no samples: they were weighted when they were counted": OF_STACKS,
-        "DeLong's variance is one of counts": ("roc_auc_variance",),
+        "DeLong's variance is one of counts": ("ranking.roc_auc_variance",),
         "their limits are those of samples that count once": SURE,
         "not yet": (
             *("plot.curve", "plot.calibration"),
@@ -105,22 +151,33 @@ REASONS = {
     },
     "clusters": {
         "a value, without limits: clusters change only how sure it is": (
-            *("score", *MEASURES, "score_blocks", "score_labels", "expected_cost", "demographic_parity"),
             *(
-                "equal_opportunity",
-                "equalized_odds",
+                "score",
+                *MEASURES,
+                "score_blocks",
+                "score_labels",
+                "metrics.expected_cost",
+                "fairness.demographic_parity",
+            ),
+            *(
+                "fairness.equal_opportunity",
+                "fairness.equalized_odds",
                 *COUNTING,
-                "multilabel_score",
-                "subset_accuracy",
+                "multilabel.score",
+                "multilabel.subset_accuracy",
                 *DOORS[TRAINING],
             ),
-            *(door for door in DOORS[SCORES] if door not in ("best_threshold_interval", "roc_auc_variance", *SURE)),
+            *(
+                door
+                for door in DOORS[SCORES]
+                if door not in ("ranking.best_threshold_interval", "ranking.roc_auc_variance", *SURE)
+            ),
             "plot.confusion_matrix",
-            *("integrations.dask.score", "integrations.xarray.score", "matrics score"),
+            *("dask.score", "xarray.score", "matrics score"),
         ),
-        "a plan, before there are samples": ("samples_needed",),
+        "a plan, before there are samples": ("stats.samples_needed",),
         "not yet": (
-            *("classification_report", "roc_auc_variance", "matrics threshold"),
+            *("classification_report", "ranking.roc_auc_variance", "matrics threshold"),
             *("plot.curve", "plot.calibration"),
         ),
     },
@@ -128,27 +185,34 @@ REASONS = {
         "one table a matrix": ("classification_report",),
         "a stack has them as an axis: confusion_matrix(..., groups=) makes one": (*OF_STACKS, "plot.curve"),
         "the arrays of samples have them as a batch axis": (
-            *("compare_models", "score_labels", "multilabel_confusion_matrix", "multilabel_score"),
-            *("subset_accuracy", *DOORS[SCORES], "ScoreState", "MultilabelState", "MarginState", "plot.calibration"),
+            *("compare_models", "score_labels", "multilabel.confusion_matrix", "multilabel.score"),
+            *(
+                "multilabel.subset_accuracy",
+                *DOORS[SCORES],
+                "ScoreState",
+                "MultilabelState",
+                "MarginState",
+                "plot.calibration",
+            ),
         ),
         "one metric a group: a metric for loggers has one matrix": IN_TRAINING,
         "it decides on one matrix": GATES,
     },
     "class names": {
         "score has it": MEASURES,
-        "one value a matrix": ("expected_cost",),
+        "one value a matrix": ("metrics.expected_cost",),
         "probabilities have no labels, but an order": ("soft_confusion_matrix",),
         "two classes, one of them named by positive=": tuple(
             door for door in DOORS[SCORES] if not door.startswith("top_k")
         ),
-        "class scores have an order": ("top_k_accuracy", "top_k_recall", "ScoreState"),
+        "class scores have an order": ("ranking.top_k_accuracy", "ranking.top_k_recall", "ScoreState"),
         "labels of a sample have an order": SEVERAL_LABELS,
-        "coordinates of the dimension of classes": ("integrations.xarray.score", "integrations.xarray.interval"),
+        "coordinates of the dimension of classes": ("xarray.score", "xarray.interval"),
         "the file has them": COMMANDS,
     },
     "invalid": {
         "labels and scores are checked as they come, so that no matrix can be invalid": (
-            *("compare_models", "classification_report", "subset_accuracy", "report", *DOORS[SCORES]),
+            *("compare_models", "classification_report", "multilabel.subset_accuracy", "report", *DOORS[SCORES]),
             *(*IN_TRAINING, *COUNTING),
             *("plot.curve", "plot.calibration", "matrics curve", "matrics threshold", "matrics report"),
             *("matrics compare",),
@@ -159,7 +223,13 @@ REASONS = {
     "zero_division": {
         "counts, nothing is divided": (*COUNTING, "plot.confusion_matrix"),
         "what is undefined is left out, or said to be": (
-            *("report", "roc_auc_variance", "brier_decomposition", "reliability_curve", "plot.curve"),
+            *(
+                "report",
+                "ranking.roc_auc_variance",
+                "probabilities.brier_decomposition",
+                "probabilities.reliability_curve",
+                "plot.curve",
+            ),
             *("plot.calibration", "matrics report", *SURE),
         ),
     },
@@ -168,7 +238,7 @@ REASONS = {
         "it decides on one matrix": GATES,
         "one pass over the samples, by one thread": (
             *COUNTING,
-            *("classification_report", "subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),
+            *("classification_report", "multilabel.subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),
             *("report", "matrics report"),
             *(door for door in DOORS[SCORES] if "threshold" not in door and door not in (*AREAS, *SURE[:2])),
             *("matrics compare", "matrics curve", "matrics threshold"),

@@ -15,6 +15,16 @@ from matrics._catalogue.record import METRICS, Metric
 #: Where public names are; what is in ``__all__`` there.
 MODULES = {
     "matrics": "Functions and states",
+    "matrics.ranking": "Scores",
+    "matrics.probabilities": "Probabilities",
+    "matrics.multilabel": "Several labels",
+    "matrics.simulate": "Random matrices",
+    "matrics.transform": "Other matrices",
+    "matrics.stats": "Tests and tables",
+    "matrics.judged": "Judges",
+    "matrics.fairness": "Groups",
+    "matrics.frames": "Data frames",
+    "matrics.results": "Results",
     "matrics.plot": "Pictures",
     "matrics.raters": "Several raters",
     "matrics.study": "Measures of measures",

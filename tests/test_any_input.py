@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import functions, of_scores
 
 import matrics
 from matrics import raters
@@ -31,9 +32,9 @@ ARRAYS = {
     *("thresholds", "values", "proportions"),
 }
 # They take no arrays of the user's, but results of other functions.
-OF_RESULTS = {"to_dict", "to_frame", "interpret", "disparity", "judged_compare", "draw_for_labelling"}
+OF_RESULTS = {"to_dict", "to_frame", "study.interpret", "fairness.disparity", "judged.compare", "judged.choose_samples"}
 # Tables of rows, which tests/test_any_table.py passes in every form.
-OF_TABLES = {"count_frame", "count_sql", "report"}
+OF_TABLES = {"frames.count", "frames.count_sql", "report"}
 
 rng = np.random.default_rng(5)
 SAMPLES = 48
@@ -67,30 +68,30 @@ LABELS: dict[str, Callable[[Convert], Any]] = {
     "compare_models": lambda label: matrics.compare_models(
         label(TRUE), {"a": label(PRED), "b": label(OTHER)}, "accuracy", num_classes=2, rng=generator(), num=100
     ),
-    "permutation_test": lambda label: matrics.stats.permutation_test(
+    "stats.permutation_test": lambda label: matrics.stats.permutation_test(
         label(TRUE), label(PRED), "accuracy", num_classes=2, num=100, rng=generator()
     ),
     "gate": lambda label: matrics.gate(
         label(TRUE), "accuracy >= 0.5, accuracy", y_pred=label(PRED), baseline=label(OTHER), num_classes=2
     ),
-    "joint_confusion_matrix": lambda label: matrics.stats.joint_confusion_matrix(
+    "stats.joint_confusion_matrix": lambda label: matrics.stats.joint_confusion_matrix(
         label(TRUE), label(PRED), label(OTHER), num_classes=2
     ),
-    "judged_counts": lambda label: [*matrics.judged.count(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
-    "multilabel_confusion_matrix": lambda label: matrics.multilabel.confusion_matrix(
+    "judged.count": lambda label: [*matrics.judged.count(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
+    "multilabel.confusion_matrix": lambda label: matrics.multilabel.confusion_matrix(
         label(MANY_TRUE), label(MANY_PRED)
     ),
-    "multilabel_score": lambda label: matrics.multilabel.score(label(MANY_TRUE), label(MANY_PRED), "f1"),
-    "subset_accuracy": lambda label: matrics.multilabel.subset_accuracy(label(MANY_TRUE), label(MANY_PRED)),
-    "expected_confusion_matrix": lambda label: matrics.probabilities.expected_confusion_matrix(
+    "multilabel.score": lambda label: matrics.multilabel.score(label(MANY_TRUE), label(MANY_PRED), "f1"),
+    "multilabel.subset_accuracy": lambda label: matrics.multilabel.subset_accuracy(label(MANY_TRUE), label(MANY_PRED)),
+    "probabilities.expected_confusion_matrix": lambda label: matrics.probabilities.expected_confusion_matrix(
         TWO_COLUMNS, label(PRED)
     ),
-    "expected_interval": lambda label: matrics.probabilities.expected_interval(
+    "probabilities.expected_interval": lambda label: matrics.probabilities.expected_interval(
         TWO_COLUMNS, "accuracy", y_true=label(TRUE)
     ),
-    "roc_auc": lambda label: matrics.ranking.roc_auc(label(TRUE), SCORES),
-    "ranking_interval": lambda label: matrics.ranking.interval(label(TRUE), SCORES, "roc_auc"),
-    "log_loss": lambda label: matrics.probabilities.log_loss(label(TRUE), SCORES),
+    "ranking.roc_auc": lambda label: matrics.ranking.roc_auc(label(TRUE), SCORES),
+    "ranking.interval": lambda label: matrics.ranking.interval(label(TRUE), SCORES, "roc_auc"),
+    "probabilities.log_loss": lambda label: matrics.probabilities.log_loss(label(TRUE), SCORES),
     "ScoreState": lambda label: matrics.ScoreState.zeros().update(label(TRUE), SCORES).roc_auc(),
     "ConfusionState": lambda label: matrics.ConfusionState.zeros(2).update(label(TRUE), label(PRED)).matrix,
     "MarginState": lambda label: matrics.MarginState.zeros(2).update(label(TRUE), label(PRED)).score("f1"),
@@ -108,36 +109,43 @@ LABELS: dict[str, Callable[[Convert], Any]] = {
     "raters.leave_one_out": lambda label: raters.leave_one_out(label(RATINGS), "fleiss_kappa", num_classes=2),
 }
 OF_SCORES = (
-    *("average_precision", "precision_recall_curve", "roc_auc", "roc_curve", "brier_decomposition", "brier_score"),
-    *("expected_calibration_error", "log_loss", "reliability_curve"),
+    *(
+        "ranking.average_precision",
+        "ranking.precision_recall_curve",
+        "ranking.roc_auc",
+        "ranking.roc_curve",
+        "probabilities.brier_decomposition",
+        "probabilities.brier_score",
+    ),
+    *("probabilities.expected_calibration_error", "probabilities.log_loss", "probabilities.reliability_curve"),
 )
 NUMBERS: dict[str, Callable[[Convert], Any]] = {
     **{
-        name: lambda number, name=name: getattr(matrics, name)(TRUE, number(SCORES))
-        for name in (*OF_SCORES, "ranking_interval", "roc_auc_variance", "binary_cross_entropy")
+        name: lambda number, name=name: of_scores(name.partition(".")[2])(TRUE, number(SCORES))
+        for name in (*OF_SCORES, "ranking.interval", "ranking.roc_auc_variance", "probabilities.binary_cross_entropy")
     },
-    "partial_roc_auc": lambda number: matrics.ranking.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
-    "calibration_interval": lambda number: matrics.probabilities.interval(
+    "ranking.partial_roc_auc": lambda number: matrics.ranking.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
+    "probabilities.interval": lambda number: matrics.probabilities.interval(
         TRUE, number(SCORES), num=100, rng=generator()
     ),
-    "decision_curve": lambda number: matrics.ranking.decision_curve(
+    "ranking.decision_curve": lambda number: matrics.ranking.decision_curve(
         TRUE, {"a": number(SCORES)}, num=100, rng=generator()
     ),
-    "top_k_accuracy": lambda number: matrics.ranking.top_k_accuracy(TRUE, number(TWO_COLUMNS), 1),
-    "top_k_recall": lambda number: matrics.ranking.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
-    "log_loss of classes": lambda number: matrics.probabilities.log_loss(TRUE, number(TWO_COLUMNS)),
-    "best_threshold": lambda number: matrics.ranking.best_threshold(TRUE, number(SCORES), "f1"),
-    "best_threshold_interval": lambda number: matrics.ranking.best_threshold_interval(
+    "ranking.top_k_accuracy": lambda number: matrics.ranking.top_k_accuracy(TRUE, number(TWO_COLUMNS), 1),
+    "ranking.top_k_recall": lambda number: matrics.ranking.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
+    "probabilities.log_loss of classes": lambda number: matrics.probabilities.log_loss(TRUE, number(TWO_COLUMNS)),
+    "ranking.best_threshold": lambda number: matrics.ranking.best_threshold(TRUE, number(SCORES), "f1"),
+    "ranking.best_threshold_interval": lambda number: matrics.ranking.best_threshold_interval(
         TRUE, number(SCORES), "f1", num=100, rng=generator()
     ),
-    "precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
-    "recall_at_precision": lambda number: matrics.ranking.recall_at_precision(TRUE, number(SCORES), 0.8),
-    "recall_at_specificity": lambda number: matrics.ranking.recall_at_specificity(TRUE, number(SCORES), 0.8),
-    "threshold_confusion_matrix": lambda number: matrics.ranking.confusion_matrix(
+    "ranking.precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
+    "ranking.recall_at_precision": lambda number: matrics.ranking.recall_at_precision(TRUE, number(SCORES), 0.8),
+    "ranking.recall_at_specificity": lambda number: matrics.ranking.recall_at_specificity(TRUE, number(SCORES), 0.8),
+    "ranking.confusion_matrix": lambda number: matrics.ranking.confusion_matrix(
         TRUE, number(SCORES), number(np.asarray([0.25, 0.5]))
     ),
-    "threshold_curve": lambda number: matrics.ranking.threshold_curve(TRUE, number(SCORES), "f1"),
-    "compare_rankings": lambda number: matrics.ranking.compare(
+    "ranking.threshold_curve": lambda number: matrics.ranking.threshold_curve(TRUE, number(SCORES), "f1"),
+    "ranking.compare": lambda number: matrics.ranking.compare(
         TRUE, {"a": number(SCORES), "b": number(SCORES[::-1].copy())}
     ),
     "soft_confusion_matrix": lambda number: matrics.soft_confusion_matrix(TRUE, number(TWO_COLUMNS)),
@@ -145,20 +153,24 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "confusion_matrix of a threshold": lambda number: matrics.confusion_matrix(
         TRUE, number(SCORES), num_classes=2, threshold=0.5
     ),
-    "expected_confusion_matrix": lambda number: matrics.probabilities.expected_confusion_matrix(number(TWO_COLUMNS)),
-    "expected_interval": lambda number: matrics.probabilities.expected_interval(number(TWO_COLUMNS), "accuracy"),
-    "compare_datasets": lambda number: matrics.stats.compare_datasets(number(FOLDS)),
-    "compare_folds": lambda number: matrics.stats.compare_folds(
+    "probabilities.expected_confusion_matrix": lambda number: matrics.probabilities.expected_confusion_matrix(
+        number(TWO_COLUMNS)
+    ),
+    "probabilities.expected_interval": lambda number: matrics.probabilities.expected_interval(
+        number(TWO_COLUMNS), "accuracy"
+    ),
+    "stats.compare_datasets": lambda number: matrics.stats.compare_datasets(number(FOLDS)),
+    "stats.compare_folds": lambda number: matrics.stats.compare_folds(
         number(FOLDS[:, 0]), number(FOLDS[:, 1]), test_fraction=0.125
     ),
-    "controlled_errors": lambda number: matrics.simulate.controlled_errors(
+    "simulate.controlled_errors": lambda number: matrics.simulate.controlled_errors(
         number(np.asarray([0.25, 0.75])), number(np.asarray([0.5, 0.25]))
     ),
     "ScoreState": lambda number: matrics.ScoreState.zeros().update(TRUE, number(SCORES)).roc_auc(),
 }
 WEIGHED: dict[str, Callable[[Convert], Any]] = {
     **{
-        name: lambda weight, name=name: getattr(matrics, name)(TRUE, SCORES, sample_weight=weight(WEIGHTS))
+        name: lambda weight, name=name: of_scores(name.partition(".")[2])(TRUE, SCORES, sample_weight=weight(WEIGHTS))
         for name in OF_SCORES
     },
     "classification_report": lambda weight: matrics.classification_report(TRUE, PRED, sample_weight=weight(WEIGHTS)),
@@ -176,25 +188,25 @@ WEIGHED: dict[str, Callable[[Convert], Any]] = {
     "gate": lambda weight: matrics.gate(
         TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, sample_weight=weight(WEIGHTS)
     ),
-    "joint_confusion_matrix": lambda weight: matrics.stats.joint_confusion_matrix(
+    "stats.joint_confusion_matrix": lambda weight: matrics.stats.joint_confusion_matrix(
         TRUE, PRED, OTHER, num_classes=2, sample_weight=weight(WEIGHTS)
     ),
-    "judged_counts": lambda weight: [
+    "judged.count": lambda weight: [
         *matrics.judged.count(TRUE, OTHER, PRED, num_classes=2, sample_weight=weight(WEIGHTS))
     ],
-    "multilabel_confusion_matrix": lambda weight: matrics.multilabel.confusion_matrix(
+    "multilabel.confusion_matrix": lambda weight: matrics.multilabel.confusion_matrix(
         MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)
     ),
-    "multilabel_score": lambda weight: matrics.multilabel.score(
+    "multilabel.score": lambda weight: matrics.multilabel.score(
         MANY_TRUE, MANY_PRED, "f1", sample_weight=weight(WEIGHTS)
     ),
-    "subset_accuracy": lambda weight: matrics.multilabel.subset_accuracy(
+    "multilabel.subset_accuracy": lambda weight: matrics.multilabel.subset_accuracy(
         MANY_TRUE, MANY_PRED, sample_weight=weight(WEIGHTS)
     ),
     "soft_confusion_matrix": lambda weight: matrics.soft_confusion_matrix(
         TRUE, TWO_COLUMNS, sample_weight=weight(WEIGHTS)
     ),
-    "threshold_confusion_matrix": lambda weight: matrics.ranking.confusion_matrix(
+    "ranking.confusion_matrix": lambda weight: matrics.ranking.confusion_matrix(
         TRUE, SCORES, [0.5], sample_weight=weight(WEIGHTS)
     ),
     "ConfusionState": lambda weight: (
@@ -213,32 +225,49 @@ WEIGHED: dict[str, Callable[[Convert], Any]] = {
     "clusters of gate": lambda weight: matrics.gate(
         TRUE, "accuracy >= 0.5", y_pred=PRED, num_classes=2, clusters=weight(CLUSTERS)
     ),
-    "clusters of ranking_interval": lambda weight: matrics.ranking.interval(TRUE, SCORES, clusters=weight(CLUSTERS)),
+    "clusters of ranking.interval": lambda weight: matrics.ranking.interval(TRUE, SCORES, clusters=weight(CLUSTERS)),
 }
 MATRICES: dict[str, Callable[[Convert], Any]] = {
     **{
         name: lambda matrix, name=name: getattr(matrics, name)(matrix(CM))
         for name in (
-            *("diagnostic_table", "eigenvalues", "gershgorin_bounds", "mcc", "eve", "normalize", "one_vs_rest"),
-            *("pair_counts", "rebalance", "repair", "score", "transpose", "interval"),
+            *(
+                "stats.diagnostic_table",
+                "study.eigenvalues",
+                "study.gershgorin_bounds",
+                "mcc",
+                "eve",
+                "transform.normalize",
+                "transform.one_vs_rest",
+            ),
+            *(
+                "transform.pair_counts",
+                "transform.rebalance",
+                "transform.repair",
+                "score",
+                "transform.transpose",
+                "interval",
+            ),
         )
     },
     "check": lambda matrix: [np.asarray(matrics.check(matrix(CM)))],
     "score_blocks": lambda matrix: matrics.score_blocks(np.asarray(matrix(CM))[None], "mcc", device=None),
-    "at_prevalence": lambda matrix: matrics.transform.at_prevalence(matrix(CM), 0.25),
+    "transform.at_prevalence": lambda matrix: matrics.transform.at_prevalence(matrix(CM), 0.25),
     "compare": lambda matrix: matrics.compare(matrix(CM), matrix(CM.T.copy()), "accuracy"),
     "compare_paired": lambda matrix: matrics.compare_paired(np.stack([matrix(CM), CM]), "accuracy"),
-    "mcnemar": lambda matrix: matrics.stats.mcnemar(np.stack([matrix(CM), CM])),
-    "demographic_parity": lambda matrix: matrics.fairness.demographic_parity([matrix(CM), matrix(CM.T.copy())]),
-    "equal_opportunity": lambda matrix: matrics.fairness.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
-    "equalized_odds": lambda matrix: matrics.fairness.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
-    "estimate_prevalence": lambda matrix: matrics.stats.estimate_prevalence(matrix(CM), [30, 60]),
-    "expected_cost": lambda matrix: matrics.metrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
+    "stats.mcnemar": lambda matrix: matrics.stats.mcnemar(np.stack([matrix(CM), CM])),
+    "fairness.demographic_parity": lambda matrix: matrics.fairness.demographic_parity(
+        [matrix(CM), matrix(CM.T.copy())]
+    ),
+    "fairness.equal_opportunity": lambda matrix: matrics.fairness.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
+    "fairness.equalized_odds": lambda matrix: matrics.fairness.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
+    "stats.estimate_prevalence": lambda matrix: matrics.stats.estimate_prevalence(matrix(CM), [30, 60]),
+    "metrics.expected_cost": lambda matrix: matrics.metrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
     "gate": lambda matrix: matrics.gate(matrix(CM), "accuracy >= 0.5"),
-    "merge_classes": lambda matrix: matrics.transform.merge_classes(matrix(CM), [[0, 1]]),
-    "resample": lambda matrix: matrics.simulate.resample(matrix(CM), 3, rng=generator()),
-    "samples_needed": lambda matrix: matrics.stats.samples_needed(matrix(CM), "accuracy", half_width=0.04),
-    "weight_cells": lambda matrix: matrics.transform.weight_cells(matrix(CM), [[1, 2], [3, 4]]),
+    "transform.merge_classes": lambda matrix: matrics.transform.merge_classes(matrix(CM), [[0, 1]]),
+    "simulate.resample": lambda matrix: matrics.simulate.resample(matrix(CM), 3, rng=generator()),
+    "stats.samples_needed": lambda matrix: matrics.stats.samples_needed(matrix(CM), "accuracy", half_width=0.04),
+    "transform.weight_cells": lambda matrix: matrics.transform.weight_cells(matrix(CM), [[1, 2], [3, 4]]),
 }
 
 
@@ -338,12 +367,8 @@ def _check(found: list[Any], expected: list[Any], tolerance: float, *, has_names
 
 def public() -> dict[str, Any]:
     """The public functions with a parameter for arrays, by name."""
-    found = {name: getattr(matrics, name) for name in matrics.__all__}
-    found |= {f"raters.{name}": getattr(raters, name) for name in raters.__all__}
     return {
-        name: function
-        for name, function in found.items()
-        if inspect.isfunction(function) and ARRAYS & set(inspect.signature(function).parameters)
+        name: function for name, function in functions().items() if ARRAYS & set(inspect.signature(function).parameters)
     }
 
 

@@ -80,8 +80,8 @@ def shape_of(spec: str, batch: tuple[int, ...], n: int) -> tuple[int, ...]:
 @pytest.mark.parametrize("name", [*NAMES, *ON_HOST])
 def test_record(name: str) -> None:
     metric = matrics.get_metric(name)
-    assert getattr(matrics, name) is metric
-    assert name in matrics.__all__
+    assert getattr(matrics.metrics, name) is metric
+    assert name in matrics.metrics.__all__
     assert metric.range[0] < metric.range[1]
     assert metric.source
     assert metric.undefined
@@ -94,7 +94,7 @@ def test_record(name: str) -> None:
     # What makes it look like a function: to help(), to doctest, to Sphinx.
     assert inspect.unwrap(metric) is metric.function
     assert metric.__name__ == name
-    assert metric.__module__.startswith(f"matrics.metrics.{metric.family}")
+    assert metric.__module__.startswith(f"matrics._metrics.{metric.family}")
     assert next(iter(inspect.signature(metric).parameters)) == "cm"
     for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in metric.__doc__

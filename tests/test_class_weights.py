@@ -31,7 +31,7 @@ def test_beside_scikit_learn() -> None:
     cm = matrics.confusion_matrix(truth, pred, num_classes=3)
     for name in ("recall", "precision", "f1"):
         each = getattr(metrics, f"{name}_score")(truth, pred, average=None)
-        found = getattr(matrics, name)(cm, average="weighted", class_weights=np.asarray(WEIGHTS))
+        found = getattr(matrics.metrics, name)(cm, average="weighted", class_weights=np.asarray(WEIGHTS))
         assert found == pytest.approx(np.average(each, weights=WEIGHTS))
 
 

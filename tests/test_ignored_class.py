@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import of_scores
 
 import matrics
 
@@ -119,7 +120,7 @@ def test_functions_of_scores(workers: int) -> None:
     options: dict[str, Any] = {"ignore_index": IGNORED, "zero_division": 0.0}
     for average in ("macro", "weighted", "micro"):
         for name in ("roc_auc", "average_precision"):
-            found = getattr(matrics, name)(Y_TRUE, SCORES, average=average, workers=workers, **options)
+            found = of_scores(name)(Y_TRUE, SCORES, average=average, workers=workers, **options)
             function = getattr(sk, {"roc_auc": "roc_auc_score"}.get(name, f"{name}_score"))
             assert found == pytest.approx(function(is_class, scores, average=average)), (name, average)
     pair = sk.roc_auc_score(true == 1, SCORES[KEPT][:, 1]), sk.roc_auc_score(true == 3, SCORES[KEPT][:, 3])

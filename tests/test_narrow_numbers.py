@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import of_scores
 
 import matrics
 from matrics import raters, study
@@ -118,7 +119,7 @@ def of_weights() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     }
     of_scores = ["roc_auc", "average_precision", "roc_curve", "precision_recall_curve", "log_loss", "brier_score"]
     for name in (*of_scores, "brier_decomposition", "reliability_curve", "expected_calibration_error"):
-        calls[name] = lambda w, name=name: getattr(matrics, name)(TWO, SCORES, sample_weight=w)
+        calls[name] = lambda w, name=name: of_scores(name)(TWO, SCORES, sample_weight=w)
     for name, call in calls.items():
         yield name, WEIGHTS, call
 
@@ -163,7 +164,7 @@ def of_names() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
 
 def of_two() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     for name in ("roc_auc", "average_precision", "log_loss", "brier_score", "threshold_curve", "roc_auc_variance"):
-        yield name, TWO, lambda x, name=name: getattr(matrics, name)(x, SCORES)
+        yield name, TWO, lambda x, name=name: of_scores(name)(x, SCORES)
     yield "multilabel", TAGS, lambda x: matrics.multilabel.score(x, FOUND.astype(x.dtype), "f1", average="samples")
     yield "ScoreState", TWO, lambda x: matrics.ScoreState.zeros(bits=4).update(x, SCORES)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from public_names import functions
 
 import matrics
 from matrics import ScoreState
@@ -26,37 +27,41 @@ def best_interval(y: Any, s: Any, **options: Any) -> Any:
 
 # Every function of two classes, with what else it needs.
 DOORS: dict[str, Any] = {
-    "roc_auc": matrics.ranking.roc_auc,
-    "roc_auc_variance": matrics.ranking.roc_auc_variance,
-    "average_precision": matrics.ranking.average_precision,
-    "partial_roc_auc": lambda y, s, **o: matrics.ranking.partial_roc_auc(y, s, max_fpr=0.3, **o),
-    "precision_at_recall": lambda y, s, **o: matrics.ranking.precision_at_recall(y, s, 0.7, **o),
-    "recall_at_precision": lambda y, s, **o: matrics.ranking.recall_at_precision(y, s, 0.5, **o),
-    "recall_at_specificity": lambda y, s, **o: matrics.ranking.recall_at_specificity(y, s, 0.7, **o),
-    "decision_curve": lambda y, s, **o: (
+    "ranking.roc_auc": matrics.ranking.roc_auc,
+    "ranking.roc_auc_variance": matrics.ranking.roc_auc_variance,
+    "ranking.average_precision": matrics.ranking.average_precision,
+    "ranking.partial_roc_auc": lambda y, s, **o: matrics.ranking.partial_roc_auc(y, s, max_fpr=0.3, **o),
+    "ranking.precision_at_recall": lambda y, s, **o: matrics.ranking.precision_at_recall(y, s, 0.7, **o),
+    "ranking.recall_at_precision": lambda y, s, **o: matrics.ranking.recall_at_precision(y, s, 0.5, **o),
+    "ranking.recall_at_specificity": lambda y, s, **o: matrics.ranking.recall_at_specificity(y, s, 0.7, **o),
+    "ranking.decision_curve": lambda y, s, **o: (
         matrics.ranking.decision_curve(y, s, [0.3], num=9, rng=0, **o).net_benefit.estimate
     ),
-    "calibration_interval": lambda y, s, **o: (
+    "probabilities.interval": lambda y, s, **o: (
         matrics.probabilities.interval(y, np.clip(s, 0.01, 0.99), "observed_expected_ratio", **o)[
             "observed_expected_ratio"
         ].estimate
     ),
-    "ranking_interval": lambda y, s, **o: matrics.ranking.interval(y, s, "roc_auc", **o)["roc_auc"].low,
-    "compare_rankings": lambda y, s, **o: matrics.ranking.compare(y, [s, s], "roc_auc", **o)["roc_auc"].intervals.low,
-    "roc_curve": lambda y, s, **o: matrics.ranking.roc_curve(y, s, **o).tpr,
-    "precision_recall_curve": lambda y, s, **o: matrics.ranking.precision_recall_curve(y, s, **o).precision[..., 1:],
-    "threshold_confusion_matrix": lambda y, s, **o: matrics.ranking.confusion_matrix(y, s, [0.2, 0.7], **o),
-    "threshold_curve": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "recall", **o)["recall"],
+    "ranking.interval": lambda y, s, **o: matrics.ranking.interval(y, s, "roc_auc", **o)["roc_auc"].low,
+    "ranking.compare": lambda y, s, **o: matrics.ranking.compare(y, [s, s], "roc_auc", **o)["roc_auc"].intervals.low,
+    "ranking.roc_curve": lambda y, s, **o: matrics.ranking.roc_curve(y, s, **o).tpr,
+    "ranking.precision_recall_curve": lambda y, s, **o: matrics.ranking.precision_recall_curve(y, s, **o).precision[
+        ..., 1:
+    ],
+    "ranking.confusion_matrix": lambda y, s, **o: matrics.ranking.confusion_matrix(y, s, [0.2, 0.7], **o),
+    "ranking.threshold_curve": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "recall", **o)["recall"],
     "thresholds=": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
-    "best_threshold": lambda y, s, **o: matrics.ranking.best_threshold(y, s, "f1", **o).value,
-    "best_threshold_interval": best_interval,
-    "brier_score": matrics.probabilities.brier_score,
-    "brier_decomposition": lambda y, s, **o: matrics.probabilities.brier_decomposition(y, s, **o).resolution,
-    "log_loss": matrics.probabilities.log_loss,
+    "ranking.best_threshold": lambda y, s, **o: matrics.ranking.best_threshold(y, s, "f1", **o).value,
+    "ranking.best_threshold_interval": best_interval,
+    "probabilities.brier_score": matrics.probabilities.brier_score,
+    "probabilities.brier_decomposition": lambda y, s, **o: (
+        matrics.probabilities.brier_decomposition(y, s, **o).resolution
+    ),
+    "probabilities.log_loss": matrics.probabilities.log_loss,
     "logits": lambda y, s, **o: matrics.probabilities.log_loss(y, logits=s, **o),
-    "binary_cross_entropy": matrics.probabilities.binary_cross_entropy,
-    "expected_calibration_error": matrics.probabilities.expected_calibration_error,
-    "reliability_curve": lambda y, s, **o: (
+    "probabilities.binary_cross_entropy": matrics.probabilities.binary_cross_entropy,
+    "probabilities.expected_calibration_error": matrics.probabilities.expected_calibration_error,
+    "probabilities.reliability_curve": lambda y, s, **o: (
         matrics.probabilities.reliability_curve(y, s, num_bins=2, **o).share_of_positives
     ),
 }
@@ -69,11 +74,10 @@ def samples(number: int = 60) -> tuple[np.ndarray, np.ndarray]:
 
 def test_every_function_of_scores_is_a_door() -> None:
     """Those that say which class counts by themselves are functions of all classes, or of soft counts."""
-    functions = {name: getattr(matrics, name) for name in matrics.__all__ if inspect.isfunction(getattr(matrics, name))}
-    words = {name: set(inspect.signature(function).parameters) for name, function in functions.items()}
+    words = {name: set(inspect.signature(function).parameters) for name, function in functions().items()}
     of_scores = {name for name, found in words.items() if found & {"y_score", "y_prob"} and name != "report"}
     assert {name for name in of_scores if "positive" not in words[name]} == {
-        *("soft_confusion_matrix", "top_k_accuracy", "top_k_recall"),
+        *("soft_confusion_matrix", "ranking.top_k_accuracy", "ranking.top_k_recall"),
     }
     assert {name for name in of_scores if "positive" in words[name]} <= set(DOORS)
 
@@ -111,7 +115,7 @@ def test_text_of_any_kind(kind: str) -> None:
     positive: Any = b"fraud" if kind == "bytes" else "fraud"
     for door, call in DOORS.items():
         np.testing.assert_allclose(call(labels, s, positive=positive), call([0, 1, 0, 1, 0], s), equal_nan=True)
-        if door != "binary_cross_entropy":
+        if door != "probabilities.binary_cross_entropy":
             with pytest.raises(ValueError, match=r"positive=b?'fraud' or positive=b?'ok'$"):
                 call(labels, s)
 
@@ -153,7 +157,7 @@ def test_more_labels_are_the_rest(door: str) -> None:
     wanted = call((y == 2).astype(int), s[:, 2])
     np.testing.assert_allclose(call(y, s[:, 2], positive=2), wanted, equal_nan=True)
     np.testing.assert_allclose(call(np.array(["b", "c", "a"])[y], s[:, 2], positive="a"), wanted, equal_nan=True)
-    if door in ("logits", "binary_cross_entropy"):
+    if door in ("logits", "probabilities.binary_cross_entropy"):
         return
     np.testing.assert_allclose(call(y, s, positive=2), wanted, equal_nan=True)
     with pytest.raises(ValueError, match="positive: expected the number of a class, from 0 to 2"):
@@ -236,7 +240,7 @@ def test_samples_are_left_out_by_their_labels() -> None:
 )
 def test_errors_say_what_to_do(labels: Any, options: dict[str, Any], message: str) -> None:
     for door, call in DOORS.items():
-        if door != "binary_cross_entropy":
+        if door != "probabilities.binary_cross_entropy":
             with pytest.raises(ValueError, match=message):
                 call(labels, [0.1, 0.4, 0.3], **options)
 
@@ -356,7 +360,7 @@ def test_text_labels_beside_scores_of_other_libraries(backend: Backend) -> None:
     y, s = samples()
     scores = backend.asarray(s.astype(np.float32))
     labels = np.array(["ok", "fraud"])[y].tolist()
-    for door in ("roc_auc", "threshold_confusion_matrix", "thresholds=", "brier_score"):
+    for door in ("ranking.roc_auc", "ranking.confusion_matrix", "thresholds=", "probabilities.brier_score"):
         want = DOORS[door](y, s.astype(np.float32))
         np.testing.assert_allclose(backend.numpy(DOORS[door](labels, scores, positive="fraud")), want, rtol=1e-5)
 

@@ -432,26 +432,31 @@ def _of_pycm(name: str, average: str) -> Metric:
 
 #: Functions of class scores, which no confusion matrix holds, and the names that other libraries have for them.
 OF_SCORES = {
-    "roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
-    "roc_curve(y_true, y_score)": ("roc_curve",),
-    "partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
-    "average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
-    "precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
-    "precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
-    "recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
-    "recall_at_specificity(y_true, y_score, specificity)": ("recall_at_specificity", "sensitivity_at_specificity"),
-    "log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
-    "binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
-    "brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
-    "expected_calibration_error(y_true, y_prob)": ("ece", "expected_calibration_error", "calibration_error"),
-    "expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
-    "reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
-    "top_k_accuracy(y_true, y_score, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
-    "top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
-    "threshold_confusion_matrix(y_true, y_score, thresholds)": (
-        *("threshold_confusion_matrix", "confusion_matrix_at_thresholds"),
+    "ranking.roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
+    "ranking.roc_curve(y_true, y_score)": ("roc_curve",),
+    "ranking.partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
+    "ranking.average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
+    "ranking.precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
+    "ranking.precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
+    "ranking.recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
+    "ranking.recall_at_specificity(y_true, y_score, specificity)": (
+        "recall_at_specificity",
+        "sensitivity_at_specificity",
     ),
-    "threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
+    "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
+    "probabilities.binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
+    "probabilities.brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
+    "probabilities.expected_calibration_error(y_true, y_prob)": (
+        "ece",
+        "expected_calibration_error",
+        "calibration_error",
+    ),
+    "probabilities.expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
+    "probabilities.reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
+    "ranking.top_k_accuracy(y_true, y_score, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
+    "ranking.top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
+    "ranking.confusion_matrix(y_true, y_score, thresholds)": ("confusion_matrix_at_thresholds",),
+    "ranking.threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
 }
 _OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
 
