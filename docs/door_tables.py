@@ -37,7 +37,6 @@ DOORS = {
     MATRICES: (
         *("score", "recall", "mcc", "interval", "compare", "compare_paired", "stats.samples_needed", "score_blocks"),
         *(
-            "metrics.expected_cost",
             "fairness.demographic_parity",
             "fairness.equal_opportunity",
             "fairness.equalized_odds",
@@ -133,7 +132,7 @@ SURE = ("ranking.interval", "ranking.compare", "ranking.decision_curve", "probab
 REASONS = {
     "positive": {
         "no class is special in the whole matrix": (
-            *("mcc", "metrics.expected_cost", "plot.confusion_matrix"),
+            *("mcc", "plot.confusion_matrix"),
             *(door for door in COUNTING if door not in (*SEVERAL_LABELS, "ranking.confusion_matrix")),
         ),
         "each label is positive by construction": SEVERAL_LABELS,
@@ -156,7 +155,6 @@ REASONS = {
                 *MEASURES,
                 "score_blocks",
                 "score_labels",
-                "metrics.expected_cost",
                 "fairness.demographic_parity",
             ),
             *(

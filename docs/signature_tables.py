@@ -114,7 +114,7 @@ def listing():
         ]
         parts.append(f"## {title}\n\n```text\n" + "\n".join(lines) + "\n```")
     measures = [
-        wrapped(f"matrics.{name}{spelt(inspect.signature(METRICS[name]))}")
+        wrapped(f"{METRICS[name].place}{spelt(inspect.signature(METRICS[name]))}")
         for name in sorted(set(matrics.metrics.__all__) & METRICS.keys())
     ]
     parts.append("## Measures\n\n```text\n" + "\n".join(measures) + "\n```")

@@ -98,7 +98,7 @@ def test_record(name: str) -> None:
     assert next(iter(inspect.signature(metric).parameters)) == "cm"
     for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in metric.__doc__
-    assert f"matrics.{name}(" in metric.__doc__.partition("Examples")[2]
+    assert f"{metric.place}(" in metric.__doc__.partition("Examples")[2]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import matrics
-from matrics._catalogue.record import METRICS
+from matrics._catalogue.record import CORE, METRICS
 
 SOURCE = Path(matrics.__file__).parent
 FILES = {
@@ -20,7 +20,14 @@ FILES = {
     for path in SOURCE.rglob("*.py")
 }
 # Names of the package itself, and of folders whose data files or entry points are looked up by name.
-RESOURCES = {"matrics", "matrics.metrics", "matrics._catalogue", "matrics._reporting", "matrics._study.sources"}
+RESOURCES = {
+    "matrics",
+    "matrics._metrics",
+    "matrics.metrics",
+    "matrics._catalogue",
+    "matrics._reporting",
+    "matrics._study.sources",
+}
 LIBRARIES = {"numpy", "torch", "jax", "array_api_compat"}
 # What says in formulas what is to be computed, and not where.
 PLAIN = {*(f"matrics._engine.{name}" for name in ("safety", "wide", "margins", "table")), "matrics._catalogue.averages"}
@@ -40,26 +47,29 @@ def imported(name: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} imports by dots"
-            for alias in node.names:
+            for alias in node.names if name != "matrics" or node.module != "matrics" else ():  # its own modules
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner in FILES else str(node.module)
 
 
+# Modules that only hand on names.
+PUBLIC = {*matrics._MODULES, *matrics._ADAPTERS} - {"testing", "typing"}
+
 # From below, as the table in CONTRIBUTING.md has them. A file imports from its own folder and from lower floors only.
 LAYERS = [
-    ("process", "quoting", "rounding", "typing"),
-    ("arrays",),
-    ("engine",),
-    ("stacks", "catalogue"),
-    ("counting", "metrics"),
-    ("scoring",),
-    ("states", "uncertainty"),
-    ("tables", "judged", "raters", "folds", "study", "multilabel", "ranking"),
-    ("plot", "files"),
-    ("reporting",),
-    ("gates",),
-    ("integrations", "testing"),
-    ("cli",),
+    ("_extras", "_process", "_quoting", "_rounding", "typing"),
+    ("_arrays",),
+    ("_engine",),
+    ("_stacks", "_catalogue"),
+    ("_counting", "_metrics"),
+    ("_scoring",),
+    ("_states", "_uncertainty"),
+    ("_tables", "_judged", "_raters", "_folds", "_study", "_multilabel", "_ranking"),
+    ("_plot", "_files"),
+    ("_reporting",),
+    ("_gates",),
+    ("_integrations", "testing"),
+    ("_cli",),
     ("__main__",),
 ]
 
@@ -70,6 +80,8 @@ def folder(name: str) -> str:
 
 def layer(name: str) -> float:
     """The floor of a file. The package itself lies between the library and the doors, as it has all public names."""
+    if folder(name) in PUBLIC:  # above all but the command line; metrics, which the package takes its own names from
+        return len(LAYERS) - (5.5 if folder(name) == "metrics" else 2.5)
     found = [place for place, names in enumerate(LAYERS) if folder(name) in names]
     return found[0] if found else len(LAYERS) - 3.5 if name == "matrics" else -1
 
@@ -90,10 +102,10 @@ def test_type_checkers_read_what_is_imported_later() -> None:
         for node in ast.parse(FILES["matrics"].read_text()).body
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     )
-    written = {node.module: tuple(alias.name for alias in node.names) for node in block.body}
-    assert written.pop("matrics") == ("plot", "raters", "study")
-    assert written == matrics._LATER
-    assert matrics._WHERE.keys() <= set(matrics.__all__)
+    written = {alias.name: str(node.module) for node in block.body for alias in node.names}
+    assert {name for name, module in written.items() if module == "matrics"} == set(MODULES)
+    assert {name: module for name, module in written.items() if module != "matrics"} == matrics._LATER
+    assert set(written) <= set(matrics.__all__)
 
 
 def test_the_guide_has_the_layers() -> None:
@@ -104,7 +116,7 @@ def test_the_guide_has_the_layers() -> None:
     assert [row for row in named if row in LAYERS] == LAYERS
 
 
-@pytest.mark.parametrize("name", sorted(PLAIN | {name for name in FILES if name.startswith("matrics.metrics.")}))
+@pytest.mark.parametrize("name", sorted(PLAIN | {name for name in FILES if name.startswith("matrics._metrics.")}))
 def test_formulas_do_not_know_where_they_run(name: str) -> None:
     """No library of arrays, no road and no backend is named where a formula stands."""
     used = set(imported(name))
@@ -123,7 +135,7 @@ def test_formulas_do_not_know_where_they_run(name: str) -> None:
 def test_a_measure_is_public_by_one_line() -> None:
     """That in the list of its file, which says nothing else but what belongs to it."""
     listed = {}
-    for found in pkgutil.walk_packages([str(SOURCE / "metrics")], "matrics.metrics."):
+    for found in pkgutil.walk_packages([str(SOURCE / "_metrics")], "matrics._metrics."):
         if not found.ispkg:
             names = importlib.import_module(found.name).__all__
             assert names == sorted(names), found.name
@@ -133,9 +145,58 @@ def test_a_measure_is_public_by_one_line() -> None:
     assert all(listed[name].split(".")[2] == record.family for name, record in complete.items())
     others = {"GershgorinBounds", "cost", "eigenvalues", "gershgorin_bounds"}
     assert set(listed) - set(complete) == others & set(listed)
-    assert set(listed) <= set(matrics.__all__)
-    assert len(matrics.__all__) == len(set(matrics.__all__))
-    assert all(hasattr(matrics, name) for name in matrics.__all__)
+    assert set(listed) - (others - {"cost"}) == set(matrics.metrics.__all__)
+
+
+MODULES = [*matrics._MODULES, *matrics._ADAPTERS]
+
+
+def test_the_package_lists_the_public_names() -> None:
+    assert len(dir(matrics)) <= 70
+    assert set(MODULES) <= set(dir(matrics))
+    assert {path.stem for path in SOURCE.glob("[a-z]*.py")} == set(MODULES)
+    assert not [folder.name for folder in SOURCE.iterdir() if folder.is_dir() and not folder.name.startswith("_")]
+    assert all(hasattr(matrics, name) for name in matrics.__all__ if name not in MODULES)
+
+
+def test_every_public_name_has_one_place() -> None:
+    """The nine measures of the group ``core`` are in the package and, as all measures, in ``metrics``."""
+    places: dict[int, list[str]] = {}
+    known = {name: getattr(matrics, name) for name in matrics.__all__ if name not in MODULES}
+    for module in matrics._MODULES:
+        public = getattr(matrics, module)
+        assert public.__doc__
+        assert len(set(public.__all__)) == len(public.__all__)
+        known |= {f"{module}.{name}": getattr(public, name) for name in public.__all__}
+    for name, value in known.items():
+        places.setdefault(id(value), []).append(name)
+    twice = {tuple(names) for names in places.values() if len(names) > 1}
+    assert twice == {(name, f"metrics.{name}") for name in CORE}
+
+
+@pytest.mark.parametrize("name", [*MODULES, "__main__"])
+def test_public_modules_only_hand_on_names(name: str) -> None:
+    """All but ``testing`` and ``typing``, which are files of their own."""
+    if name in {"testing", "typing", "__main__"}:
+        return
+    tree = ast.parse(FILES[f"matrics.{name}"].read_text("utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("roc_auc", r"; it is matrics\.ranking\.roc_auc$"),
+        ("jaccard", r"; it is matrics\.metrics\.jaccard$"),
+        ("Reliability", r"; it is matrics\.results\.Reliability$"),
+        ("eigenvalues", r"; it is matrics\.study\.eigenvalues$"),
+        ("confusion_matix", r"; did you mean matrics\.confusion_matrix\?$"),
+        ("roc_acu", r"; did you mean matrics\.ranking\.roc_auc\?$"),
+    ],
+)
+def test_a_name_that_is_elsewhere_says_where(name: str, message: str) -> None:
+    with pytest.raises(AttributeError, match=message):
+        getattr(matrics, name)
 
 
 def test_files_of_text_are_text() -> None:

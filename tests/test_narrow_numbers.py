@@ -117,8 +117,8 @@ def of_weights() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
         ),
         "MultilabelState": lambda w: matrics.MultilabelState.zeros(3, dtype=WIDE).update(TAGS, FOUND, sample_weight=w),
     }
-    of_scores = ["roc_auc", "average_precision", "roc_curve", "precision_recall_curve", "log_loss", "brier_score"]
-    for name in (*of_scores, "brier_decomposition", "reliability_curve", "expected_calibration_error"):
+    areas = ["roc_auc", "average_precision", "roc_curve", "precision_recall_curve", "log_loss", "brier_score"]
+    for name in (*areas, "brier_decomposition", "reliability_curve", "expected_calibration_error"):
         calls[name] = lambda w, name=name: of_scores(name)(TWO, SCORES, sample_weight=w)
     for name, call in calls.items():
         yield name, WEIGHTS, call

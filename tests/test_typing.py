@@ -21,7 +21,7 @@ from matrics._catalogue.record import METRICS
 
 SOURCE = Path(matrics.__file__).parents[1]
 TOOL = SOURCE.parent / "tools/stubs.py"
-STUB = SOURCE / "matrics/metrics/__init__.pyi"
+STUB = SOURCE / "matrics/metrics.pyi"
 
 
 def test_the_stub_is_what_the_records_say() -> None:

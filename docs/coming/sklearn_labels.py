@@ -1,6 +1,7 @@
 """Functions of scikit-learn that take labels, with the calls here that give the same numbers."""
 
 from coming.run import Row, Topic
+from matrics import get_metric
 
 ZERO = "0/0 is 0 there, NaN here"
 ONLY_SEEN = "there classes are those that occur"
@@ -89,8 +90,8 @@ WHOLE = [
 
 def _averages(name, measure, option="", *, undefined=()):
     """The rows that precision, recall, F and Jaccard have in common; for which averages a class may be undefined."""
-    call, here = f"{name}(y_true, y_pred{option}", f"matrics.{measure}(cm{option}"
-    seen = f"matrics.{measure}(cm_seen{option}"
+    call, here = f"{name}(y_true, y_pred{option}", f"{get_metric(measure).place}(cm{option}"
+    seen = f"{get_metric(measure).place}(cm_seen{option}"
     return [
         Row(
             f"{call})",
@@ -122,7 +123,7 @@ AVERAGES = [
 
 OPTIONS = [
     *(
-        Row(f'{name}(y_true, y_pred, average="macro", zero_division=np.nan)', f"matrics.{measure}(cm)")
+        Row(f'{name}(y_true, y_pred, average="macro", zero_division=np.nan)', f"{get_metric(measure).place}(cm)")
         for name, measure in (("precision_score", "precision"), ("recall_score", "recall"), ("f1_score", "f1"))
     ),
     Row(

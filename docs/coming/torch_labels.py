@@ -1,6 +1,7 @@
 """Functions of torchmetrics that take labels, with the calls here that give the same numbers."""
 
 from coming.run import Row, Topic
+from matrics import get_metric
 
 ZERO = "0/0 is 0 there, NaN here"
 LEFT_OUT = "a class that is 0/0 counts as 0 there, and is left out here"
@@ -29,7 +30,7 @@ FAMILY = [
 
 def _here(measure, option, average):
     given = {"macro": "", "none": ", average='class'"}.get(average, f', average="{average}"')
-    return f"matrics.{measure}(cm{option}{given})"
+    return f"{get_metric(measure).place}(cm{option}{given})"
 
 
 def _theirs(here, average):
@@ -79,8 +80,8 @@ BINARY = [
     *(
         Row(
             call,
-            f"matrics.{name}({GROUPED}).ratio",
-            f"matrics.{name}({GROUPED}).ratio.nan_to_num()",
+            f"matrics.fairness.{name}({GROUPED}).ratio",
+            f"matrics.fairness.{name}({GROUPED}).ratio.nan_to_num()",
             "0 there if there is nothing to compare, NaN here",
         )
         for name, call in {

@@ -187,8 +187,8 @@ CLASSES = [
     *(
         Row(
             f"multiclass_{there}(preds, target, num_classes=3, {limit}=0.6)[0]",
-            f"matrics.{here}(target, preds, 0.6, average='class')",
-            f"matrics.{here}(target, preds, 0.6, average='class', zero_division=0)",
+            f"matrics.ranking.{here}(target, preds, 0.6, average='class')",
+            f"matrics.ranking.{here}(target, preds, 0.6, average='class', zero_division=0)",
             ABSENT,
         )
         for there, limit, here in (
@@ -231,8 +231,8 @@ WRAPPERS = [
     *(
         Row(
             f"{there}(preds, target, {BINARY_TASK}, {limit}=0.6)[0]",
-            f"matrics.{here}(target, preds, 0.6)",
-            f"matrics.{here}(target, preds, 0.6, zero_division=0)",
+            f"matrics.ranking.{here}(target, preds, 0.6)",
+            f"matrics.ranking.{here}(target, preds, 0.6, zero_division=0)",
             ONE_CLASS,
             kind="scores",
         )

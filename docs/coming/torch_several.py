@@ -36,8 +36,8 @@ def _area(name, function, average):
     """Areas of each label are those of a batch: the labels' scores with their axes swapped."""
     there = f"multilabel_{name}(scores, target, num_labels=3"
     if average == "micro":
-        return Row(f'{there}, average="micro")', f"matrics.{function}(target.flatten(), scores.flatten())")
-    here = f"matrics.{function}(target.T, scores.T"
+        return Row(f'{there}, average="micro")', f"matrics.ranking.{function}(target.flatten(), scores.flatten())")
+    here = f"matrics.ranking.{function}(target.T, scores.T"
     mean = "" if average == "none" else ".nanmean()"
     zero = f"{here}, zero_division=0)" + ("" if average == "none" else ".mean()")
     given = "" if average == "macro" else ', average="none"'
@@ -96,8 +96,8 @@ SEVERAL = [
     *(
         Row(
             f"multilabel_{there}(scores, target, num_labels=3, {limit}=0.6)[0]",
-            f"matrics.{here}(target.T, scores.T, 0.6)",
-            f"matrics.{here}(target.T, scores.T, 0.6, zero_division=0)",
+            f"matrics.ranking.{here}(target.T, scores.T, 0.6)",
+            f"matrics.ranking.{here}(target.T, scores.T, 0.6, zero_division=0)",
             ZERO,
         )
         for there, limit, here in (

@@ -242,7 +242,4 @@ def _hint(name: str) -> str:
             f": the measure is not of this library; matrics.score and matrics.get_metric know it as "
             f"{quoted(str(known))}"
         )
-    return (
-        f": the measure is {'matrics' if known.name in __all__ else 'matrics.metrics'}.{known.name}; in matrics.score "
-        f"{quoted(name)} means {quoted(str(known))}"
-    )
+    return f": the measure is {known.place}; in matrics.score {quoted(name)} means {quoted(str(known))}"

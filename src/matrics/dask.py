@@ -3,10 +3,7 @@
 from matrics._extras import requires
 
 with requires("dask", "dask"):
-    from matrics._integrations.dask.counting import confusion_matrix
-    from matrics._integrations.dask.frames import count_frame
-    from matrics._integrations.dask.intervals import interval
-    from matrics._integrations.dask.scoring import score
+    from matrics._integrations.dask import confusion_matrix, count_frame, interval, score
 
 __all__ = [
     "confusion_matrix",

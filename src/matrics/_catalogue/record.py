@@ -34,6 +34,9 @@ Kind = Literal["overall", "per_class"]
 #: that if the true classes are of one size as well.
 Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
+#: The measures that ``score`` computes by default, and that are names of the package itself.
+CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
+
 #: The family of measures that are not of this library.
 OWN = "own"
 
@@ -183,6 +186,13 @@ class Metric:
         return self.family == OWN
 
     @property
+    def place(self) -> str:
+        """The public name in Python: ``matrics.f1``, ``matrics.metrics.jaccard``; of users' own measures the name."""
+        if self.is_own:
+            return self.name
+        return f"matrics.{self.name}" if self.name in CORE else f"matrics.metrics.{self.name}"
+
+    @property
     def is_plain(self) -> bool:
         """Whether no option of it is fixed, and no class chosen."""
         return not (self.fixed or self.average or self.classes or self.called or self.resolved)
@@ -239,10 +249,9 @@ class Metric:
             )
         if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
-            call = self.name if self.is_own else f"matrics.{self.name}"
             raise TypeError(
                 f"{self.name}: expected one confusion matrix or a stack of them, got {got}; for labels, call "
-                f"{call}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+                f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         labels = None if is_compiling() else labels_of_frame(cm)
         if labels is None:

@@ -14,11 +14,8 @@ from matrics._catalogue.functions import place_of
 from matrics._catalogue.options import read_options
 from matrics._catalogue.own import of_packages
 from matrics._catalogue.pycm import PYCM
-from matrics._catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials
+from matrics._catalogue.record import CORE, METRICS, OWN, Chance, Kind, Metric, Trials
 from matrics._quoting import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
-
-#: What ``score`` gives without being asked for more.
-CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
 
 #: Groups that are one file of a family's folder.
 FILE_GROUPS = {

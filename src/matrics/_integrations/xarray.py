@@ -13,7 +13,6 @@ from typing import Any
 import xarray as xr
 
 import matrics
-from matrics import IntervalStatus
 from matrics._arrays import Array, as_arrays
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
@@ -30,6 +29,7 @@ from matrics._integrations.xarray_dimensions import (
 )
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import Method, SchemeOfInterval
+from matrics._uncertainty.results import IntervalStatus
 from matrics.typing import ArrayLike
 
 __all__ = ["MatricsAccessor", "confusion_matrix", "interval", "score"]

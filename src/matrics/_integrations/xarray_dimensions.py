@@ -101,7 +101,7 @@ def library_for(**arrays: xr.DataArray) -> Any:
             )
     if not chunked:
         return matrics
-    from matrics import dask
+    from matrics._integrations import dask
 
     return dask
 

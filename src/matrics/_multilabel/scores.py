@@ -196,7 +196,7 @@ def score(
     check_options(zero_division, invalid, workers)
     chosen = asked(metrics, average)
     samples = enter(y_true, y_pred, sample_weight, ignore_index)
-    scored = partial(score, zero_division=zero_division, invalid=invalid, workers=workers)
+    scored = partial(score_matrices, zero_division=zero_division, invalid=invalid, workers=workers)
     if average == "samples":
         return _over_samples(samples, chosen, scored, zero_division)
     own = samples.own

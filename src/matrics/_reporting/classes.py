@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrics._plot.confusion import most_frequent
+from matrics._plot.confusion import Confusion, most_frequent
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, cells_of, repeats
 from matrics._reporting.limited import Limited
 from matrics._reporting.wording import amount, count, joined, number, percent, short
 from matrics._scoring.score import score
 from matrics._uncertainty.interval import interval
-from matrics.plot import Confusion
 
 __all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]
 

@@ -11,8 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from matrics import plot
 from matrics._catalogue.naming import named
+from matrics._plot.agreement import agreement
+from matrics._plot.calibration import calibration
+from matrics._plot.confusion import confusion_matrix
+from matrics._plot.curve import curve
+from matrics._plot.difference import difference
+from matrics._plot.display import Display
+from matrics._plot.models import models as models_picture
 from matrics._ranking.curves import roc_curve
 from matrics._reporting.dark import in_variables, with_dark_images
 from matrics._reporting.data import Data
@@ -22,7 +28,6 @@ from matrics._reporting.verdicts import ModelVerdict
 from matrics._reporting.wording import capital, distinct, short
 from matrics._uncertainty.joint import joint_confusion_matrix
 from matrics._uncertainty.results import Comparison, Interval, ModelComparison
-from matrics.plot import Display
 from matrics.typing import NumPyArray
 
 __all__ = ["Palette", "Picture", "draw", "on_page"]
@@ -145,7 +150,7 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
     for measure, name in enumerate(chosen):
         verdict = board.verdicts[name]
         key = named(name, verdict.title, board.metrics[name])
-        display = plot.models({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
+        display = models_picture({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
         caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
         pictures.append(_picture(f"forest{measure + 1}", display, caption))
     return pictures
@@ -184,7 +189,7 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
     for place, k in enumerate(found.best):
         # With more classes counts would make it too wide for a row of two; the errors are counted in words.
         text: Any = {"text": "share"} if MOST_COUNTED < len(data.classes) <= MOST_WRITTEN else {}
-        display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0, **text)
+        display = confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0, **text)
         counts = "counts and " if display.text == "both" else ""
         inside = (
             f"; {counts}percentages of the true class are in the cells" if display.text in ("both", "share") else ""
@@ -203,14 +208,14 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
     names = [short(data.models[best]), short(data.models[other])]
     options: dict[str, Any] = {"class_names": _class_names(data), "names": names, "level": manner.level}
     if data.paired is None:
-        display = plot.difference(data.matrices[best], data.matrices[other], **options)
+        display = difference(data.matrices[best], data.matrices[other], **options)
         tested = "by Fisher's exact test"
     else:
         _, first = np.unique(data.paired.samples, return_index=True)
         rows = np.sort(first)
         true, pred = data.paired.true[rows], data.paired.pred[:, rows]
         joint = joint_confusion_matrix(true, pred[best], pred[other], num_classes=len(data.classes))
-        display = plot.difference(joint=joint, **options)
+        display = difference(joint=joint, **options)
         tested = "by McNemar's exact test"
     if not display.beyond_chance.any():
         return []  # in words on the page, as a picture of nothing says no more
@@ -232,7 +237,7 @@ def _agreement(found: Findings) -> list[Picture]:
     caption = (
         "Rank correlations (Spearman) of the measures over these models: 1 if they rank all models in the same order."
     )
-    return [_picture("agreement", plot.agreement(agreed), caption)]
+    return [_picture("agreement", agreement(agreed), caption)]
 
 
 def _curves(data: Data, found: Findings) -> list[Picture]:
@@ -257,8 +262,8 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
         return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
     by_name = dict(zip(names, (values for _, values in sides), strict=True))
     named: dict[str, Any] = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
-    roc = plot.curve(sides[0][0], by_name, **named)
-    precision = plot.curve(sides[0][0], by_name, kind="precision_recall", **named)
+    roc = curve(sides[0][0], by_name, **named)
+    precision = curve(sides[0][0], by_name, kind="precision_recall", **named)
     return [
         _picture("roc", roc, f"ROC curves{some}; the diagonal is what guessing gives."),
         _picture(
@@ -279,7 +284,7 @@ def _sides(data: Data, positive: int) -> list[str]:
 def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
     """ROC curves of outcomes and scores of different samples; no curve if all outcomes are the same."""
     curves = {name: roc_curve(*side) for name, side in sides.items() if 0 < side[0].sum() < len(side[0])}
-    return [_picture("roc", plot.curve(curves), caption)] if curves else []
+    return [_picture("roc", curve(curves), caption)] if curves else []
 
 
 def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
@@ -296,7 +301,7 @@ def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[
             named = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
         else:
             outcome, y_prob = true, values[:, np.argsort(scores.positives)]
-        display = plot.calibration(outcome, y_prob, level=manner.level, **named)
+        display = calibration(outcome, y_prob, level=manner.level, **named)
         caption = f"Calibration of {short(data.models[k])}."
         if not place:
             smooth = "the shaded curve is a smooth fit with its limits, " if display.lines[0].smooth is not None else ""

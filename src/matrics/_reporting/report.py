@@ -16,6 +16,7 @@ import numpy as np
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import frame_of, to_dict
+from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.by_model import are_labels, table_of_models
 from matrics._reporting.calls import call_of
@@ -32,7 +33,6 @@ from matrics._reporting.wording import number, short
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
 from matrics._uncertainty.options import check_level
-from matrics.plot import Display
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from matrics import plot
 from matrics._arrays import Array
+from matrics._plot.confusion import confusion_matrix
 
 
 def pixels_of_matrix(cm: Any, class_names: Sequence[str] | None) -> Array:
     """The picture of a confusion matrix: bytes (height, width, 3)."""
-    return pixels(plot.confusion_matrix(cm, class_names=class_names).figure_)
+    return pixels(confusion_matrix(cm, class_names=class_names).figure_)
 
 
 def pixels(figure: Any) -> Array:
