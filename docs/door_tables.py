@@ -112,7 +112,7 @@ COUNTING = ("confusion_matrix", "soft_confusion_matrix", "stats.joint_confusion_
 COUNTING += ("frames.count", "dask.confusion_matrix", "dask.count_frame")
 COUNTING += ("xarray.confusion_matrix", "ranking.confusion_matrix", "matrics count")
 SEVERAL_LABELS = ("multilabel.confusion_matrix", "multilabel.score", "multilabel.subset_accuracy", "MultilabelState")
-IN_TRAINING = tuple(door for door in DOORS[TRAINING] if door.startswith("integrations"))
+IN_TRAINING = tuple(door for door in DOORS[TRAINING] if "." in door)
 PICTURES = ("plot.confusion_matrix", "plot.curve", "plot.calibration")
 COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "))
 
@@ -198,7 +198,6 @@ REASONS = {
     },
     "class names": {
         "score has it": MEASURES,
-        "one value a matrix": ("metrics.expected_cost",),
         "probabilities have no labels, but an order": ("soft_confusion_matrix",),
         "two classes, one of them named by positive=": tuple(
             door for door in DOORS[SCORES] if not door.startswith("top_k")
@@ -257,7 +256,7 @@ def takes(door):
         return {name for name, one in inspect.signature(found).parameters.items() if one.annotation != "None"}
     methods = [getattr(found, method, None) for method in ("zeros", "update", "score")]
     whole = [inspect.signature(method) for method in methods if method is not None]
-    if path.startswith("matrics._integrations"):
+    if inspect.isclass(found) and found.__module__.startswith("matrics._integrations"):
         whole.append(without_first(found.__init__))
     return {name for signature in whole for name in signature.parameters}
 

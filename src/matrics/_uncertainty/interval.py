@@ -152,8 +152,7 @@ def interval(
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
       scale that keeps them within the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
     - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.simulate.resample`; ``"bca"`` corrects them
-    for bias
-      and acceleration, with the exact jackknife of at most n² distinct samples.
+      for bias and acceleration, with the exact jackknife of at most n² distinct samples.
     - ``"posterior"`` takes quantiles of the posterior distribution with a Dirichlet prior, over all cells, or over each
       row with ``scheme="rows"``.
     - ``"wilson"``, ``"agresti_coull"``, ``"clopper_pearson"`` and ``"jeffreys"`` are for proportions only. Clopper and
