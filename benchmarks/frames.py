@@ -54,9 +54,9 @@ def counted_frames() -> dict[str, float]:
     np.testing.assert_array_equal(counts, matrics.frames.count(of_polars, by="site").matrix)
     calls = {
         "pandas, groupby.size": lambda: of_pandas.groupby(by).size(),
-        "pandas, count_frame": lambda: matrics.frames.count(of_pandas, by="site"),
+        "pandas": lambda: matrics.frames.count(of_pandas, by="site"),
         "Polars, group_by.len": lambda: of_polars.group_by(by).len(),
-        "Polars, count_frame": lambda: matrics.frames.count(of_polars, by="site"),
+        "Polars": lambda: matrics.frames.count(of_polars, by="site"),
     }
     return dict(zip(calls, best(*calls.values(), runs=5), strict=True))
 

@@ -58,10 +58,10 @@ def compare(y_true: np.ndarray, y_pred: np.ndarray) -> None:
         )
         np.testing.assert_allclose(by_matrics(*one, average), by_scikit_learn(*one, average), rtol=1e-9)
         theirs *= batch / len(pairs)
-        row(f"multilabel_score, five measures, {average}", ours, read)
+        row(f"multilabel.score, five measures, {average}", ours, read)
         row(f"scikit-learn, the same{' (loop)' if batch > 1 else ''}: {theirs / ours:.0f} times ours", theirs, read)
     calls = {
-        "multilabel_confusion_matrix": lambda: matrics.multilabel.confusion_matrix(y_true, y_pred),
+        "multilabel.confusion_matrix": lambda: matrics.multilabel.confusion_matrix(y_true, y_pred),
         "subset_accuracy": lambda: matrics.multilabel.subset_accuracy(y_true, y_pred),
     }
     for name, seconds in zip(calls, best(*calls.values(), runs=3), strict=True):

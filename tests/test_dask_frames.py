@@ -195,7 +195,7 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
         on_dask.count_frame(frame, sample_weight="site").compute()
     with pytest.raises(ValueError, match=r"by: expected different columns, got \['site', 'site'\]"):
         on_dask.count_frame(frame, by=["site", "site"])
-    with pytest.raises(TypeError, match=r"a DataFrame of dask, which matrics\.integrations\.dask\.count_frame counts"):
+    with pytest.raises(TypeError, match=r"a DataFrame of dask, which matrics\.dask\.count_frame counts"):
         matrics.frames.count(frame)
     with pytest.raises(TypeError, match="got both"):
         on_dask.count_frame(frame, labels=WORDS, num_classes=3)

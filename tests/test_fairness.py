@@ -173,7 +173,7 @@ def test_undefined_groups_may_count(function: Any) -> None:
 @pytest.mark.parametrize(
     ("cm", "options", "message"),
     [
-        (np.ones((2, 3, 3)), {}, r"expected two classes, .* got shape \(2, 3, 3\); .*matrics\.one_vs_rest"),
+        (np.ones((2, 3, 3)), {}, r"expected two classes, .* got shape \(2, 3, 3\); .*matrics\.transform\.one_vs_rest"),
         (np.ones((2, 2)), {}, r"expected a confusion matrix for each group, .* got shape \(2, 2\)"),
         (np.ones((4, 0, 2, 2)), {}, r"for each group, .* got shape \(4, 0, 2, 2\)"),
         (np.ones((2, 2, 2)), {"positive": 2}, "^positive: expected the index of a class, from 0 to 1"),

@@ -63,10 +63,10 @@ OF_SCORE = {
 }
 #: These names, and those of other libraries.
 NAMES = {
-    name: call.partition("(")[0]
+    name: function
     for call, names in OF_SCORES.items()
+    if (function := call.partition("(")[0].rpartition(".")[2]) in OF_SCORE and "norm" not in call
     for name in names
-    if call.partition("(")[0] in OF_SCORE and "norm" not in call
 }
 # Options of the functions that the scorer sets itself.
 SET_HERE = {"average", "positive", "sample_weight", "ignore_index", "zero_division", "workers", "logits", "class_axis"}
