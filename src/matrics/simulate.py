@@ -1,8 +1,7 @@
 """Random confusion matrices: with given class sizes, with known errors, and resampled from counts.
 
->>> import matrics, numpy
->>> rng = numpy.random.default_rng(0)
->>> matrics.simulate.random_matrices(3, 100, 5, rng=rng).shape
+>>> import matrics
+>>> matrics.simulate.random_matrices(5, 3, rng=0).shape
 (5, 3, 3)
 """
 

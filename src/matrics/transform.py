@@ -1,7 +1,7 @@
 """Stacks of confusion matrices in, stacks out: normalized, with merged classes, at another prevalence.
 
 >>> import matrics
->>> matrics.transform.normalize([[45, 5], [10, 40]], "true")
+>>> matrics.transform.normalize([[45, 5], [10, 40]], over="true")
 array([[0.9, 0.1],
        [0.2, 0.8]])
 """
