@@ -39,11 +39,6 @@ def check_scores(state: Any) -> None:
         np.testing.assert_allclose(found, WANTED_SCORES.roc_auc(), rtol=1e-5)
 
 
-def varying(state: Any) -> Any:
-    """One for each device; JAX 0.7 has an older name for it."""
-    return jax.lax.pcast(state, "data", to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(state, "data")
-
-
 def run(kind: Any) -> None:
     mesh = jax.make_mesh((8,), ("data",), axis_types=(kind,))
     with jax.set_mesh(mesh):
@@ -64,11 +59,20 @@ def run(kind: Any) -> None:
         @jax.jit
         @partial(jax.shard_map, in_specs=(PartitionSpec(), SPREAD, SPREAD), out_specs=PartitionSpec())
         def epoch(state: Any, y_true: Any, logits: Any) -> Any:
-            own = varying(ConfusionState.zeros(3, like=y_true))
+            own = ConfusionState.zeros(3, like=y_true)  # which differs between the devices, as y_true does
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, logits))
             return state + jax.lax.psum(own, "data")
 
         check(epoch(epoch(empty, y_true, logits), y_true, logits), times=2)
+
+        # In one call, also in a scan.
+        @jax.jit
+        @partial(jax.shard_map, in_specs=(PartitionSpec(), SPREAD, SPREAD), out_specs=PartitionSpec())
+        def added(state: Any, y_true: Any, logits: Any) -> Any:
+            step = partial(ConfusionState.update, axis_name="data")
+            return jax.lax.scan(lambda state, batch: (step(state, *batch), None), state, (y_true, logits))[0]
+
+        check(added(added(empty, y_true, logits), y_true, logits), times=2)
 
         # A model each: the states themselves are spread.
         models = ConfusionState.zeros(3, batch_shape=(8,), like=y_true)
@@ -85,7 +89,7 @@ def run(kind: Any) -> None:
         @jax.jit
         @partial(jax.shard_map, in_specs=(SPREAD, SPREAD), out_specs=PartitionSpec())
         def add_scores(y_true: Any, scores: Any) -> Any:
-            own = varying(ScoreState.zeros(bits=6, thresholds=[0.25, 0.5], like=y_true))
+            own = ScoreState.zeros(bits=6, thresholds=[0.25, 0.5], like=y_true)
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, scores))
             return jax.lax.psum(own, "data")
 

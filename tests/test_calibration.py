@@ -279,6 +279,7 @@ def test_undefined() -> None:
     assert np.isnan(matrics.probabilities.brier_decomposition(*none).score)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_nan_spoils_its_own_batch_element() -> None:
     y_true, y_prob = [0, 1], [[0.5, 0.25], [np.nan, 0.25]]
     for function in (

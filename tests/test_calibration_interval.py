@@ -105,6 +105,7 @@ def test_what_cannot_be_said_is_undefined(y_true: list[int], y_prob: list[float]
     assert all(np.isnan(found[name].low) for name in undefined)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_bad_input() -> None:
     y_true, y_prob = calibrated(40, 1.0, 2)
     y_prob[0, 3] = math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import math
 import pickle
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import matrics
 
 torch = pytest.importorskip("torch")
 WRONG = {"negative": -3.0, "fractional": 2.5, "not a number": math.nan, "infinite": math.inf, "too large": 1e19}
@@ -87,6 +90,148 @@ def test_what_no_check_sees_is_nan(library: str) -> None:
         metric._update_count = 1  # or it would warn of nothing counted
     values = pickle.loads(pickle.dumps(metric)).log_dict()
     assert np.isnan(list(values.values())).all()
+
+
+def scores(library: str, **options: Any) -> Any:
+    """A metric of scores that has counted some."""
+    pytest.importorskip(library)
+    metric = importlib.import_module(f"matrics.{library}").ScoreMetric(
+        3, "ece, roc_auc, brier_score, top_k_accuracy(k=2)", bits=4, **options
+    )
+    batch = torch.tensor([0, 2, 1, 1]), torch.tensor([[7, 2, 1], [1, 4, 5], [2, 5, 3], [6, 3, 1]]) / 10
+    metric.update(*(batch[::-1] if library == "torchmetrics" else batch))
+    return metric
+
+
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+@pytest.mark.parametrize(
+    ("name", "column", "wrong"),
+    [
+        *(("calibration", 2, wrong) for wrong in (math.nan, -1e6, 1e9)),
+        ("calibration", 0, -1),
+        ("calibration", 1, 9),
+        *(("sums", column, wrong) for column in (0, 2, 3) for wrong in (-1e6, math.inf, 1e9)),
+        ("sums", 3, math.nan),
+        ("rounded", None, -1),
+        ("dropped", None, 2**63 - 1),
+    ],
+)
+def test_sums_that_no_samples_have(library: str, name: str, column: int | None, wrong: float) -> None:
+    """NaN among distances was a calibration error of 0, and -1,000,000 one of 250,000."""
+    metric = scores(library)
+    state = dict(metric.state_dict())
+    key = next(k for k in state if k.removeprefix("score_").startswith(name))
+    loaded = state[key].clone()
+    cell = loaded.view(-1) if column is None else loaded[..., column].reshape(-1)
+    place = int(cell.argmax())
+    if column is None:
+        cell[place] = wrong
+        cell[-1] = wrong
+    else:
+        view = loaded[..., column]
+        view[tuple(int(i) for i in (view == view.max()).nonzero()[0])] = wrong
+    if name == "sums" and column == 0 and wrong == 1e9:  # there may be so many
+        metric.load_state_dict(state | {key: loaded})
+        return
+    before = metric.log_dict()
+    with pytest.raises(ValueError, match=rf"^checkpoint: expected .* '{key}'; .*strict=False"):
+        metric.load_state_dict(state | {key: loaded})
+    assert metric.log_dict() == before
+
+
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+def test_numbers_that_are_no_counts(library: str) -> None:
+    """Complex counts, and so many that their sum has no 64-bit integer; unsigned ones are counts."""
+    metric, state, key = saved(library, "ConfusionMetric")
+    with pytest.raises(ValueError, match=rf"expected real numbers in '{key}', got dtype torch\.complex64"):
+        metric.load_state_dict({key: state[key].to(torch.complex64)})
+    with pytest.raises(ValueError, match=rf"whole counts whose sum is below 9\.22e\+18, got .* in '{key}'"):
+        metric.load_state_dict({key: torch.full_like(state[key], 2**62)})
+    unsigned = (state[key] + 3).to(torch.uint64)
+    metric.load_state_dict({key: unsigned})
+    assert metric.matrix[1, 2] in (3, 6)  # with the counts before a sync
+    unsigned = torch.from_numpy(np.full(state[key].shape, 2**64 - 1, np.uint64))
+    with pytest.raises(ValueError, match=r"whole counts of at least 0, got 1\.8446744073709552e"):
+        metric.load_state_dict({key: unsigned})
+    metric, state, key = saved(library, "ConfusionMetric", torch.float64)
+    with pytest.raises(ValueError, match=r"finite counts whose sum is below 1\.8e\+308, got inf"):
+        metric.load_state_dict({key: torch.full_like(state[key], 1e308)})
+
+
+def test_states_of_a_checkpoint() -> None:
+    """The edges are divided by their number."""
+    metric = scores("torchmetrics")
+    state = dict(metric.state_dict())
+    with pytest.raises(ValueError, match="number of states of at least 1 in 'score_states', got 0"):
+        metric.load_state_dict(state | {"score_states": torch.tensor(0)})
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    "options", [{}, {"num_bins": 1000}, {"from_logits": True}, {"decay": 0.9, "dtype": torch.float32}]
+)
+def test_what_was_counted_is_loaded(library: str, dtype: Any, options: dict[str, Any]) -> None:
+    """Of any precision, of weights, and of scores that are no probabilities, whose losses are NaN."""
+    metric, other = scores(library, **options), scores(library, **options)
+    generator = torch.Generator().manual_seed(12)
+    for scale in (1, 3):
+        labels = torch.randint(0, 3, (400,), generator=generator)
+        values = (scale * torch.rand(400, 3, generator=generator)).to(dtype)
+        weights = {"sample_weight": torch.rand(400, generator=generator)} if "dtype" in options else {}
+        metric.update(*((values, labels) if library == "torchmetrics" else (labels, values)), **weights)
+        other.load_state_dict(metric.state_dict())
+        for own, leaf in zip(other.state, metric.state, strict=True):
+            np.testing.assert_array_equal(own.numpy(), leaf.numpy())
+
+
+@pytest.mark.exhaustive(library=["flax"], kind=["ConfusionMetric", "MultilabelMetric"])
+@pytest.mark.parametrize("library", ["torch", "torchmetrics", "flax"])
+@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
+def test_a_copy_counts_alone(library: str, kind: str) -> None:
+    """The copy of the copy module, too, has counts of its own."""
+    pytest.importorskip(library)
+    make = getattr(importlib.import_module(f"matrics.{library}"), kind)
+    metric = make(3, "roc_auc" if kind == "ScoreMetric" else "f1")
+    other = copy.copy(metric)
+    before = [np.asarray(leaf).copy() for leaf in other.state]
+    labels = torch.tensor([0, 2, 1]) if kind != "MultilabelMetric" else torch.eye(3, dtype=torch.int64)
+    values = torch.eye(3)[[0, 2, 2]]
+    if library == "flax":
+        metric.update(np.asarray(labels), np.asarray(values))
+    else:
+        metric.update(*((values, labels) if library == "torchmetrics" else (labels, values)))
+    assert type(other) is type(metric)
+    for own, leaf in zip(other.state, before, strict=True):
+        np.testing.assert_array_equal(np.asarray(own), leaf)
+    changed = [not np.array_equal(np.asarray(own), leaf) for own, leaf in zip(metric.state, before, strict=True)]
+    assert any(changed)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -1e6, 1e9])
+def test_states_that_are_made_of_arrays(wrong: float) -> None:
+    """Nothing checks them, and what is read from sums that no samples have is NaN: never a number."""
+    state = matrics.ScoreState.zeros(num_classes=3, bits=0, losses=True, top_k=2)
+    state = state.update([0, 2, 1], np.asarray([[0.7, 0.2, 0.1], [0.1, 0.4, 0.5], [0.2, 0.5, 0.3]]))
+    calibration, sums = state.calibration.copy(), state.sums.copy()
+    calibration[..., 8, 2] = wrong
+    sums[1, 1:] = wrong
+    made = state._replace(calibration=calibration, sums=sums)
+    assert not np.isnan(state.expected_calibration_error())
+    assert np.isnan(made.expected_calibration_error())
+    assert np.isnan([made.brier_score(), *made.top_k_accuracy()]).all()
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -1e6, 1e9])
+def test_variables_of_flax(wrong: float) -> None:
+    """Flax sets variables without a call, so these are NaN as well, and not the number for undefined."""
+    pytest.importorskip("flax")
+    metric = importlib.import_module("matrics.flax").ScoreMetric(metrics="ece")
+    metric.update(np.asarray([0, 1]), np.asarray([0.2, 0.9]))
+    assert metric.log_dict()["ece"] == pytest.approx(0.15)
+    metric.calibration[...] = metric.calibration[...].at[0, 4, 2].set(wrong)
+    assert np.isnan(metric.log_dict()["ece"])
 
 
 @pytest.mark.sampled(2)

@@ -122,6 +122,7 @@ def test_classes_come_last() -> None:
     np.testing.assert_allclose(mean.intervals.estimate, found.intervals.estimate.mean(-1), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_equal_and_missing_models() -> None:
     y_true, y_prob = models(60)
     scores = np.stack([y_prob[0], y_prob[0] ** 2, np.full(60, math.nan), y_prob[1]])

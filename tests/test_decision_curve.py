@@ -103,6 +103,7 @@ def test_models_have_names(backend: Any) -> None:
     np.testing.assert_array_equal(named.net_benefit.low, again.net_benefit.low)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_bad_samples_stay_alone() -> None:
     y_true, y_prob = RANDOM.integers(0, 2, 30), RANDOM.random((3, 30))
     y_prob[1, 0] = math.nan

@@ -47,6 +47,50 @@ def test_scan_over_batches_in_donated_buffers(jax_backend: Any) -> None:
         np.testing.assert_allclose(value, wanted[name], rtol=1e-6)
 
 
+def states_of(like: Any) -> dict[str, tuple[Any, Any, Any]]:
+    """An empty state of each kind, and a batch for each of five devices; always the same."""
+    random = np.random.default_rng(5)
+    labels, scores = random.integers(0, 3, (5, 40)), random.random((5, 40, 3)).astype(np.float32)
+    several = random.integers(0, 2, (2, 5, 40, 3))
+    kept: Any = {"bits": 4, "losses": True, "top_k": [1, 2], "thresholds": [0.5], "like": like}
+    return {
+        "cells": (ConfusionState.zeros(3, like=like), labels, scores),
+        "groups": (ConfusionState.zeros(3, batch_shape=(2,), like=like), labels[:, None], np.stack([scores] * 2, 1)),
+        "margins": (matrics.MarginState.zeros(3, like=like), labels, scores),
+        "labels": (matrics.MultilabelState.zeros(3, like=like), *several),
+        "scores": (matrics.ScoreState.zeros(num_classes=3, **kept), labels, scores),
+    }
+
+
+@pytest.mark.parametrize("kind", ["cells", "groups", "margins", "labels", "scores"])
+def test_counts_of_an_axis_of_devices(jax_backend: Any, kind: str) -> None:
+    """With ``axis_name=`` each device has the state of all samples, not only its own; ``vmap`` has such axes, too."""
+    import jax
+
+    state = states_of(jax_backend.asarray(0))[kind][0]
+    whole, y_true, values = states_of(None)[kind]
+    for batch in zip(y_true, values, strict=True):
+        whole = whole.update(*batch)
+    step = jax.jit(jax.vmap(lambda *batch: state.update(*batch, axis_name="devices"), axis_name="devices"))
+    found = step(jax_backend.asarray(y_true), jax_backend.asarray(values))
+    for own in (jax.tree.map(lambda leaf, at=device: leaf[at], found) for device in (0, 4)):
+        if kind == "margins":
+            np.testing.assert_array_equal([own.true, own.pred], [whole.true, whole.pred])
+            continue
+        np.testing.assert_array_equal(own.matrix, whole.matrix)
+        if kind == "scores":
+            np.testing.assert_allclose(own.log_loss(), whole.log_loss(), rtol=1e-6)
+            np.testing.assert_allclose(own.top_k_accuracy(), whole.top_k_accuracy(), rtol=1e-6)
+            np.testing.assert_array_equal(own.thresholds, whole.thresholds)
+
+
+@pytest.mark.parametrize("kind", ["cells", "margins", "labels", "scores"])
+def test_other_libraries_have_no_axis_of_devices(kind: str) -> None:
+    state, y_true, values = states_of(None)[kind]
+    with pytest.raises(TypeError, match="axis_name: expected None, as numpy has no named axes"):
+        state.update(y_true, values, axis_name="devices")
+
+
 def test_no_step_is_traced_again(jax_backend: Any) -> None:
     import jax
 

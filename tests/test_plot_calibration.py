@@ -125,6 +125,7 @@ def test_the_positive_class_and_names_of_classes() -> None:
         plot.calibration(texts, PROBS)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_what_is_undefined_is_said() -> None:
     display = plot.calibration([0, 1, 1], {"nan": [0.1, np.nan, 0.2], "fine": [0.1, 0.2, 0.9]})
     assert "nan: undefined" in display.describe()

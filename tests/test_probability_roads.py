@@ -12,6 +12,8 @@ import roads
 import matrics
 from matrics._arrays import as_arrays
 
+# Of eighths and the like, which add up to 1 only nearly.
+pytestmark = pytest.mark.filterwarnings("ignore:.*add up to 1", "ignore:.*got NaN")
 RANDOM = np.random.default_rng(0)
 N, CLASSES = 24, 4
 

@@ -252,6 +252,7 @@ def test_batches_are_one_by_one(backend: Any) -> None:
                 np.testing.assert_allclose(backend.numpy(of_batch)[1, 2], field, **backend.tolerance)
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_bad_samples_stay_alone() -> None:
     y_true, y_score = drawn(80, 3)
     y_score[1, 4] = math.nan

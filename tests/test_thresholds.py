@@ -380,6 +380,7 @@ def test_infinite_values_have_intervals_without_limits() -> None:
     assert found.threshold.estimate == 0.9
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_intervals_of_several_curves_and_of_too_few_samples() -> None:
     y, x, _ = samples(3, 30)
     x[2, 0] = np.nan

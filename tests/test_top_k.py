@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import itertools
 from fractions import Fraction
 from typing import Any
@@ -58,12 +60,12 @@ def test_ties_are_the_mean_over_their_orders(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 4, 40), RANDOM.integers(0, 3, (40, 4)) / 2
     found = backend.numpy(
         backend.call(
-            lambda y, s: matrics.ranking.top_k_accuracy(y, s, [1, 2, 3, 4, 9]),
+            lambda y, s: matrics.ranking.top_k_accuracy(y, s, [1, 2, 3, 4]),
             backend.asarray(y_true[:, None]),
             backend.asarray(scores[:, None]),
         )
     )
-    wanted = [[by_random_order(y, s, k) for k in (1, 2, 3, 4, 9)] for y, s in zip(y_true, scores, strict=True)]
+    wanted = [[by_random_order(y, s, k) for k in (1, 2, 3, 4)] for y, s in zip(y_true, scores, strict=True)]
     np.testing.assert_allclose(found, np.asarray(wanted, dtype=float), rtol=1e-6)
     assert set(np.ravel(wanted)) - {0, 1}
 
@@ -83,12 +85,32 @@ def test_undefined_classes() -> None:
         y_true, scores, 1
     )
     none = [], np.zeros((0, 3))
-    assert np.isnan(matrics.ranking.top_k_accuracy(*none))
-    assert matrics.ranking.top_k_accuracy(*none, zero_division=0) == 0
-    assert np.isnan(matrics.ranking.top_k_recall(*none))
-    assert matrics.ranking.top_k_recall(*none, average="class", zero_division=0).tolist() == [0, 0, 0]
+    assert np.isnan(matrics.ranking.top_k_accuracy(*none, 3))
+    assert matrics.ranking.top_k_accuracy(*none, 3, zero_division=0) == 0
+    assert np.isnan(matrics.ranking.top_k_recall(*none, 3))
+    assert matrics.ranking.top_k_recall(*none, 3, average="class", zero_division=0).tolist() == [0, 0, 0]
 
 
+def test_more_places_than_classes() -> None:
+    """All samples would be hits, so that k is probably a mistake: of functions, states and metrics."""
+    y_true, scores = [0, 1, 2], np.eye(3)
+    assert matrics.ranking.top_k_accuracy(y_true, scores, 3) == 1
+    for call in (
+        lambda: matrics.ranking.top_k_accuracy(y_true, scores),
+        lambda: matrics.ranking.top_k_accuracy(y_true, scores, [1, 5]),
+        lambda: matrics.ranking.top_k_recall(y_true, scores, 5),
+        lambda: matrics.ScoreState.zeros(num_classes=3, top_k=[1, 5]),
+    ):
+        with pytest.raises(ValueError, match=r"^(k|top_k): expected at most 3, the number of classes, .*, got 5$"):
+            call()
+    for name in ("torch", "torchmetrics", "flax"):
+        if importlib.util.find_spec(name) is not None:
+            metric = importlib.import_module(f"matrics.{name}").ScoreMetric
+            with pytest.raises(ValueError, match="top_k: expected at most 3"):
+                metric(3, "top_k_accuracy(k=5)")
+
+
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_one_truth_many_models(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 5, 12), RANDOM.normal(size=(2, 3, 12, 5))
     scores[1, 2, 4, 0] = np.nan

@@ -52,6 +52,18 @@ class Jax(InOneRow):
         """None: JAX places constants itself, and tracers have no device."""
         return {}
 
+    def varying_as(self, x: Array, like: Array) -> Array:
+        """See ``Standard``: it is part of an array's type, which a scan does not let change."""
+        if not isinstance(like, jax.core.Tracer):
+            return x
+        # A scalar, as otherwise it could have the sharding of ``like`` as well.
+        return x + jnp.zeros_like(like, shape=(), dtype=x.dtype)
+
+    def sum_over_devices(self, arrays: Any, axis_name: Any) -> Any:
+        """See ``Standard``."""
+        psum: Any = jax.lax.psum
+        return psum(arrays, axis_name)
+
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b`` for b that is not 0.
 

@@ -116,6 +116,17 @@ class Standard:
         """``device=`` for a new array that is to meet ``like``."""
         return {"device": _device_of(like)}
 
+    def varying_as(self, x: Array, like: Array) -> Array:  # noqa: ARG002
+        """``x`` as an array that may differ between the devices of ``jax.shard_map`` if ``like`` may."""
+        return x
+
+    def sum_over_devices(self, arrays: Any, axis_name: Any) -> Any:  # noqa: ARG002
+        """A tuple of arrays, of which each is the sum over the devices of an axis."""
+        raise TypeError(
+            f"axis_name: expected None, as {self.xp.__name__.rpartition('.')[2]} has no named axes; it is an axis of "
+            f"jax.shard_map or jax.vmap, got {axis_name!r}"
+        )
+
     def widest_float(self, like: Array) -> Any:
         """The widest real floating dtype where ``like`` is; Apple's GPUs and default JAX have no float64."""
         known = self.xp.__array_namespace_info__().dtypes(kind="real floating", **self.device_option(like))

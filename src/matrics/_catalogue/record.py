@@ -271,6 +271,12 @@ class Metric:
         return metric._function()
 
     def _function(self) -> TableFunction:
+        function = self._averaged_function()
+        if self.is_own or not self.scale_free:
+            return function
+        return lambda table: function(table.of_normal_counts)
+
+    def _averaged_function(self) -> TableFunction:
         function, keywords = self.function, {option: weights.plain(value) for option, value in self.fixed}
         name, is_own, is_classwise = self.name, self.is_own, self._averaged
 

@@ -20,6 +20,11 @@ class Table(Margins):
             "the table for a matrix of NumPy"
         )
 
+    @property
+    def of_normal_counts(self) -> Table:
+        """A table for measures that do not depend on the scale of the counts; on the host it is of normal numbers."""
+        return self
+
     # Shares of the total ----------------------------------------------------------------------------------------------
 
     def share(self, x: Array) -> Array:

@@ -10,10 +10,15 @@ from torch import Tensor
 
 from matrics._arrays.torch import TORCH
 from matrics._quoting import quoted
+from matrics._ranking.binned_calibration import are_of_samples
 from matrics._ranking.buckets import bits_of
+from matrics._ranking.sample_sums import are_sums
 
 EDGES_DIFFER = "{}: expected counts at the edges and thresholds of this metric, got some at others; see those of both"
 SUMS_DIFFER = "{}: expected the losses, and each k of top-k measures, of this metric, got others; see both metrics"
+OTHERWISE = "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
+MOST_SAMPLES = 2**63
+UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: torch.float64}
 
 
 def check_counts(
@@ -23,24 +28,68 @@ def check_counts(
 
     ``where`` describes the count at a position. Waits for the device that the checkpoint is on.
     """
-    if not isinstance(loaded, Tensor):
-        return  # PyTorch's error names the missing keys
-    if loaded.shape != own.shape:  # torchmetrics would accept it
-        expected, got = tuple(own.shape), tuple(loaded.shape)
-        raise ValueError(f"checkpoint: expected counts of the shape {expected} in {quoted(key)}, got {got}")
-    if not TORCH.can_look(loaded):
+    loaded = _seen(key, loaded, own)
+    if loaded is None:
         return
     is_whole = not own.is_floating_point()
     wrong = ~(torch.isfinite(loaded) & (loaded >= 0))
     if is_whole and loaded.is_floating_point():
-        wrong |= (loaded != loaded.round()) | (loaded >= 2**63)
+        wrong |= (loaded != loaded.round()) | (loaded >= MOST_SAMPLES)
+    kind = "whole counts" if is_whole else "finite counts"
     if bool(wrong.any()):
         first = tuple(int(i) for i in wrong.nonzero()[0])
-        kind = "whole counts" if is_whole else "finite counts"
+        got = f"got {loaded[first].item()} {where(first)} of {quoted(key)}"
+        raise ValueError(f"checkpoint: expected {kind} of at least 0, {got}; {OTHERWISE}")
+    total = float(loaded.sum(dtype=TORCH.widest_float(loaded)))
+    most = MOST_SAMPLES if is_whole else torch.finfo(own.dtype).max
+    if not total < most:
         raise ValueError(
-            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {quoted(key)}; "
-            "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
+            f"checkpoint: expected {kind} whose sum is below {float(most):.3g}, got {total:.3g} in {quoted(key)}; "
+            f"{OTHERWISE}"
         )
+
+
+def check_calibration(key: str, loaded: Any, own: Tensor) -> None:
+    """Raise unless the sums over bins of probabilities in a checkpoint are some that samples can have."""
+    loaded = _seen(key, loaded, own)
+    if loaded is None:
+        return
+    wrong = ~are_of_samples(loaded.to(own.dtype), TORCH)
+    if bool(wrong.any()):
+        first = tuple(int(i) for i in wrong.nonzero()[0])
+        samples, positives, distances = loaded[first].tolist()
+        raise ValueError(
+            "checkpoint: expected sums over samples whose probabilities are in a bin, got "
+            f"{samples:g} samples, {positives:g} of them positive, with {distances:g} as the sum of their distances "
+            f"from the edge of the bin at {list(first)} of {quoted(key)}; {OTHERWISE}"
+        )
+
+
+def check_real(key: str, loaded: Any) -> None:
+    """Raise for complex numbers in a checkpoint."""
+    if isinstance(loaded, Tensor) and loaded.is_complex():
+        raise ValueError(f"checkpoint: expected real numbers in {quoted(key)}, got dtype {loaded.dtype}; {OTHERWISE}")
+
+
+def check_states(key: str, loaded: Any, own: Tensor) -> None:
+    """Raise unless a checkpoint is of at least one state: its edges are divided by their number."""
+    check_counts(key, loaded, own)
+    if isinstance(loaded, Tensor) and TORCH.can_look(loaded) and not bool((loaded >= 1).all()):
+        raise ValueError(f"checkpoint: expected a number of states of at least 1 in {quoted(key)}, got 0; {OTHERWISE}")
+
+
+def _seen(key: str, loaded: Any, own: Tensor) -> Tensor | None:
+    """Numbers of a checkpoint that can be compared; None if there are none to look at."""
+    if not isinstance(loaded, Tensor):
+        return None  # PyTorch's error names the missing keys
+    if loaded.shape != own.shape:  # torchmetrics would accept it
+        expected, got = tuple(own.shape), tuple(loaded.shape)
+        raise ValueError(f"checkpoint: expected counts of the shape {expected} in {quoted(key)}, got {got}")
+    check_real(key, loaded)
+    if not TORCH.can_look(loaded):
+        return None
+    # PyTorch cannot compare unsigned integers of more than one byte.
+    return loaded.to(UNSIGNED[loaded.dtype]) if loaded.dtype in UNSIGNED else loaded
 
 
 def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
@@ -55,20 +104,36 @@ def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
 
 
 def check_sums(prefix: str, loaded: Mapping[str, Any], own: Mapping[str, Tensor]) -> None:
-    """Raise unless a checkpoint has sums of the losses and numbers of highest scores that this metric keeps."""
-    sums, top_k = (loaded.get(prefix + name) for name in own)
-    if not isinstance(sums, Tensor) or not isinstance(top_k, Tensor):
+    """Raise unless a checkpoint has sums of losses, and numbers of highest scores, that this metric can have.
+
+    ``own`` has the sums, and then the numbers if there are any, by what their names are behind the prefix.
+    """
+    found: list[Any] = [loaded.get(prefix + name) for name in own]
+    if not all(isinstance(tensor, Tensor) for tensor in found):
         return  # PyTorch's error names the missing keys
-    mine, places = own.values()
-    if sums.shape != mine.shape or top_k.shape != places.shape:
+    (sums, *top_k), (mine, *places) = found, own.values()
+    is_same = [tuple(x.shape) for x in found] == [tuple(x.shape) for x in own.values()]
+    for its, k in zip(top_k, places, strict=True):
+        is_same = is_same and (its.is_meta or k.is_meta or torch.equal(its.cpu(), k.cpu()))
+    if not is_same:
         raise ValueError(SUMS_DIFFER.format("checkpoint"))
-    if not top_k.is_meta and not places.is_meta and not torch.equal(top_k.cpu(), places.cpu()):
-        raise ValueError(SUMS_DIFFER.format("checkpoint"))
+    key = prefix + next(iter(own))
+    seen = _seen(key, sums, mine)
+    if seen is None:
+        return
+    wrong = ~are_sums(seen.to(mine.dtype), places[0].shape[-1] if places else 0, TORCH)
+    if bool(wrong.any()):
+        first = tuple(int(i) for i in wrong.nonzero()[0])
+        raise ValueError(
+            "checkpoint: expected sums of weights, losses and hits of samples, of at least 0, and no more hits than "
+            f"samples, got {seen[first].item():g} at {list(first)} of {quoted(key)}; {OTHERWISE}"
+        )
 
 
 def check_edges(key: str, edges: Any, own: Tensor) -> None:
     """Raise unless the edges of a checkpoint equal the edges of this metric."""
     if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
         return
+    check_real(key, edges)
     if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):
         raise ValueError(EDGES_DIFFER.format(key))

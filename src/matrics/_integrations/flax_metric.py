@@ -87,6 +87,10 @@ class RunningMetric(nnx.Metric):
             other._values = other._values.renamed(prefix)
         return other
 
+    def __copy__(self) -> Self:
+        """A copy as from :meth:`clone`: metrics that share variables would count into each other."""
+        return self.clone()
+
     def _weights(self, sample_weight: Any) -> Array | None:
         """The weights of samples, if any; raises for a metric of integer counts."""
         if sample_weight is None:

@@ -125,14 +125,16 @@ class GuardedCounts(ABC):
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
+        is_compiling: bool = False,
     ) -> None:
-        """Count labels, or class scores, in place."""
+        """Count labels, or class scores, in place; the caller knows whether this becomes compiled code."""
         check_tensors(y_true, y_pred, "y_pred")
         check_tensor("y_true", y_true, torch)
         check_tensor("y_pred", y_pred, torch)
         y_true = _as_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
-        if mask is None and sample_weight is None and self._add_on_host(counts, y_true, y_pred):
+        is_plain = mask is None and sample_weight is None and not is_compiling
+        if is_plain and self._add_on_host(counts, y_true, y_pred):
             return
         scores = y_pred
         if has_scores:
@@ -146,7 +148,7 @@ class GuardedCounts(ABC):
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         kept = kept_samples(y_true, mask, self.ignored)
-        if self._looks and not torch.compiler.is_compiling():
+        if self._looks and not is_compiling:
             self._looks = not warned_of_scores(scores.float(), kept, TORCH)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
@@ -174,7 +176,7 @@ class GuardedCounts(ABC):
 
         That takes half the time of PyTorch's operations, and calls no threads together, which might be busy.
         """
-        if torch.compiler.is_compiling() or not self._is_plain or y_true.dtype != torch.int64:
+        if not self._is_plain or y_true.dtype != torch.int64:
             return False
         n, shape, has_scores = self.num_classes, y_true.shape, y_pred.is_floating_point()
         if not has_scores and y_pred.dtype != torch.int64:

@@ -155,6 +155,8 @@ LOADED: dict[str, Callable[[str, Any, Tensor], None]] = {
     "counts": check_counts,
     "bins": check_counts,
     "dropped": check_counts,
+    "rounded": check_counts,
+    "sums": check_counts,
     "edges": check_edges,
     "thresholds": check_thresholds,
 }

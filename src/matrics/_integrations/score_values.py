@@ -124,8 +124,10 @@ class ScoreValues(Values):
                 is_average = wanted.name in AVERAGED and not self._is_of_classes(wanted)
                 values = {"": self._value(wanted, others if is_average else state)}
             for ending, part in values.items():
-                # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
-                undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
+                # These are never undefined where there are samples: NaN tells of a NaN, of a number that is no
+                # probability, or of sums that no samples have.
+                is_defined = wanted.name in (CALIBRATION, "top_k_accuracy", *LOSSES)
+                undefined = self.undefined._replace(fill=None) if is_defined else self.undefined
                 found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
         return found, areas, counted, read
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
@@ -189,7 +190,16 @@ class ConfusionMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._guarded.add(self._buffers["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
+        is_compiling = torch.compiler.is_compiling()  # asked once, as an update takes microseconds
+        with contextlib.nullcontext() if is_compiling else self._turns.lock:
+            self._guarded.add(
+                self._buffers["counts"],
+                y_true,
+                y_pred,
+                mask=mask,
+                sample_weight=sample_weight,
+                is_compiling=is_compiling,
+            )
 
     @property
     def matrix(self) -> Tensor:

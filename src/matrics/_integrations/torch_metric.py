@@ -17,6 +17,7 @@ from matrics._counting.labels import is_kept, labels_to_ignore
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._integrations.captured import CapturedCompute, is_capturing
 from matrics._integrations.torch_sync import noted
+from matrics._integrations.torch_threads import Turns
 from matrics._integrations.values import Values
 
 
@@ -39,6 +40,7 @@ class RunningMetric(torch.nn.Module):
         super().__init__()
         self._has_warned = self._has_warned_of_saving = False
         self._captured = CapturedCompute() if cuda_graph else None
+        self._turns = Turns()
 
     @abstractmethod
     def update(self, *batch: Any, **options: Any) -> None:
@@ -70,12 +72,17 @@ class RunningMetric(torch.nn.Module):
         """Count a batch, and return the values of that batch alone: what ``metric(y_true, y_pred)`` does.
 
         Values of every batch take time: ``update``, with the same arguments, counts as well, and returns nothing.
+        Several threads may call both of one metric at once, and no count is lost.
 
         Returns
         -------
         dict of str to tensor
             As from :meth:`compute`.
         """
+        with self._turns.mine():
+            return self._count_and_compute(*batch, **options)
+
+    def _count_and_compute(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
         counted = {name: getattr(self, name) for name in self._present}
         found = {name: torch.zeros_like(counts) for name, counts in counted.items()}
         try:
@@ -131,6 +138,10 @@ class RunningMetric(torch.nn.Module):
         if prefix is not None:
             other._values = other._values.renamed(prefix)
         return other
+
+    def __copy__(self) -> Self:
+        """A copy as from :meth:`clone`: metrics that share buffers would count into each other."""
+        return self.clone()
 
     def reset(self) -> None:
         """Set all counts to 0."""

@@ -191,7 +191,9 @@ class MultilabelMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; broadcasts against (N, ...). The metric must have been made with ``dtype=``.
         """
-        self._tensors.add(self._read(lambda buffer: buffer[0]), y_true, y_score, mask=mask, sample_weight=sample_weight)
+        options: Any = {"mask": mask, "sample_weight": sample_weight}
+        with self._turns.mine():
+            self._tensors.add(self._read(lambda buffer: buffer[0]), y_true, y_score, **options)
 
     @property
     def matrix(self) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from matrics._integrations.binned import Binning, check_mergeable
-from matrics._integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
+from matrics._integrations.checkpoints import check_calibration, check_counts, check_edges, check_resolution, check_sums
 from matrics._integrations.score_names import kept_for, read_names
 from matrics._integrations.score_values import ScoreValues
 from matrics._integrations.settings import Undefined, decay_and_dtype
@@ -203,11 +203,12 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        state = self._read(_first)
-        self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=self.decay)
-        if self.decay is not None:  # of what was counted before the last sync as well
-            for name in self._present:
-                self._forget(name, getattr(self, name)[1:])
+        with self._turns.mine():
+            state = self._read(_first)
+            self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=self.decay)
+            if self.decay is not None:  # of what was counted before the last sync as well
+                for name in self._present:
+                    self._forget(name, getattr(self, name)[1:])
 
     @property
     def state(self) -> ScoreState:
@@ -250,15 +251,17 @@ class ScoreMetric(RunningMetric):
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         if self.edges is not None:
             check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
-        if self.sums is not None and self.top_k is not None:
-            check_sums(prefix, state_dict, {"sums": self.sums, "top_k": self.top_k})
-        for name in ("counts", "bins", "dropped_counts"):
+        if self.sums is not None:
+            check_sums(prefix, state_dict, {"sums": self.sums} | ({} if self.top_k is None else {"top_k": self.top_k}))
+        for name in ("counts", "bins", "rounded", "dropped_counts"):
             loaded = state_dict.get(prefix + name)
             own = self._like_loaded(name, loaded)
             if own is not None:
                 if name == "counts":
                     check_resolution(prefix + name, loaded, own)
                 check_counts(prefix + name, loaded, own)
+        if self.calibration is not None:
+            check_calibration(prefix + "calibration", state_dict.get(prefix + "calibration"), self.calibration)
         self._fit(state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
 

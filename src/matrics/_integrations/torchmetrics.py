@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -185,8 +186,11 @@ class ConfusionMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._use_outside_inference()
-        self._guarded.add(self._counts, target, preds, mask=mask, sample_weight=sample_weight)
+        is_compiling = torch.compiler.is_compiling()
+        with contextlib.nullcontext() if is_compiling else self._turns.lock:
+            self._use_outside_inference()
+            options: Any = {"mask": mask, "sample_weight": sample_weight, "is_compiling": is_compiling}
+            self._guarded.add(self._counts, target, preds, **options)
 
     @property
     def matrix(self) -> Tensor:

@@ -13,6 +13,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from matrics._integrations.torch_metric import as_numbers, keeping_dtypes, reported, warned_of_saving
 from matrics._integrations.torch_sync import noted
+from matrics._integrations.torch_threads import Turns
 from matrics._integrations.torchmetrics_wrappers import ManyValues
 from matrics._integrations.values import Values
 
@@ -32,6 +33,7 @@ class RunningMetric(ManyValues):
         super().__init__(**keywords)
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
+        self._turns = Turns()
         self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
 
     @property
@@ -82,7 +84,14 @@ class RunningMetric(ManyValues):
         return None if self._measure is None else self._values.higher_is_better
 
     def forward(self, *batch: Any, **options: Any) -> Any:
-        """Count a batch, and return the values of that batch alone; ``update`` is quicker."""
+        """Count a batch, and return the values of that batch alone; ``update`` is quicker.
+
+        Several threads may call both of one metric at once, and no count is lost.
+        """
+        with self._turns.mine():
+            return self._count_and_compute(*batch, **options)
+
+    def _count_and_compute(self, *batch: Any, **options: Any) -> Any:
         # torchmetrics counts the batch from zero, and adds what was there before: which has to decay by then. It is
         # a copy, as collections share states. With dist_sync_on_step, it counts twice, once into all.
         if self.decay is not None and not (self.dist_sync_on_step or self._is_synced):
@@ -133,6 +142,10 @@ class RunningMetric(ManyValues):
             if self._measure is None:
                 other._list_values()
         return other
+
+    def __copy__(self) -> Self:
+        """A copy as from :meth:`clone`: metrics that share states would count into each other."""
+        return self.clone()
 
     def items(self) -> list[tuple[str, torchmetrics.Metric]]:
         """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""

@@ -142,8 +142,9 @@ class MultilabelMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; broadcasts against (N, ...). The metric must have been made with ``dtype=``.
         """
-        self._use_outside_inference()
-        self._tensors.add(self._own, target, preds, mask=mask, sample_weight=sample_weight)
+        with self._turns.mine():
+            self._use_outside_inference()
+            self._tensors.add(self._own, target, preds, mask=mask, sample_weight=sample_weight)
 
     @property
     def matrix(self) -> Tensor:

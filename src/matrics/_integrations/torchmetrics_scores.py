@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from matrics._integrations.binned import Binning, check_mergeable
-from matrics._integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
+from matrics._integrations.checkpoints import (
+    check_calibration,
+    check_counts,
+    check_edges,
+    check_real,
+    check_resolution,
+    check_states,
+    check_sums,
+)
 from matrics._integrations.score_names import kept_for, read_names
 from matrics._integrations.score_values import ScoreValues
 from matrics._integrations.settings import Undefined, decay_and_dtype
@@ -157,8 +165,9 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._use_outside_inference()
-        self._binning.count(self.state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
+        with self._turns.mine():
+            self._use_outside_inference()
+            self._binning.count(self.state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
 
     def merge_state(self, incoming_state: dict[str, Any] | Any) -> None:
         """Add the counts of another metric that counts the same, or of its states."""
@@ -191,11 +200,15 @@ class ScoreMetric(RunningMetric):
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         key = {field: prefix + name for field, name in zip(ScoreState._fields, self._states, strict=True)}
         own, loaded = self.state, ScoreState(**{field: state_dict.get(name) for field, name in key.items()})
+        check_states(key["states"], loaded.states, own.states)
+        for field in ("edges", "top_k"):
+            check_real(key[field], getattr(loaded, field))
         if loaded.edges is not None and loaded.states is not None:
             check_edges(key["edges"], loaded.edges // loaded.states, own.edges // own.states)
         if loaded.top_k is not None and loaded.states is not None:
-            of_both = ({"sums": x.sums, "top_k": x.top_k // x.states} for x in (loaded, own))
+            of_both = ({key["sums"]: x.sums, key["top_k"]: x.top_k // x.states} for x in (loaded, own))
             check_sums("", *of_both)
         check_resolution(key["counts"], loaded.counts, own.counts)
-        for field in ("counts", "bins", "dropped"):
+        for field in ("counts", "bins", "rounded", "dropped"):
             check_counts(key[field], getattr(loaded, field), getattr(own, field))
+        check_calibration(key["calibration"], loaded.calibration, own.calibration)

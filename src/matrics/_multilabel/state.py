@@ -114,6 +114,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: int | Sequence[int] | None = None,
+        axis_name: Any = None,
     ) -> MultilabelState:
         """Add the counts of a batch of samples; the state itself does not change.
 
@@ -130,6 +131,9 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
             A weight for each sample; broadcasts against (*B, *S). The state must have floating counts.
         ignore_index : int or sequence of int, optional
             Entries with this true value are left out, and do not count as dropped.
+        axis_name : str or tuple of str, optional
+            In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
+            The new state is the same on all of them, if this one is.
 
         Returns
         -------
@@ -155,6 +159,9 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         >>> state.dropped  # the -1 of label 1
         array([0, 1])
         """
+        if axis_name is not None:
+            options: Any = {"threshold": threshold, "sample_weight": sample_weight, "ignore_index": ignore_index}
+            return self._over_devices(axis_name, y_true, y_pred, **options)
         state = self.labels.counts
         leaves.refuse_unexpected_weights(self, state, sample_weight)
         given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)

@@ -11,6 +11,25 @@ from matrics._quoting import quoted
 from matrics._ranking.inputs import returned
 from matrics._ranking.leaves import Contents, ScoreLeaves
 from matrics._ranking.probability_bins import Of
+from matrics._ranking.sample_sums import SLACK
+
+# How far outside of its bin a probability of half precision may be.
+MARGIN = 0.01
+
+
+def are_of_samples(sums: Array, backend: Standard) -> Array:
+    """Whether samples, positives and distances (…, M + 2, 3) are sums that some samples have: (…, M + 2).
+
+    The outer bins have probabilities below 0 and above 1, at any distance from them.
+    """
+    xp, num_bins = backend.xp, sums.shape[-2] - 2
+    samples, positives, distances = (sums[..., k] for k in range(3))
+    place = xp.reshape(backend.class_index(num_bins + 2, sums), (*(1,) * (samples.ndim - 1), -1))
+    least = xp.where(place == 0, -math.inf, -MARGIN * samples)
+    most = xp.where(place == 0, MARGIN * samples, (MARGIN + 1 / max(num_bins, 1)) * samples)
+    most = xp.where(place > num_bins, math.inf, most)
+    is_count = (samples >= 0) & (samples < math.inf) & (positives >= 0) & (positives <= samples * SLACK)
+    return is_count & (distances >= least) & (distances <= most)
 
 
 class Calibration(NamedTuple):
@@ -22,6 +41,7 @@ class Calibration(NamedTuple):
     positives: Array
     probabilities: Array
     edges: Array  # (M + 1,)
+    is_valid: Array  # (…,), whether all sums are some that samples have
 
     @classmethod
     def of(cls, leaves: Sequence[Any], of: Of | None) -> Calibration:
@@ -45,7 +65,8 @@ class Calibration(NamedTuple):
         samples, positives, probabilities = (
             _with_outer(part, xp) for part in (samples, positives, samples * below + distances)
         )
-        return cls(backend, own, samples, positives, probabilities, edges)
+        is_valid = xp.all(are_of_samples(sums, backend), axis=-1)
+        return cls(backend, own, samples, positives, probabilities, edges, is_valid)
 
     def reliability(self) -> tuple[Array, Array, Array, Array]:
         """Mean probability, share of positives, number of samples, and the edges (…, M + 1)."""
@@ -65,7 +86,7 @@ class Calibration(NamedTuple):
         gaps = xp.sum(xp.abs(self.probabilities - self.positives), axis=-1)
         errors = xp.where(total > 0, gaps / xp.where(total > 0, total, 1), zero_division)
         # A negative weight, or one that is no number, spoils its element of the batch.
-        errors = xp.where(xp.all((self.samples >= 0) & (self.samples < math.inf), axis=-1), errors, math.nan)
+        errors = xp.where(self.is_valid, errors, math.nan)
         return returned(xp.mean(errors, axis=-1) if over_classes else errors, self.backend, self.own)
 
 

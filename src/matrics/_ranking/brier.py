@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 from matrics._arrays import Array
 from matrics._engine.results import frame_of, short_repr, to_dict
 from matrics._engine.safety import Safe
-from matrics._ranking.inputs import ScoredSamples
+from matrics._ranking.inputs import ScoredSamples, warn_of_sums
 from matrics._ranking.probabilities import check_zero_division, finish, is_class, mean, read_probabilities
 from matrics._ranking.probability_bins import Bins, binned, check_bins, forecasts
 from matrics.typing import ArrayLike, ArrayT, HostArray
@@ -140,6 +140,7 @@ def brier_score(
     """
     zero_division = check_zero_division(zero_division)
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive, keeps_gradient=True)
+    warn_of_sums(samples, "y_prob")
     return finish(samples, mean(samples, squared_distance(samples), zero_division))
 
 

@@ -75,6 +75,8 @@ def of_others(x: Array, left_out: tuple[int, ...], xp: Any, *, axis: int = -1) -
 OTHERS = "; for other labels pass the class of the scores as positive="
 # Probabilities of a sample that were rounded add up to 1 up to this.
 NEAR = 1e-3
+# Likewise of many classes, rounded to two digits each.
+NEAR_ONE = 1e-2
 # Fewer rows may look like one-hot labels by chance.
 ROWS = 5
 
@@ -159,6 +161,7 @@ def read(
     y_true = widen(y_true, backend)
     ignored = tuple(k for k in range(n) if k in labels.ignored) if has_classes and labels.ignored else ()
     left_out = ignored if len(ignored) < n else ()
+    warn_of_nan(scores, name, own)
     samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out)
     return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
 
@@ -219,6 +222,39 @@ def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: 
 
 def _shape(scores: Any, name: str) -> tuple[int, ...]:
     return tuple(as_arrays(**{name: scores})[1][0].shape)
+
+
+def warn_of_nan(scores: Array, name: str, own: Standard) -> None:
+    """Warn of NaN where looking is free: on other libraries it would depend on the device."""
+    if not own.looking_is_free or not np.isnan(np.min(scores, initial=0)):  # which is NaN if any is
+        return
+    is_nan = np.isnan(scores)
+    first = tuple(int(i) for i in np.argwhere(is_nan)[0])
+    warnings.warn(
+        f"{name}: expected numbers, got NaN at {first} ({np.count_nonzero(is_nan)} of {is_nan.size} are NaN), so that "
+        "values made of these samples are NaN; leave such samples out",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )
+
+
+def warn_of_sums(samples: ScoredSamples, name: str) -> None:
+    """Warn of probabilities of all classes that do not add up to 1, where looking is free."""
+    if samples.num_classes is None or not samples.own.looking_is_free:
+        return
+    sums = np.add.reduce(samples.scores, axis=-1)
+    is_odd = np.abs(sums - 1) > NEAR_ONE
+    if samples.weight is not None:
+        is_odd &= samples.weight != 0
+    if not is_odd.any():
+        return
+    first = tuple(int(i) for i in np.argwhere(is_odd)[0])
+    warnings.warn(
+        f"{name}: expected probabilities of the classes that add up to 1, got {sums[first]:.4g} at {first} "
+        f"({np.count_nonzero(is_odd)} of {is_odd.size} samples); divide them by their sums, or pass logits to log_loss",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )
 
 
 def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:

@@ -14,6 +14,7 @@ from matrics._ranking.bins import decode, encode
 from matrics._ranking.buckets import BYTES_OF_BUCKET, GRIDS, Grid, bits_of, check_bits
 from matrics._ranking.probability_bins import MOST_BINS
 from matrics._ranking.sample_sums import added_sums
+from matrics._ranking.top_k import check_place
 from matrics._states.leaves import CountLeaves, add, add_dropped, check_batch, zeros
 
 # A k is added up over states as well.
@@ -135,7 +136,7 @@ def empty(
         return xp.zeros((*batch, *shape), dtype=wide, **place)
 
     summed = (n or 2, columns) if columns else (0, 0)
-    return [
+    leaves = [
         counts,
         carried,
         binned,
@@ -150,6 +151,7 @@ def empty(
         floats(*(summed if has_remainders else (0, 0))),
         of_batch(np.asarray(places, int)),
     ]
+    return [backend.varying_as(leaf, dropped) for leaf in leaves]
 
 
 def _checked_bins(num_bins: Any) -> int:
@@ -164,6 +166,7 @@ def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
     places = [] if top_k is None else [check_count(k, "top_k", most=MOST_PLACES) for k in one_or_more(top_k)]
     if places and n is None:
         raise ValueError("top_k: expected None without num_classes=, as scores of class 1 of two have no order")
+    places = [check_place(k, n, "top_k") for k in places] if n is not None else places
     return places, 1 + 2 * losses + len(places) if losses or places else 0
 
 

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from matrics._arrays import Array, Standard, as_arrays
 from matrics._counting.labels import class_axis_last, listed, warn_if_ambiguous
-from matrics._ranking.inputs import WORDS, ScoredSamples, read
+from matrics._ranking.inputs import WORDS, ScoredSamples, read, warn_of_sums
 from matrics._ranking.probabilities import (
     check_zero_division,
     finish,
@@ -287,6 +287,7 @@ def _read(
         bad = missing(samples.scores, samples.backend)
     else:
         bad = not_probabilities(samples.scores, name, samples.backend, "logits are passed as logits=")
+        warn_of_sums(samples, name)
     return spoiled_where(samples, bad), is_soft
 
 

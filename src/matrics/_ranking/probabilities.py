@@ -11,7 +11,7 @@ from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._counting.labels import broadcast, check_weights, refuse_weights, said
 from matrics._engine.evaluation import check_options
 from matrics._engine.safety import Safe
-from matrics._ranking.inputs import ScoredSamples, read
+from matrics._ranking.inputs import ScoredSamples, read, warn_of_nan
 
 # Reading ------------------------------------------------------------------------------------------------------------
 
@@ -64,6 +64,7 @@ def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_cl
     elif weight is not None:
         is_bad = ~((weight >= 0) & (weight < math.inf))
         weight, spoiled = backend.xp.where(is_bad, 0, weight), backend.xp.any(is_bad, axis=-1)
+    warn_of_nan(scores, name, own)
     samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, n)
     return spoiled_where(samples, not_probabilities(y_true, "y_true", backend))
 

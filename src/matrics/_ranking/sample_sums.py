@@ -21,6 +21,10 @@ from matrics._states.two_words import two_sum
 
 # Scores in a part of the samples on the host.
 SCORES_AT_ONCE = 2**17
+# The column of Brier scores, after those of weights and of log losses.
+BRIER = 2
+# How many times a sum the sum of parts of it may be, by rounding.
+SLACK = 1.001
 
 
 class Columns(NamedTuple):
@@ -34,6 +38,16 @@ def columns_of(sums: Array, top_k: Array) -> Columns:
     """What the sums of a state are of."""
     hits = top_k.shape[-1]
     return Columns(max(sums.shape[-1] - 1 - hits, 0), hits)
+
+
+def are_sums(sums: Array, hits: int, backend: Standard) -> Array:
+    """Which of the sums (…, C) some samples have; a loss may be infinite, or NaN of scores not in [0, 1]."""
+    xp, most = backend.xp, SLACK * sums[..., :1]
+    column = xp.reshape(backend.class_index(sums.shape[-1], sums), (*(1,) * (sums.ndim - 1), -1))
+    is_finite = (sums >= 0) & (sums < math.inf)
+    is_loss = ~(sums < 0) & ((column != BRIER) | ~(sums > 2 * most))
+    is_hit = is_finite & (sums <= most)
+    return xp.where(column == 0, is_finite, xp.where(column >= sums.shape[-1] - hits, is_hit, is_loss))
 
 
 def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
@@ -184,8 +198,8 @@ class Means(NamedTuple):
             return self._finished(shares if average == "class" else mean_of_defined(shares, None, self.safe))
 
     def _finished(self, x: Array) -> Array:
-        """A result in the library of the state; NaN if the weight of a class is negative."""
+        """A result in the library of the state; NaN if no samples have such sums, as with a negative weight."""
         xp = self.backend.xp
-        is_valid = xp.all(self.sums[..., 0] >= 0, axis=-1)
+        is_valid = xp.all(are_sums(self.sums, self.hits, self.backend), axis=(-2, -1))
         is_valid = xp.reshape(is_valid, (*is_valid.shape, *(1,) * (x.ndim - is_valid.ndim)))
         return returned(xp.where(is_valid, x, math.nan), self.backend, self.own)

@@ -170,6 +170,7 @@ class ScoreState(RunningState, ScoreLeaves):
         positive: Hashable = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
+        axis_name: Any = None,
     ) -> ScoreState:
         """Add a batch of labels and scores, or logits; the state itself does not change.
 
@@ -191,6 +192,9 @@ class ScoreState(RunningState, ScoreLeaves):
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
             Samples with this true label, or one of these, are left out, and do not count as dropped.
+        axis_name : str or tuple of str, optional
+            In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
+            The new state is the same on all of them, if this one is.
 
         Raises
         ------
@@ -218,6 +222,8 @@ class ScoreState(RunningState, ScoreLeaves):
         if (y_score is None) == (logits is None):
             raise TypeError(f"expected one of y_score and logits, got {'neither' if logits is None else 'both'}")
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
+        if axis_name is not None:
+            return self._over_devices(axis_name, y_true, y_score, logits=logits, **options)
         scores, are_logits = (y_score, False) if logits is None else (logits, True)
         return self._with(read_batch(y_true, scores, self, **options, are_logits=are_logits))
 

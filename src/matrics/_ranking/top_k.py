@@ -63,7 +63,7 @@ def top_k_accuracy(
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
-        The number of classes that count as predicted. From n on the value is 1.
+        The number of classes that count as predicted, at most n.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -74,15 +74,15 @@ def top_k_accuracy(
     Returns
     -------
     array, shape (*B,), or (*B, K) for several k
-        In [0, 1]. NaN for a batch element with a NaN score.
+        In [0, 1]. NaN for a batch element with a NaN score, with a RuntimeWarning where looking is free.
 
     Raises
     ------
     TypeError
         ``y_score`` is not floating, or ``y_true`` not integer.
     ValueError
-        The shapes do not fit; ``k`` is not a positive integer; or, where looking is free, a label is out of range or a
-        weight is negative, NaN or infinite. Elsewhere such a value makes the result of its batch element NaN.
+        The shapes do not fit; ``k`` is not an integer from 1 to n; or, where looking is free, a label is out of range
+        or a weight is negative, NaN or infinite. Elsewhere such a value makes the result of its batch element NaN.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def top_k_accuracy(
     """
     zero_division = check_zero_division(zero_division)
     samples = _read(y_true, y_score, sample_weight, ignore_index)
-    ks, is_one = _places(k)
+    ks, is_one = _places(k, samples.scores.shape[-1])
     xp, hits = samples.backend.xp, _hits(samples, ks)
     shares = [mean(samples, hit, zero_division) for hit in hits]
     return finish(samples, shares[0] if is_one else xp.stack(shares, axis=-1))
@@ -151,7 +151,7 @@ def top_k_recall(
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5
-        The number of classes that count as predicted. From n on the value is 1.
+        The number of classes that count as predicted, at most n.
     average : {"macro", "weighted", "class"}, optional
         The mean over classes (the default), the mean weighted by their numbers of samples, which is
         :func:`matrics.ranking.top_k_accuracy`, or every class. Classes without samples are left out of a mean, unless
@@ -190,7 +190,7 @@ def top_k_recall(
         )
     zero_division = check_zero_division(zero_division)
     samples = _read(y_true, y_score, sample_weight, ignore_index)
-    ks, is_one = _places(k)
+    ks, is_one = _places(k, samples.scores.shape[-1])
     by_class = _by_class(samples, _hits(samples, ks), zero_division)
     others = of_others(by_class, samples.left_out, samples.backend.xp)
     recalls = by_class if how == "class" else mean_of_defined(others, None, Safe(samples.backend, zero_division))
@@ -207,14 +207,25 @@ def _read(y_true: Any, y_score: Any, sample_weight: Any, ignore_index: Any) -> S
     return samples
 
 
-def _places(k: Any) -> tuple[list[int], bool]:
-    """Every k, and whether it is one number."""
+def _places(k: Any, num_classes: int) -> tuple[list[int], bool]:
+    """Every k, up to the number of classes, and whether it is one number."""
     if isinstance(k, np.ndarray) and k.ndim == 1:
         k = list(k)
     is_one = not isinstance(k, (list, tuple, range))
     if not is_one and not k:
         raise ValueError("k: expected an integer of at least 1, or several of them, got none")
-    return [check_count(one, "k") for one in ([k] if is_one else k)], is_one
+    return [check_place(one, num_classes, "k") for one in ([k] if is_one else k)], is_one
+
+
+def check_place(k: Any, num_classes: int, name: str) -> int:
+    """A k; raises for more than there are classes, of which every sample would be a hit."""
+    number = check_count(k, name)
+    if number > num_classes:
+        raise ValueError(
+            f"{name}: expected at most {num_classes}, the number of classes, as each sample has its class among them "
+            f"all, got {number}"
+        )
+    return number
 
 
 def _hits(samples: ScoredSamples, ks: list[int]) -> list[Array]:

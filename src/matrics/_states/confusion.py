@@ -132,6 +132,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
         groups: ArrayLike | None = None,
+        axis_name: Any = None,
     ) -> ConfusionState:
         """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
 
@@ -157,6 +158,9 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             Samples with this true label, or one of these, are left out, and do not count as dropped.
         groups : array_like of int, optional
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
+        axis_name : str or tuple of str, optional
+            In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
+            The new state is the same on all of them, if this one is.
 
         Returns
         -------
@@ -167,7 +171,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         ------
         TypeError
             The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
-            and the state has integer counts, or it has groups and they are not given, or the reverse.
+            and the state has integer counts, or it has groups and they are not given, or the reverse, or there is
+            ``axis_name`` and the arrays are not JAX's.
         ValueError
             The shapes do not fit.
 
@@ -196,9 +201,11 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
                 if groups is None
                 else "groups: expected None, as this state has no groups; make it with zeros(..., num_groups=)"
             )
-        number = None if groups is None else self.counts.shape[-3]
         options: Any = {"class_axis": class_axis, "threshold": threshold, "ignore_index": ignore_index}
-        options |= {"labels": labels, "sample_weight": sample_weight, "groups": groups, "num_groups": number}
+        options |= {"labels": labels, "sample_weight": sample_weight, "groups": groups}
+        if axis_name is not None:
+            return self._over_devices(axis_name, y_true, y_pred, **options)
+        options["num_groups"] = None if groups is None else self.counts.shape[-3]
         return ConfusionState(*leaves.counted(self, y_true, y_pred, **options))
 
     def _plus(self, other: ConfusionState) -> ConfusionState:

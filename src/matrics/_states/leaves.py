@@ -69,6 +69,13 @@ class RunningState(Additive):
         state: Any = self
         return tuple(state.dropped.shape)
 
+    def _over_devices(self, axis_name: Any, *batch: Any, **options: Any) -> Self:
+        """The state with the counts that the devices of an axis have of a batch."""
+        new = windows.emptied(self).update(*batch, **options)
+        backend, _ = as_arrays(counts=windows.first_leaf(new))
+        total: Self = backend.sum_over_devices(new, axis_name)
+        return self + total
+
     def push(self, *batch: Any, **options: Any) -> Self:
         """Count a batch into a window of the last k batches, and forget the oldest one.
 
@@ -197,7 +204,7 @@ def zeros(
     place = backend.device_option(like)
     size = (4 if dtype == xp.float32 and not is_compensated else 8) * math.prod(batch) * math.prod(shape)
     check_state_size(size, {**sizes, "batch_shape": batch or None}, allow_large=allow_large, advice=advice)
-    return CountLeaves(
+    leaves = (
         xp.zeros((*batch, *shape), dtype=integer if dtype is None else dtype, **place),
         xp.zeros(batch, dtype=integer, **place),
         xp.zeros(
@@ -206,6 +213,7 @@ def zeros(
             **place,
         ),
     )
+    return CountLeaves(*[backend.varying_as(leaf, like) for leaf in leaves])
 
 
 def check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:

@@ -131,6 +131,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
+        axis_name: Any = None,
     ) -> MarginState:
         """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
 
@@ -155,6 +156,9 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         ignore_index : optional
             As in :meth:`matrics.ConfusionState.update`: samples with this true label are left out, and do not count as
             dropped.
+        axis_name : str or tuple of str, optional
+            In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
+            The new state is the same on all of them, if this one is.
 
         Returns
         -------
@@ -182,8 +186,10 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         (array([1, 0, 1]), array([1, 1, 2]), array([1, 1, 2]), 1)
         """
         options: Any = {"class_axis": class_axis, "threshold": threshold, "ignore_index": ignore_index}
-        options |= {"labels": labels, "sample_weight": sample_weight, "counter": CountMargins}
-        return MarginState(*leaves.counted(self, y_true, y_pred, **options))
+        options |= {"labels": labels, "sample_weight": sample_weight}
+        if axis_name is not None:
+            return self._over_devices(axis_name, y_true, y_pred, **options)
+        return MarginState(*leaves.counted(self, y_true, y_pred, **options, counter=CountMargins))
 
     def _plus(self, other: MarginState) -> MarginState:
         return MarginState(*leaves.merge(self, other))

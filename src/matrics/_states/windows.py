@@ -37,12 +37,16 @@ def checked_decay(decay: Any) -> float:
 
 def blank(state: _State) -> _State:
     """The first entry of the batch of a state, without counts."""
+    return emptied(_each(lambda _, leaf: leaf[0, ...], state))
 
-    def emptied(name: str, leaf: Array) -> Array:
-        first = leaf[0, ...]
-        return first if name in SETTINGS else as_arrays(leaf=first)[0].xp.zeros_like(first)
 
-    return _each(emptied, state)
+def emptied(state: _State) -> _State:
+    """A state that counts the same, without counts."""
+
+    def without(name: str, leaf: Array) -> Array:
+        return leaf if name in SETTINGS else as_arrays(leaf=leaf)[0].xp.zeros_like(leaf)
+
+    return _each(without, state)
 
 
 def shifted(state: _State, newest: _State) -> _State:
@@ -86,6 +90,11 @@ def decayed(state: _State, decay: float) -> _State:
         return leaf * decay if name in WEIGHED or (name == "carried" and is_float) else leaf
 
     return _each(multiplied, state)
+
+
+def first_leaf(state: Any) -> Array:
+    """An array of a state, whose library is that of all."""
+    return first_leaf(state[0]) if hasattr(state[0], "_fields") else state[0]
 
 
 def _each(function: Callable[..., Array], first: _State, *others: _State) -> _State:

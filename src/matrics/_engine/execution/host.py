@@ -98,6 +98,20 @@ class HostTable(Table):
         """See ``Safe``."""
         return not np.count_nonzero(condition)
 
+    @margin
+    def of_normal_counts(self) -> Table:
+        """See ``Table``: matrices with a class of very few samples (1e-300) are multiplied by a power of two."""
+        true, limits = self.true, np.finfo(self.total.dtype)
+        least = limits.tiny * 2.0**limits.nmant  # with as many digits, half of it and its product by a weight
+        if np.minimum.reduce(true, axis=None, initial=1) >= least:
+            return self
+        few = np.any((true > 0) & (true < least), axis=0)
+        if not few.any():
+            return self
+        # Up to the square root of the largest number, so that products stay in range.
+        shift = np.where(few, np.maximum(limits.maxexp // 2 - np.frexp(self.total)[1], 0), 0)
+        return OfTinyCounts(np.ldexp(self.cells, self.cellwise(shift)), self)
+
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
@@ -351,6 +365,26 @@ class HostTable(Table):
 
     def _pair_factor(self, x: Array) -> Array:
         return x.astype(np.float64)
+
+
+class OfTinyCounts(HostTable):
+    """A table whose matrices of tiny counts are multiplied by powers of two: below the normal numbers digits are lost.
+
+    Parameters
+    ----------
+    cells
+        The multiplied cells.
+    table
+        The table of the counts as they are.
+    """
+
+    def __init__(self, cells: Array, table: HostTable) -> None:
+        super().__init__(cells, class_first=table.class_first, stack=table.stack, zero_division=table.zero_division)
+        self._table = table
+
+    def repair_where(self, condition: Array) -> Table:
+        """1/n is added to the counts as they are."""
+        return self._table.repair_where(condition)
 
 
 class Known(HostTable):

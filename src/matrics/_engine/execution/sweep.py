@@ -14,6 +14,7 @@ from matrics._engine.execution.digits import holds_products, product_dtype_of, r
 from matrics._engine.execution.host import HostTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
+from matrics._engine.table import Table
 
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
 # alone do so earlier, as products with a vector of ones.
@@ -58,6 +59,11 @@ class Swept(HostTable):
         self._all_integers = all_integers  # None if it is known
         self.was_asked = False
         """Whether a formula needed to know that all cells are integers."""
+
+    @property
+    def of_normal_counts(self) -> Table:
+        """The table itself, whose sums are integers."""
+        return self
 
     def _need_integers(self) -> None:
         """Go on only if all cells are integers; if they are not, the block has to take another way."""

@@ -365,8 +365,9 @@ def koppen_i(t: Table) -> Array:
     >>> matrics.metrics.koppen_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.975, 0.975])
     """
-    present, absent = (t.true + t.pred) / 2, (t.not_true + t.not_pred) / 2
-    lost = t.ratio(t.ratio(t.class_errors / 2, present), absent)
+    # Not half of each: of the smallest numbers it is 0.
+    present, absent = t.true + t.pred, t.not_true + t.not_pred
+    lost = t.ratio(2 * t.ratio(t.class_errors, present), absent)
     return t.define(1 - lost, (present != 0) & (absent != 0))
 
 
