@@ -198,11 +198,7 @@ REASONS = {
     },
     "class names": {
         "score has it": MEASURES,
-        "probabilities have no labels, but an order": ("soft_confusion_matrix",),
-        "two classes, one of them named by positive=": tuple(
-            door for door in DOORS[SCORES] if not door.startswith("top_k")
-        ),
-        "class scores have an order": ("ranking.top_k_accuracy", "ranking.top_k_recall", "ScoreState"),
+        "two classes, one of them named by positive=": ("probabilities.binary_cross_entropy",),
         "labels of a sample have an order": SEVERAL_LABELS,
         "coordinates of the dimension of classes": ("xarray.score", "xarray.interval"),
         "the file has them": COMMANDS,

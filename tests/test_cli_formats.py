@@ -251,7 +251,7 @@ def test_sets_of_labels(command: Any) -> None:
 
 
 WRONG = {
-    "format": (["--format", "xml"], "--format: expected table, json, csv or markdown, got 'xml'"),
+    "format": (["--format", "xml"], "--format: expected table, json, csv, markdown or latex, got 'xml'"),
     "other end": (["--format", "json", "--output", "o.csv"], "--format: expected no such option with a name"),
     "md": (
         ["--format", "json", "--output", "o.md"],
@@ -305,3 +305,20 @@ def test_runs_of_an_evaluation(command: Any) -> None:
     assert apart == pytest.approx(a - b)
     assert found["answers"][0]["real"] is False
     assert found["samples"] == 28
+
+
+def test_a_table_for_a_paper(command: Any) -> None:
+    """The limits stand in brackets behind their measure; the end of the name chooses LaTeX."""
+    Path("m.csv").write_text("model,y_true,y_pred\n" + "a_1,0,0\na_1,1,1\na_1,1,0\nR&D,0,0\nR&D,1,1\n" * 8)
+    arguments = ("interval", "m.csv", "--by", "model", "--metrics", "accuracy,mcc")
+    text = done(command, *arguments, "--format", "latex")
+    done(command, *arguments, "--output", "m.tex")
+    assert Path("m.tex").read_text("utf-8") == text
+    found = read_json(done(command, *arguments, "--format", "json"))["rows"][1]
+    limits = f"{found['accuracy']:.3f} [{found['accuracy/low']:.3f}, {found['accuracy/high']:.3f}]"
+    lines = text.splitlines()
+    start = lines.index(r"\toprule")
+    assert lines[start + 1] == r"model & accuracy & accuracy/standard\_error & mcc & mcc/standard\_error \\"
+    assert lines[start + 3].startswith(r"R\&D & 1.000 [")
+    assert lines[start + 4].startswith(rf"a\_1 & {limits} & 0.")
+    assert all(line.startswith("%") for line in lines[: start - 1])

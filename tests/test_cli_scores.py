@@ -1,5 +1,6 @@
 """matrics curve and threshold, and scores and sets of labels in matrics score, with scikit-learn as referee."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -558,3 +559,15 @@ def test_help(command, name):
     code, out, err = command(name, "--help")
     assert (code, err) == (0, "")
     assert "Usage: " in out
+
+
+def test_a_curve_shows_the_measures_of_scores_that_are_named(command):
+    """The areas are there anyway; the calibration error, whose limits are drawn, where it is named."""
+    arguments = ("curve", CANCER, *OF_SCORES, "--by", "model", "--format", "json", "--metrics")
+    found = json.loads(command(*arguments, "AUROC,ECE,f1")[1])
+    assert [name for name in found["rows"][0] if name not in ("model", "threshold")] == ["f1 of malignant"]
+    assert {"roc_auc", "expected_calibration_error", "expected_calibration_error/low"} <= found["curves"][0].keys()
+    assert found["seed"] == 0
+    code, _, err = command(*arguments, "top5")
+    assert code == 2
+    assert "matrics.ranking.top_k_accuracy(y_true, y_score, k=5)" in err

@@ -20,7 +20,7 @@ import pytest
 from public_names import functions
 
 import matrics
-from matrics._catalogue import registry
+from matrics._catalogue import of_scores
 
 CM = np.asarray([[5, 1, 0], [2, 7, 1], [0, 3, 4]])
 EMPTY = np.asarray([[5, 1, 0], [0, 0, 0], [2, 0, 4]])  # class 1 has no items
@@ -108,7 +108,7 @@ def test_first_lines_from_elsewhere() -> None:
     assert matrics.get_metric("mcc_one_vs_rest") == matrics.mcc.using(average="one_vs_rest")
 
 
-@pytest.mark.parametrize(("call", "names"), registry.OF_SCORES.items())
+@pytest.mark.parametrize(("call", "names"), of_scores.OF_SCORES.items())
 def test_measures_of_scores_say_where_they_live(call: str, names: tuple[str, ...]) -> None:
     """And they do, with these parameters."""
     function, parameters = re.fullmatch(r"(\w+\.\w+)\((.*)\)", call).groups()

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from matrics._states.margins import MarginState
     from matrics._tables.classification_report import classification_report
     from matrics._tables.label_scores import score_labels
+    from matrics._tables.latex import to_latex
     from matrics._tables.table import to_frame
     from matrics._uncertainty.compare import compare, compare_paired
     from matrics._uncertainty.interval import interval
@@ -110,6 +111,7 @@ _LATER = {
     "score_labels": "matrics._tables.label_scores",
     "soft_confusion_matrix": "matrics._counting.build",
     "to_frame": "matrics._tables.table",
+    "to_latex": "matrics._tables.latex",
 }
 
 #: Modules that need no other library than the core, so that a name can be looked up in them.
@@ -193,6 +195,7 @@ __all__ = [
     "testing",
     "to_dict",
     "to_frame",
+    "to_latex",
     "torch",
     "torchmetrics",
     "transform",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any
 
 OPEN, CLOSE, QUOTES = "([", ")]", "'\""
@@ -61,6 +61,20 @@ def cut(text: object) -> str:
 def fold(name: str) -> str:
     """Names are found whatever their case, and with blanks or hyphens for underscores."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def did_you_mean(name: str, known: Collection[str], said: Callable[[str], str] = str) -> str:
+    """The known names that are nearest to a misspelt one, as a question at the beginning of a sentence; or nothing.
+
+    >>> did_you_mean("log_los", ["log_loss", "roc_auc"]), did_you_mean("x" * 500, ["log_loss"])
+    ('did you mean log_loss? ', '')
+    """
+    if len(name) > QUOTED:  # far longer than all that are known, and near none of them
+        return ""
+    import difflib
+
+    near = dict.fromkeys(map(said, difflib.get_close_matches(name, known, n=3, cutoff=0.5)))
+    return f"did you mean {', '.join(near)}? " if near else ""
 
 
 def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> list[str]:

@@ -21,6 +21,16 @@ OF_SEVERAL = ("macro", "micro", "weighted", "min", "max", "geometric")
 #: Averages that give one value for each class.
 CLASSWISE = ("class", "one_vs_rest")
 
+#: Names of means over the classes, of two as well, and not of the measure itself: the measure and its average.
+MEANS = {
+    "miou": ("jaccard", "macro"),
+    "mean_iou": ("jaccard", "macro"),
+    "fwiou": ("jaccard", "weighted"),
+    "frequency_weighted_iou": ("jaccard", "weighted"),
+    "mdice": ("f1", "macro"),
+    "mean_dice": ("f1", "macro"),
+}
+
 #: Names of diagnostic tests. With two classes and without an average they refer to the positive class.
 #: The other names of the same measures (recall, precision, tpr, tnr, ...) are means of the classes.
 TWO_CLASS_WORDS = frozenset(

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from matrics._catalogue import weights
-from matrics._catalogue.averages import TWO_CLASS_WORDS
+from matrics._catalogue.averages import MEANS, TWO_CLASS_WORDS
 from matrics._catalogue.elsewhere import ELSEWHERE
 from matrics._catalogue.options import Option
 from matrics._catalogue.pycm import PYCM
@@ -86,6 +86,9 @@ def facts(record: Metric) -> dict[str, str]:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
         lines["aliases"] = ", ".join(record.aliases)
+    means = {alias: f"{name}:{average}" for alias, (name, average) in MEANS.items() if name == record.name}
+    if means:
+        lines["means"] = ", ".join(f"{alias} (= {spec})" for alias, spec in means.items())
     if record.name in ELSEWHERE:
         lines["elsewhere"] = "; ".join(map(str, ELSEWHERE[record.name]))
     pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}

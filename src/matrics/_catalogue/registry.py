@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from matrics._arrays import Array, is_compiling
-from matrics._catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics._catalogue import of_scores
+from matrics._catalogue.averages import AVERAGES, MEANS, TWO_CLASS_WORDS
 from matrics._catalogue.functions import place_of
 from matrics._catalogue.options import read_options
 from matrics._catalogue.own import of_packages
 from matrics._catalogue.pycm import PYCM
 from matrics._catalogue.record import CORE, METRICS, OWN, Chance, Kind, Metric, Trials
-from matrics._quoting import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
+from matrics._quoting import LONGEST, cut, did_you_mean, fold, is_whole, quoted, split_outside, unquote
 
 #: Groups that are one file of a family's folder.
 FILE_GROUPS = {
@@ -224,7 +225,7 @@ def _owner(name: str, of: str) -> str | None:
     folded = fold(name)
     if folded in groups():
         return f"the group {quoted(folded)} of measures"
-    if folded in (*_OF_SCORES, *MISSING):
+    if of_scores.call_of(name) is not None or folded in of_scores.MISSING:
         return "a measure of scores"
     if folded in _PYCM and folded not in _NAMES:
         return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
@@ -406,8 +407,10 @@ def options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
 
 
 def _with_average(name: str) -> tuple[str | None, str]:
-    """The measure and the average of a name like ``f1_weighted``, as scikit-learn's scorers have them."""
+    """The measure and the average of a name like ``miou``, or ``f1_weighted``, as scikit-learn's scorers have them."""
     whole = fold(name)
+    if whole in MEANS:
+        return MEANS[whole]
     for kind, averages in AVERAGES.items():
         for average in averages:
             if whole.endswith("_" + average):
@@ -427,50 +430,14 @@ def _of_pycm(name: str, average: str) -> Metric:
     return found.using(average=average) if average else found
 
 
-#: Functions of class scores, which no confusion matrix holds, and the names that other libraries have for them.
-OF_SCORES = {
-    "ranking.roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
-    "ranking.roc_curve(y_true, y_score)": ("roc_curve",),
-    "ranking.partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
-    "ranking.average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
-    "ranking.precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
-    "ranking.precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
-    "ranking.recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
-    "ranking.recall_at_specificity(y_true, y_score, specificity)": (
-        "recall_at_specificity",
-        "sensitivity_at_specificity",
-    ),
-    "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
-    "probabilities.binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
-    "probabilities.brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
-    "probabilities.expected_calibration_error(y_true, y_prob)": (
-        "ece",
-        "expected_calibration_error",
-        "calibration_error",
-    ),
-    "probabilities.expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
-    "probabilities.reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
-    "ranking.top_k_accuracy(y_true, y_score, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
-    "ranking.top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
-    "ranking.confusion_matrix(y_true, y_score, thresholds)": ("confusion_matrix_at_thresholds",),
-    "ranking.threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
-}
-_OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
-
-#: Measures of class scores that are nowhere in this library.
-MISSING = (
-    *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
-    "label_ranking_average_precision",
-)
-
-
 def _unknown(name: str, spec: str) -> str:
-    if fold(name) in _OF_SCORES:
+    call = of_scores.call_of(name)
+    if call is not None:
         return (
             f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
-            f"predicted: it is matrics.{_OF_SCORES[fold(name)]}"
+            f"predicted: it is matrics.{call}"
         )
-    if fold(name) in MISSING:
+    if fold(name) in of_scores.MISSING:
         return (
             f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
             "predicted; a measure at one threshold is one of confusion_matrix(..., threshold=)"
@@ -478,19 +445,20 @@ def _unknown(name: str, spec: str) -> str:
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
         return f"{quoted(spec)}: PyCM's name {name} takes no options; it is {specs} here"
-    import difflib
-
     from matrics._catalogue import verbal
 
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
         return f"{quoted(name)} is words, not numbers: matrics.study.interpret(values of {scale.of}, {scale.name!r})"
-    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
-    # Names far longer than all that are known are near none of them.
-    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5) if len(name) <= QUOTED else []
+    known = {alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}
+    known |= {alias: ":".join(mean) for alias, mean in MEANS.items()} | _NAMES | _OWN_NAMES
+    calls = {alias: f"matrics.{call}" for alias, call in of_scores.CALLS.items() if alias not in known}
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
-    names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
-    hint = f"did you mean {', '.join(names)}? " if names else ""
+
+    def said(near: str) -> str:
+        return near if near in alone else calls.get(near) or f"{near} (= {known[near]})"
+
+    hint = did_you_mean(fold(name), [*known, *calls], said)
     return (
         f"unknown metric {quoted(name)}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
     )

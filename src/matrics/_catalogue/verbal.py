@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import as_arrays
-from matrics._quoting import fold, quoted
+from matrics._quoting import did_you_mean, fold, quoted
 from matrics.typing import ArrayLike
 
 UNDEFINED = "undefined"
@@ -184,9 +184,6 @@ def get_benchmark(name: str) -> Benchmark:
         raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {quoted(name)}")
     folded = fold(name)
     if folded not in _NAMES:
-        import difflib
-
-        near = dict.fromkeys(_NAMES[near] for near in difflib.get_close_matches(folded, _NAMES, n=3, cutoff=0.5))
-        hint = f"did you mean {', '.join(near)}? " if near else ""
+        hint = did_you_mean(folded, _NAMES, _NAMES.__getitem__)
         raise ValueError(f"unknown benchmark {quoted(name)}; {hint}expected one of {', '.join(BENCHMARKS)}")
     return BENCHMARKS[_NAMES[folded]]

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics._catalogue.classes import Classes
 from matrics._cli.measures import measures
+from matrics._cli.options import checked_level
 from matrics._cli.paired import TwoFiles, join, repeats
 from matrics._cli.prevalence import Target, refuse
 from matrics._files.label_rows import read_labels
@@ -17,7 +18,7 @@ from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of
 from matrics._reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics._scoring.score import resolve
-from matrics._uncertainty.options import DEFAULT_NUM, check_level
+from matrics._uncertainty.options import DEFAULT_NUM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,10 +43,7 @@ class Asked:
 
     def check(self, paired_on: str | None) -> None:
         """Raise for what cannot be compared, before a file is read."""
-        try:
-            check_level(self.level)
-        except ValueError as error:
-            raise ValueError(f"--{error}") from error
+        checked_level(self.level)
         undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
         if undirected:
             raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")

@@ -38,7 +38,9 @@ CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .pa
 AnyOutput = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE|-", help="The file of counts, .parquet; or .csv, .json, .md, .txt for people.", show_default="-"
+        metavar="FILE|-",
+        help="The file of counts, .parquet; or .csv, .json, .md, .tex, .txt for people.",
+        show_default="-",
     ),
 ]
 

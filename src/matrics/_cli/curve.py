@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
+from matrics._catalogue.of_scores import spec_of
 from matrics._cli.printing import Column, best_of_columns
 from matrics._cli.run import score_columns
 from matrics._quoting import quoted
+from matrics._ranking.state_names import CALIBRATION, divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,8 @@ RECALL = "recall[1]"
 # What a prevalence does not change, in words.
 OF_SAMPLES = "areas and losses: of the samples as they are"
 HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
+# That of the calibration error is drawn, and so it is shown to those who ask for it.
+HIGHER |= {CALIBRATION: False}
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,12 @@ class CurveRun:
     level: float
     target: Target | None = None
     paired_on: str | None = None
+    of_scores: tuple[str, ...] = ()  # the measures of scores in the option --metrics
+
+    @property
+    def seed(self) -> int | None:
+        """Where the limits of the calibration error come from, if it is shown."""
+        return 0 if CALIBRATION in self.of_scores else None
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -101,10 +111,17 @@ class CurveRun:
         """What does not depend on a threshold: samples, and measures of the scores."""
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
-        names = [name for name in HIGHER if self.are_probabilities or HIGHER[name]]
-        for name, found in matrics.ranking.interval(true, scores, names, level=self.level).items():
+        usual = [name for name in HIGHER if name != CALIBRATION and (self.are_probabilities or HIGHER[name])]
+        names = list(dict.fromkeys([*usual, *self.of_scores]))
+        for name, found in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
             facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
         return facts
+
+
+def names_of_scores(metrics: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The measures of scores among those of the option, by the names of their functions, and the other measures."""
+    of_scores, others = divided(metrics, HIGHER)
+    return tuple(dict.fromkeys(map(spec_of, of_scores))), others
 
 
 def read_thresholds(text: str | None) -> tuple[Array | None, bool]:

@@ -27,6 +27,7 @@ from matrics._cli.options import (
     TextLabels,
     TrueColumn,
     ZeroDivision,
+    checked_level,
     column_names,
     integer,
     number,
@@ -61,7 +62,11 @@ def curve(
     scores: Scores,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[,NAME]", help="Measures: mcc,f1; repeatable.", show_default=CURVE_METRICS),
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Measures at thresholds: mcc,f1; or of the scores: auroc,ece; repeatable.",
+            show_default=CURVE_METRICS,
+        ),
     ] = None,
     plugin: Plugin = None,
     by: By = None,
@@ -94,7 +99,7 @@ def curve(
     from rich.text import Text
 
     from matrics._cli import printing
-    from matrics._cli.curve import OF_SAMPLES, CurveRun, read_thresholds
+    from matrics._cli.curve import OF_SAMPLES, CurveRun, names_of_scores, read_thresholds
     from matrics._cli.curve_comparison import compare_curves, refuse_paired, refuse_unpaired, show_comparisons
     from matrics._cli.curve_report import show_curves
     from matrics._cli.delivery import read_delivery
@@ -102,22 +107,18 @@ def curve(
     from matrics._cli.score_results import comparison_result, curve_result
     from matrics._files.outputs.destination import SUFFIXES
     from matrics._files.scores import ScoreNames
-    from matrics._uncertainty.options import check_level
 
     plug_in(plugin)
     zero = number("zero-division", zero_division)
-    resolve(metrics or CURVE_METRICS)  # raises before anything is read
+    of_scores, others = names_of_scores(metrics or [])
+    resolve(others or CURVE_METRICS)  # raises before anything is read
     limits, every = read_thresholds(thresholds)
-    share = number("level", level)
-    try:
-        check_level(share)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
+    share = checked_level(number("level", level))
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     if paired_on is not None and delivery is None:
-        raise ValueError("--output: expected a name that ends in .json, .md or .txt, or --format, with --paired-on")
+        raise ValueError("--output: expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
     refuse_paired(paired_on, names.by, {true, *names.scores})
     if paired_on is not None:
         unused = {"metrics": ",".join(metrics or ()) or None, "thresholds": thresholds, "prevalence": prevalence}
@@ -126,7 +127,8 @@ def curve(
     source = _read(path, replace(names, clusters=paired_on, **reading), target)
     there = _target(prevalence, source)
     run = CurveRun(
-        source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share, there, paired_on
+        *(source, measures(others or CURVE_METRICS, lambda: source.known), limits, zero, share, there, paired_on),
+        of_scores=of_scores,
     )
     title = _title(source, "curve", there)
     if delivery is not None and not delivery.is_table:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from matrics._cli.result import Result
 
-FORMATS = ("table", "json", "csv", "markdown")
-ENDS = {".csv": "csv", ".json": "json", ".md": "markdown", ".txt": "table"}
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+ENDS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex", ".txt": "table"}
 SCREEN_WIDTH = 10_000  # a pipe and a file have no width: do not split lines
 
 

@@ -11,6 +11,7 @@ from matrics._cli.markdown import escape, table
 from matrics._cli.printing import number, plain
 from matrics._cli.result import STATUSES, versions
 from matrics._files.outputs.texts import csv_text, json_text
+from matrics._tables import latex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,35 @@ def as_markdown(found: Result) -> str:
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
-WRITERS = {"json": as_json, "csv": as_csv, "markdown": as_markdown}
+def as_latex(found: Result) -> str:
+    """The tables for papers: limits in brackets; titles, remarks and statuses as comments."""
+    parts = [latex.comment(title) for title in found.titles]
+    for name, rows in found.tables.items():
+        parts += [latex.comment(name), _tabular(rows)]
+    parts.append(_tabular(found.rows))
+    parts += [latex.comment(remark) for remark in found.remarks]
+    parts += [latex.comment(f"{_word(status)}: {status.sentence}") for status in found.statuses if status]
+    return "\n".join(parts) + "\n"
+
+
+def _tabular(rows: Rows) -> str:
+    """Columns of limits stand in brackets behind their measure; columns of statuses are for programs."""
+    shown = [name for name in rows if not rows[name].is_status and not name.endswith(("/low", "/high"))]
+    has_numbers = [any(isinstance(value, float) for value in rows[name].values) for name in shown]
+    texts = has_numbers.index(True) if any(has_numbers) else len(shown)
+    cells = [_latex_cells(name, rows) for name in shown]
+    return latex.tabular([*map(latex.escape, shown)], list(zip(*cells, strict=True)), texts=texts)
+
+
+def _latex_cells(name: str, rows: Rows) -> list[str]:
+    column, ends = rows[name], [rows.get(f"{name}/{end}") for end in ("low", "high")]
+    if None in ends or not all(value is None or isinstance(value, float) for value in column.values):
+        return [latex.escape(for_people(column, value)) for value in column.values]
+    parts = [[math.nan if x is None else x for x in one.values] for one in (column, *ends) if one is not None]
+    return [latex.with_limits(*values) for values in zip(*parts, strict=True)]
+
+
+WRITERS = {"json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 
 
 def _across(rows: Rows) -> Iterator[tuple[Any, ...]]:

@@ -123,18 +123,18 @@ Output = Annotated[
     typer.Option(
         metavar="FILE|FOLDER/|-",
         help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
-        ".json, .md, .txt; - is standard output.",
+        ".json, .md, .tex, .txt; - is standard output.",
     ),
 ]
 FileOutput = Annotated[
     str | None,
-    typer.Option(metavar="FILE|-", help="Write it here: .json, .csv, .md, .txt.", show_default="-"),
+    typer.Option(metavar="FILE|-", help="Write it here: .json, .csv, .md, .tex, .txt.", show_default="-"),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar="table|json|csv|markdown",
+        metavar="table|json|csv|markdown|latex",
         help="How the result is written; tables are for people.",
         show_default="table, or by the name of --output",
     ),
@@ -262,6 +262,16 @@ class RunOptions(NamedTuple):
         if on_invalid not in ("raise", "nan", "skip"):
             raise ValueError(f"--on-invalid: expected raise, nan or skip, got {quoted(on_invalid)}")
         return cls(cores() if threads is None else threads, on_invalid, progress)
+
+
+def checked_level(level: float) -> float:
+    """The level of limits; of any other number the error names the option."""
+    from matrics._uncertainty.options import check_level
+
+    try:
+        return check_level(level)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from error
 
 
 def number(option: str, text: str) -> float:

@@ -43,7 +43,7 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
     rows["threshold"] = column(np.concatenate([thresholds for thresholds, _ in found]), is_short=True)
     values = np.concatenate([values for _, values in found])
     rows |= {name: column(one, undefined=reasons[name]) for name, one in zip(reasons, values.T, strict=True)}
-    about = {**_facts(source, run.target), "level": run.level, "seed": None}
+    about = {**_facts(source, run.target), "level": run.level, "seed": run.seed}
     remarks = [] if run.target is None else [OF_SAMPLES]
     return Result("curve", titles, about, rows, measures, {"curves": _of_scores(run)}, remarks=remarks)
 

@@ -12,10 +12,10 @@ import numpy as np
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli.measures import constraints, measures, with_titles
+from matrics._cli.options import checked_level
 from matrics._cli.run import score_columns
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
-from matrics._uncertainty.options import check_level
 
 if TYPE_CHECKING:
     from matrics._catalogue.classes import Classes
@@ -46,11 +46,7 @@ class Sureness:
             raise ValueError(f"--num: expected an integer from 0 (no limits), got {num}")
         if seed is not None and seed < 0:
             raise ValueError(f"--seed: expected an integer from 0, got {seed}")
-        try:
-            check_level(level)
-        except ValueError as error:
-            raise ValueError(f"--{error}") from error
-        return cls(level, num, seed or 0)
+        return cls(checked_level(level), num, seed or 0)
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
 from matrics._arrays import Array, Standard, as_arrays
 from matrics._arrays.sizes import check_count
+from matrics._counting.codes import in_order, known_labels, numbered_groups, true_codes
 from matrics._counting.count import count_labels
 from matrics._counting.labels import (
     NUMBERED,
     broadcast,
     check_group_numbers,
-    check_groups,
     check_ignore_index,
     check_labels,
     check_weights,
@@ -22,6 +22,7 @@ from matrics._counting.labels import (
     is_kept,
     labels_to_ignore,
     listed,
+    refuse_axis_of_one,
     refuse_outside,
     refuse_weights,
     widen,
@@ -128,11 +129,11 @@ def confusion_matrix(
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, with any prediction, weight and group. With
         ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
-    groups : array_like of int, optional
-        The group of each sample, in [0, num_groups); broadcasts against the labels. There is one matrix for each
-        group, all counted in one pass.
+    groups : array_like, optional
+        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is one
+        matrix for each group, all counted in one pass. Texts are in sorted order, that of ``numpy.unique(groups)``.
     num_groups : int, optional
-        Number of groups, G; needed with ``groups``.
+        Number of groups, G; needed with integers in ``groups``.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.transform.normalize` does.
 
@@ -144,8 +145,8 @@ def confusion_matrix(
     Raises
     ------
     TypeError
-        ``y_true`` or ``groups`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
-        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups``.
+        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
+        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups`` with integers.
     ValueError
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
         NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
@@ -179,9 +180,9 @@ def confusion_matrix(
 
     One matrix for each group of samples:
 
-    >>> names, groups = numpy.unique(["north", "south", "south"], return_inverse=True)
-    >>> cm = matrics.confusion_matrix([0, 1, 1], [0, 1, 0], num_classes=2, groups=groups, num_groups=len(names))
-    >>> dict(zip(names.tolist(), matrics.accuracy(cm)))
+    >>> groups = ["north", "south", "south"]
+    >>> cm = matrics.confusion_matrix([0, 1, 1], [0, 1, 0], num_classes=2, groups=groups)
+    >>> dict(zip(numpy.unique(groups).tolist(), matrics.accuracy(cm)))
     {'north': np.float64(1.0), 'south': np.float64(0.5)}
     """
     check_over(normalize, "normalize")
@@ -207,10 +208,11 @@ def soft_confusion_matrix(
     y_true: HostArray,
     y_prob: HostArray,
     *,
+    labels: Iterable[Hashable] | None = ...,
     class_axis: int | None = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
-    ignore_index: int | Sequence[int] | None = ...,
+    ignore_index: Any = ...,
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> NumPyArray: ...
@@ -219,10 +221,11 @@ def soft_confusion_matrix(
     y_true: ArrayLike,
     y_prob: ArrayT,
     *,
+    labels: Iterable[Hashable] | None = ...,
     class_axis: int | None = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
-    ignore_index: int | Sequence[int] | None = ...,
+    ignore_index: Any = ...,
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
@@ -230,10 +233,11 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     y_true: Any,
     y_prob: Any,
     *,
+    labels: Iterable[Hashable] | None = None,
     class_axis: int | None = None,
     sample_ndim: int = 1,
     sample_weight: Any = None,
-    ignore_index: int | Sequence[int] | None = None,
+    ignore_index: Any = None,
     groups: Any = None,
     num_groups: int | None = None,
 ) -> Array:
@@ -246,9 +250,11 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, *S), or of floating numbers, shape (*B, *S) with a class axis
-        True labels in [0, n), or soft targets; the dtype alone decides.
+        True labels in [0, n), or any of ``labels``, or soft targets; the dtype alone decides.
     y_prob : array_like of floating numbers, shape (*B, *S) with a class axis of length n
         Probabilities or memberships.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``.
     class_axis : int, optional
         The axis of the classes of ``y_prob`` and of soft targets: the last one if left out. There is a warning if it is
         left out and axis 1 is as long as the last one.
@@ -258,10 +264,10 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, with any prediction, weight and group.
-    groups : array_like of int, optional
-        The group of each sample, in [0, num_groups); broadcasts against the labels.
+    groups : array_like, optional
+        The group of each sample, as in :func:`matrics.confusion_matrix`; broadcasts against the labels.
     num_groups : int, optional
-        Number of groups, G; needed with ``groups``.
+        Number of groups, G; needed with integers in ``groups``.
 
     Returns
     -------
@@ -292,6 +298,10 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     array([[0.375, 0.125],
            [0.375, 0.125]])
     """
+    groups, number_of_groups = numbered_groups(groups, num_groups)
+    if (known := known_labels(labels)) is not None:
+        y_true, ignore_index = true_codes(known, y_true, ignore_index, may_drop=False)
+        y_prob = in_order(y_prob, known, "y_prob")
     given = y_true
     values = {"y_true": y_true, "y_prob": y_prob}
     values |= {
@@ -301,7 +311,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     xp = backend.xp
     class_axis = given_or_last(class_axis, tuple(y_prob.shape), (0, *y_prob.shape)[-1], "y_prob")
     sample_ndim = check_count(sample_ndim, "sample_ndim")
-    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    ignored = check_ignore_index(ignore_index)
     if number_of_groups:
         others[0] = listed(groups, others[0], "groups")
         check_group_numbers(others[0], backend)
@@ -314,23 +324,26 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
             raise TypeError("groups: expected None with soft targets: count each group by itself")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
     y_true = check_labels(y_true, "y_true", backend, advice=NUMBERED)
+    refuse_axis_of_one(y_true, y_prob, class_axis, "y_prob")
     given_probs = y_prob
     y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
     n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")
+    if known is not None and len(known) != n:
+        raise ValueError(f"labels: expected {n}, one for each class of y_prob, got {len(known)}")
     shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
     y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
     rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
 
-    labels = widen(y_true, backend)
-    kept = is_kept(labels, labels_to_ignore(ignored, y_true, backend), backend)
+    codes = widen(y_true, backend)
+    kept = is_kept(codes, labels_to_ignore(ignored, y_true, backend), backend)
     seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
     if seen is not None:
         refuse_outside(seen, n, kept_seen, "y_true")
-    if kept is None and not others and _are_within(labels, n, backend):
-        sums = backend.scatter_add(xp.reshape(labels, rows), xp.reshape(y_prob, (*rows, n)), n)
+    if kept is None and not others and _are_within(codes, n, backend):
+        sums = backend.scatter_add(xp.reshape(codes, rows), xp.reshape(y_prob, (*rows, n)), n)
         return xp.reshape(sums, (*batch_shape, n, n))
-    counted = (labels >= 0) & (labels < n)
+    counted = (codes >= 0) & (codes < n)
     counted = counted if kept is None else counted & kept
     length = n * max(number_of_groups, 1)
     if number_of_groups:
@@ -339,7 +352,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
         if seen is not None and group_seen is not None:
             refuse_outside(group_seen, number_of_groups, kept_seen, "groups")
         counted = counted & (group >= 0) & (group < number_of_groups)
-        labels = group * n + labels
+        codes = group * n + codes
     if sample_weight is not None:
         weight = check_weights(others[-1], backend)
         weight_seen = backend.host_view(weight)
@@ -347,7 +360,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
             refuse_weights(weight_seen, kept_seen)
         # Weight 0 for samples that are not counted: a NaN weight would make the gradient of their probabilities NaN.
         y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
-    bins = xp.reshape(xp.where(counted, labels, length), rows)
+    bins = xp.reshape(xp.where(counted, codes, length), rows)
     sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]
     return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Standard, as_arrays, is_compiling
 from matrics._arrays.frames import by_columns, column, column_names, is_frame, numbers
-from matrics._arrays.inputs import described, refuse_masks
+from matrics._arrays.inputs import described, is_missing, refuse_masks
 from matrics._arrays.sizes import check_count, one_or_more
-from matrics._counting.labels import NO_CLASS_AXIS, check_labels, check_whole, is_kept, widen
-from matrics._quoting import first_twice, quoted, quoted_list
+from matrics._counting.labels import NO_CLASS_AXIS, check_groups, check_labels, check_whole, is_kept, widen
+from matrics._quoting import cut, first_twice, quoted, quoted_list
 
 Array = Any
 
@@ -54,6 +54,11 @@ def check_classes(num_classes: Any, labels: Any) -> CodedClasses:
         got = f"{quoted(twice)} twice" if found else "none"
         raise ValueError(f"labels: expected different labels, one for each class, got {got}")
     return CodedClasses(len(found), found)
+
+
+def known_labels(labels: Any) -> tuple[Hashable, ...] | None:
+    """The labels of the classes, in order, if they are given."""
+    return None if labels is None else check_classes(None, labels).labels
 
 
 def _without_axes(label: Any) -> Any:
@@ -101,20 +106,35 @@ def as_codes(
     labels raise an error; where samples may be dropped, they become -1. ``sample_ndim`` is None where all axes are
     samples.
     """
-    codes = {label: code for code, label in enumerate(labels)}
-    left_out = {label: codes.get(label, -2) for label in _ignored(ignore_index, labels)}
-    ignored = tuple(dict.fromkeys(left_out.values()))
-    true, backend = _codes(y_true, {**codes, **left_out}, "y_true", labels, None, may_drop=may_drop)
+    true, backend, ignored = _true_codes(labels, y_true, ignore_index, may_drop=may_drop)
     was_seen = isinstance(true, np.ndarray)
     kept = is_kept(true, ignored, NUMPY) if was_seen else None
     true = backend.from_host(true) if was_seen else true
+    codes = {label: code for code, label in enumerate(labels)}
     if _are_scores(y_pred, labels):
-        y_pred = _in_order(y_pred, labels) if is_frame(y_pred) else y_pred
+        y_pred = in_order(y_pred, labels, "y_pred")
         is_column = threshold is None and len(_shape(y_pred)) == 1 and (sample_ndim or true.ndim) == 1
         if not is_column or labels_on_host(y_pred, "y_pred")[0] is None:
             return true, y_pred, ignored
     pred, backend = _codes(y_pred, codes, "y_pred", labels, kept, may_drop=may_drop or not was_seen)
     return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
+
+
+def true_codes(
+    labels: tuple[Hashable, ...], y_true: Any, ignore_index: Any, *, may_drop: bool
+) -> tuple[Array, tuple[int, ...]]:
+    """True labels as numbers of classes, in their library, and the codes of the labels to leave out; as of above."""
+    true, backend, ignored = _true_codes(labels, y_true, ignore_index, may_drop=may_drop)
+    return backend.from_host(true) if isinstance(true, np.ndarray) else true, ignored
+
+
+def _true_codes(
+    labels: tuple[Hashable, ...], y_true: Any, ignore_index: Any, *, may_drop: bool
+) -> tuple[Array, Standard, tuple[int, ...]]:
+    codes = {label: code for code, label in enumerate(labels)}
+    left_out = {label: codes.get(label, -2) for label in _ignored(ignore_index, labels)}
+    true, backend = _codes(y_true, {**codes, **left_out}, "y_true", labels, None, may_drop=may_drop)
+    return true, backend, tuple(dict.fromkeys(left_out.values()))
 
 
 def codes_of(
@@ -207,6 +227,45 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
     return xp.reshape(found, wide.shape)
 
 
+def numbered_groups(groups: Any, num_groups: Any) -> tuple[Any, int]:
+    """The numbers of the groups of samples, and how many groups there are; 0 without any.
+
+    Integers are numbers already, and come with how many there are. Texts and other labels are numbered in their order.
+    """
+    if groups is None or is_compiling():
+        return groups, check_groups(groups, num_groups)
+    array, _ = labels_on_host(groups, "groups")
+    is_text = array is not None and array.dtype.kind in "OSUT" and not all(map(_is_number, array.flat))
+    if array is None or not is_text:
+        return groups, check_groups(groups, num_groups)
+    found, codes = places(array, "groups")
+    if num_groups is not None and num_groups != len(found):
+        raise ValueError(
+            f"num_groups: expected {len(found)}, the number of the groups {quoted_list(found.tolist())}, or None, got "
+            f"{quoted(num_groups)}"
+        )
+    return codes, len(found)
+
+
+def places(values: Array, name: str) -> tuple[Array, Array]:
+    """The different values in order, and the place of each among these; raises for missing and mixed values."""
+    flat = values.ravel().tolist()
+    missing = [k for k, value in enumerate(flat) if is_missing(value)]
+    if missing:
+        at = missing[0] if values.ndim == 1 else tuple(map(int, np.unravel_index(missing[0], values.shape)))
+        raise ValueError(f"{name}: expected a value for each sample, got {cut(flat[missing[0]])} at {at}")
+    try:
+        found, codes = np.unique(values, return_inverse=True)
+    except TypeError as error:  # they cannot be put in order
+        kinds = sorted({type(value).__name__ for value in flat})
+        raise TypeError(f"{name}: expected values of one kind, such as texts, got {', '.join(kinds)}") from error
+    return found, codes.reshape(values.shape)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def labels_on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
     """Labels as an array of NumPy, or None if they cannot be inspected, and their library."""
     if isinstance(values, (list, tuple)):
@@ -265,14 +324,16 @@ def _is_floating(values: Any) -> bool:
     return numbers and any(isinstance(value, (float, np.floating)) for value in flat)
 
 
-def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
-    """The columns of a data frame of class scores in the order of the labels."""
+def in_order(scores: Any, labels: tuple[Hashable, ...], name: str) -> Any:
+    """The columns of a data frame of class scores in the order of the labels; anything else unchanged."""
+    if not is_frame(scores):
+        return scores
     columns = column_names(scores)
     if len(columns) == 1:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
         raise ValueError(
-            f"y_pred: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
+            f"{name}: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
         )
     order = [columns.index(label) for label in labels]
     if hasattr(scores, "iloc"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays, is_compiling
 from matrics._arrays.sizes import check_size
-from matrics._counting.codes import as_codes, check_classes
+from matrics._counting.codes import as_codes, check_classes, numbered_groups
 from matrics._counting.labels import (
     BY_COLUMNS,
     NO_CLASS_AXIS,
@@ -29,6 +29,7 @@ from matrics._counting.labels import (
     labels_to_ignore,
     listed,
     predicted,
+    refuse_axis_of_one,
     refuse_nan,
     refuse_outside,
     refuse_weights,
@@ -83,10 +84,14 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
             threshold=threshold,
             may_drop=may_drop,
         )
-    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    ignored = check_ignore_index(ignore_index)
+    if state is None:
+        groups, number_of_groups = numbered_groups(groups, num_groups)
+    else:  # the texts of one batch do not say what the numbers of all are
+        number_of_groups = check_groups(groups, num_groups)
     if not may_drop:  # a state has its counts already
         cells = classes.number**2 * max(number_of_groups, 1)
-        check_size(cells, num_classes=classes.number, num_groups=num_groups)
+        check_size(cells, num_classes=classes.number, num_groups=number_of_groups or None)
     has_groups = number_of_groups > 0
     values = {"y_true": y_true, "y_pred": y_pred}
     others = {"groups": groups, "sample_weight": sample_weight}
@@ -100,6 +105,8 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     if has_classes and arrays[0].ndim > 1 and backend.is_float(arrays[0]) and arrays[0].shape == arrays[1].shape:
         raise TypeError(f"y_true: expected labels, got floating numbers in the shape of the scores; {BY_COLUMNS}")
     arrays[0] = check_labels(arrays[0], "y_true", backend)
+    if has_classes:
+        refuse_axis_of_one(arrays[0], arrays[1], class_axis)
     if has_groups:
         arrays[2] = listed(groups, arrays[2], "groups")
         check_group_numbers(arrays[2], backend)

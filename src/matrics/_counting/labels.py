@@ -115,6 +115,27 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
     return x if axis == x.ndim - 1 else backend.xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
 
 
+def refuse_axis_of_one(labels: Array, scores: Array, class_axis: Any, name: str = "y_pred") -> None:
+    """Raise for labels with an axis of one entry where scores have that of classes, as masks (B, 1, H, W) have it.
+
+    They would broadcast: each mask would be compared with the scores of every image. Where the axis of the classes is
+    not given, it is axis 1 or the last.
+    """
+    shape, others = tuple(labels.shape), tuple(scores.shape)
+    if len(shape) != len(others) or len(shape) < 2:
+        return
+    for place in (1, -1) if class_axis is None else (class_axis,):
+        axis = place % len(shape)
+        rest = (*shape[:axis], *shape[axis + 1 :])
+        if shape[axis] != 1 or others[axis] == 1 or rest != (*others[:axis], *others[axis + 1 :]):
+            continue
+        if any(n > 1 for n in rest):
+            raise ValueError(
+                f"y_true: expected labels of shape {rest} for class scores of shape {others} in {name}, got {shape}: "
+                f"remove the axis of one entry, y_true.squeeze({axis})"
+            )
+
+
 def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: int, name: str = "y_pred") -> None:
     """Warn of class scores if both axis 1 and the last axis could be the axis of the classes.
 

@@ -36,5 +36,21 @@ class ForeignTable(Protocol):
 #: How files are read, by the end of their names: ``.eval``.
 READERS: dict[str, Callable[[Sequence[Path]], ForeignTable]] = {}
 
+# What reads files of arrays that no command reads, by the end of their names.
+_BY_BLOCKS = "matrics.score_blocks({}) scores its stack of matrices block by block"
+IN_PYTHON = {
+    ".zarr": _BY_BLOCKS.format("zarr.open(path)"),
+    ".h5": _BY_BLOCKS.format("h5py.File(path)[name]"),
+    ".hdf5": _BY_BLOCKS.format("h5py.File(path)[name]"),
+    ".nc": "matrics.xarray.score(xarray.open_dataarray(path)) scores its matrices",
+}
+
+
+def in_python(path: Path) -> str:
+    """The end of a message for a file that no command reads: what reads it; empty for other files."""
+    end = next((end for end in IN_PYTHON if path.name.lower().removesuffix(".zip").endswith(end)), None)
+    return "" if end is None else f"; {IN_PYTHON[end]}"
+
+
 #: The ends of the names of evaluation logs, whose reader the floor above registers when it is imported.
 LOGS = (".eval", ".json", ".jsonl", ".jsonl.gz", ".jsonl.zst")

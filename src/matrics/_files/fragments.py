@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from matrics._files.compression import suffix_of
-from matrics._files.foreign import READERS
+from matrics._files.foreign import READERS, in_python
 from matrics._files.text import TEXTS
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def refuse_stream(path: Path) -> None:
 
 def find(path: Path) -> list[Fragment]:
     """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
+    if in_python(path) and not is_pattern(path):  # a folder such as that of Zarr: its files are no tables
+        raise ValueError(f"{path}: expected a file of labels or counts, got arrays{in_python(path)}")
     if is_pattern(path) and suffix_of(path) in (*TEXTS, *READERS):
         return [Fragment(file) for file in texts(path)]
     if is_pattern(path):

@@ -12,7 +12,7 @@ from matrics._files.columns import typed
 from matrics._files.compression import suffix_of
 from matrics._files.counts import Counts
 from matrics._files.counts_file import CountsFile, CountsRows, opened
-from matrics._files.foreign import LOGS, READERS, ForeignTable
+from matrics._files.foreign import LOGS, READERS, ForeignTable, in_python
 from matrics._files.fragments import Fragment, find, is_pattern, texts
 from matrics._files.labels import joined_order, labelled, order_of, sides
 from matrics._files.missing import said, settled
@@ -103,7 +103,8 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
         if suffix not in (".parquet", *TEXTS):
             known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *READERS))
             first = "; logs are read after `from matrics import evals`" if suffix in LOGS else ""
-            raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}{first}")
+            got = suffix or "no suffix"
+            raise ValueError(f"{path}: expected a name that ends in {known}, got {got}{first}{in_python(path)}")
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
     files = tuple(find(path))

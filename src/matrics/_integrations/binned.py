@@ -9,7 +9,14 @@ import torch
 from torch import Tensor
 
 from matrics._arrays.torch import TORCH
-from matrics._counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
+from matrics._counting.labels import (
+    AXIS_OF_LOSSES,
+    check_ignore_index,
+    checked_class_axis,
+    refuse_axis_of_one,
+    said,
+    warn_if_either_fits,
+)
 from matrics._integrations.odd_scores import warned_of_scores
 from matrics._integrations.score_names import look_at_thresholds
 from matrics._integrations.score_values import MASKED, checked_positive, masked
@@ -97,6 +104,7 @@ class Binning:
         if axis is None:
             axis = AXIS_OF_LOSSES
             warn_if_either_fits(y_true, y_score, n, axis)
+        refuse_axis_of_one(y_true, y_score, axis, "y_score")
         if y_score.ndim != y_true.ndim + 1 or not -y_score.ndim <= axis < y_score.ndim or y_score.shape[axis] != n:
             got = said({"y_true": y_true, "y_score": y_score})
             fits = y_score.ndim == y_true.ndim + 1 and y_score.shape[-1] == n

@@ -67,18 +67,27 @@ class RunningMetric(nnx.Metric):
         """Add the counts of another metric or state, such as the sum over several devices."""
         self._keep(self.state + (other.state if isinstance(other, RunningMetric) else other))
 
-    def compute(self) -> dict[str, Array]:
+    def compute(self, *, expected: int | None = None) -> dict[str, Array]:
         """Each value of all batches so far as a scalar array, under a name for a logger.
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``;
         there is also one if scores are not in [0, 1] where probabilities are expected.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most.
+            Under ``jit`` nothing is known about it.
         """
+        self._values.check_expected(self.state, expected)
         named, self.has_warned = self._values.report(self.state, has_warned=self.has_warned)
         return named
 
-    def log_dict(self) -> dict[str, float]:
+    def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
+        return as_numbers(self.compute(expected=expected))
 
     def clone(self, *, prefix: str | None = None) -> Self:
         """An independent copy, optionally with another prefix: one metric for each phase of training."""

@@ -138,6 +138,9 @@ class GuardedCounts(ABC):
             return
         scores = y_pred
         if has_scores:
+            if self.threshold is None:
+                axis = labels.AXIS_OF_LOSSES if self.class_axis is None else self.class_axis
+                labels.refuse_axis_of_one(y_true, y_pred, axis)
             y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
         else:
             self._check_predictions(y_pred)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.naming import title_of
+from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.record import Metric
 from matrics._integrations.settings import are_counts, of_nothing
 from matrics._quoting import quoted, split_outside
@@ -94,6 +95,7 @@ def _read(name: str | Metric) -> list[LabelValue]:
         )
     if average not in AVERAGES:
         measure, colon, average = name, "", ""
+    measure = spec_of(measure)
     if measure in OF_SAMPLES:
         if colon:
             raise ValueError(
@@ -107,7 +109,7 @@ def _read(name: str | Metric) -> list[LabelValue]:
 
 def _of_matrices(measure: str | Metric, average: str) -> list[LabelValue]:
     """The values of measures of the labels' matrices, each 2 by 2."""
-    if isinstance(measure, str) and measure.partition(":")[0] in (*AREAS, *OF_SAMPLES):
+    if isinstance(measure, str) and spec_of(measure).partition(":")[0] in (*AREAS, *OF_SAMPLES):
         raise ValueError(f"metrics: expected one of :{', :'.join(AVERAGES)} after an area, got {quoted(measure)}")
     ending = f":{average}" if average else ""
     found = []

@@ -12,7 +12,7 @@ from matrics._integrations.multilabel_names import AREAS, LabelValue
 from matrics._integrations.multilabel_sums import Layout, MultilabelSums
 from matrics._integrations.score_values import wide_bounds
 from matrics._integrations.settings import Seen, Undefined, checked_prefix
-from matrics._integrations.values import Counted, Values
+from matrics._integrations.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
 from matrics._ranking.answers import Areas
 from matrics._ranking.bounds import Bounded
@@ -137,6 +137,20 @@ class MultilabelValues(Values):
             for name in self.class_names or ()
         ]
         return dict(zip(keys, by_class(values), strict=True))
+
+    def _samples(self, state: MultilabelSums) -> float | None:
+        """Of the label with the most."""
+        kept, found = self.layout.kept, on_host(state.counts, state.carried)
+        if found is None:
+            return None
+        labels, whole, losses = self.layout.parts(found)
+        if kept.samples or kept.losses:
+            return float((whole if kept.samples else losses).sum())
+        if kept.labels:
+            return float(labels.reshape(-1, 4).sum(axis=-1).max())
+        of_scores = (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.buckets, state.buckets_carried)
+        found = on_host(*of_scores)
+        return None if found is None else float(found.sum(axis=(-2, -1)).max())
 
     def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str, Counted]:
         found, areas, (counts, carried), read = self._read(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 from matrics._arrays.sizes import check_count, is_whole
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
-from matrics._catalogue.registry import options_of
 from matrics._integrations.odd_scores import are_probabilities
 from matrics._integrations.settings import are_counts, of_nothing
 from matrics._quoting import quoted, split_outside
@@ -21,24 +19,10 @@ from matrics._ranking.bins import rounded
 from matrics._ranking.buckets import check_bits, check_bits_or_edges
 from matrics._ranking.odds import at_threshold
 from matrics._ranking.positive import REST
+from matrics._ranking.state_names import AREAS, CALIBRATION, HITS, is_method, read_method
 from matrics._scoring.score import resolve
 
-CALIBRATION = "expected_calibration_error"
-AREAS = ("roc_auc", "average_precision")
-AVERAGES = ("macro", "weighted", "micro", "class")
 LOSSES = ("log_loss", "brier_score")
-HITS = ("top_k_accuracy", "top_k_recall")
-# The names, the methods of a ScoreState, and what may follow a colon in the name.
-METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "roc_auc": ("roc_auc", AVERAGES),
-    "average_precision": ("average_precision", AVERAGES),
-    CALIBRATION: (CALIBRATION, ("top_label", "class_wise")),
-    "ece": (CALIBRATION, ("top_label", "class_wise")),
-    "log_loss": ("log_loss", ()),
-    "brier_score": ("brier_score", ()),
-    "top_k_accuracy": ("top_k_accuracy", ()),
-    "top_k_recall": ("top_k_recall", ("macro", "weighted", "class")),
-}
 DEFAULT = ("roc_auc", "average_precision", CALIBRATION)
 # As in matrics.ranking.top_k_accuracy.
 DEFAULT_K = 5
@@ -61,10 +45,10 @@ class ScoreValue:
 def is_of_scores(name: str) -> bool:
     """Whether the name asks for a value of scores; otherwise it is a measure of a confusion matrix.
 
-    >>> is_of_scores("top_k_accuracy(k=5)"), is_of_scores("recall@0.5"), is_of_scores("recall:class")
+    >>> is_of_scores("top5"), is_of_scores("recall@0.5"), is_of_scores("recall:class")
     (True, True, False)
     """
-    return "@" in name or re.split(r"[:(\[]", name)[0].strip() in METHODS
+    return "@" in name or is_method(name)
 
 
 def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classes: bool) -> tuple[ScoreValue, ...]:
@@ -166,38 +150,10 @@ def _check_number(key: str, threshold: str) -> None:
 
 def _of_state(key: str, *, has_classes: bool) -> list[ScoreValue]:
     """The values of the name of a method of states."""
-    head, colon, option = key.partition(":")
-    name, bracket, rest = head.partition("(")
-    if name not in METHODS:
-        raise ValueError(
-            f"metrics: expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
-            f"{quoted(key)}"
-        )
-    method, options = METHODS[name]
-    if name in HITS and not has_classes:
-        raise ValueError(f"metrics: expected num_classes= for {quoted(key)}, as scores of class 1 of two have no order")
-    if colon and not has_classes:
-        raise ValueError(
-            f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
-        )
-    if colon and option not in options:
-        some = f", possibly with one of :{', :'.join(options)}" if options else " alone"
-        raise ValueError(f"metrics: expected {quoted(head)}{some}, got {quoted(key)}")
-    given = options_of(bracket, rest, key)
-    if name not in HITS and not bracket:
-        return [ScoreValue(key, method, option or None)]
-    if name not in HITS or set(given) - {"k"}:
-        what = f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
-        raise ValueError(f"metrics: expected {what}, got {quoted(key)}")
-    if "k" not in given:
-        return [ScoreValue(key, method, option or None, DEFAULT_K)]
-    return [ScoreValue(f"{name}(k={k}){colon}{option}", method, option or None, k) for k in _numbers(given["k"], key)]
-
-
-def _numbers(text: str, key: str) -> list[int]:
-    """One k, or several in square brackets."""
-    try:
-        found = [int(part) for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
-    except ValueError:
-        raise ValueError(f"metrics: expected an integer k, or several as k=[1,5], got {quoted(key)}") from None
-    return [check_count(k, f"metrics: k of {quoted(key)}") for k in found]
+    name, option, places = read_method(key, has_classes=has_classes)
+    if not places:
+        return [ScoreValue(key, name, option, DEFAULT_K if name in HITS else None)]
+    if len(places) == 1 and "(" not in key:  # such as top5
+        return [ScoreValue(key, name, option, places[0])]
+    end = "" if option is None else f":{option}"
+    return [ScoreValue(f"{name}(k={k}){end}", name, option, k) for k in places]

@@ -13,14 +13,15 @@ from matrics._catalogue.classes import Classes, in_words
 from matrics._catalogue.naming import by_class, check_names, named
 from matrics._counting.codes import left_out
 from matrics._counting.labels import is_kept, labels_to_ignore, widen
-from matrics._integrations.score_names import AREAS, CALIBRATION, LOSSES, ScoreValue, placed
+from matrics._integrations.score_names import LOSSES, ScoreValue, placed
 from matrics._integrations.settings import Seen, Undefined, checked_prefix
-from matrics._integrations.values import Counted, Values
+from matrics._integrations.values import Counted, Values, on_host
 from matrics._quoting import quoted
 from matrics._ranking.answers import Areas
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST
 from matrics._ranking.state import ScoreState
+from matrics._ranking.state_names import AREAS, CALIBRATION
 
 # Under a mask, the new labels of samples that are left out, and of labels out of range.
 MASKED, OUTSIDE = -2, -1
@@ -213,6 +214,17 @@ class ScoreValues(Values):
             if self.class_names is None
             else f"{measure}, macro"
         )
+
+    def _samples(self, state: ScoreState) -> float | None:
+        if state.sums.shape[-1]:
+            found = on_host(state.sums, state.remainders)
+            return None if found is None else float(found[..., 0].sum())
+        if state.calibration.shape[-2]:
+            found = on_host(state.calibration, state.calibration_remainders)
+            return None if found is None else float(found[..., -1, :, 0].sum())  # of the top class
+        of_bins = (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.counts, state.carried)
+        found = on_host(*of_bins)
+        return None if found is None else float(found.sum(axis=(-2, -1)).max(initial=0))
 
     def _known(self, state: ScoreState) -> tuple[dict[str, Array], str, Counted]:
         found, areas, counted, read = self._read(state)

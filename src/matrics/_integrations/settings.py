@@ -13,6 +13,7 @@ from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_state_size, written_size
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import title_of
+from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.record import Metric
 from matrics._counting.codes import left_out
 from matrics._engine.evaluation import check_options, evaluate, frames_to_the_user
@@ -25,8 +26,6 @@ from matrics._states.windows import checked_decay
 
 #: All cells that take more bytes are not kept by a metric whose measures need none: 1 GiB.
 MOST_CELLS_UNASKED = 2**30
-#: Areas and calibration, which need scores and not only predicted labels.
-OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
 
 
 def classes_of(
@@ -63,7 +62,7 @@ def _of_labels(metrics: Any) -> Any:
         return metrics  # which resolve refuses
     given = list(given)
     names = [name.strip() for item in given if isinstance(item, str) for name in split_outside(item)]
-    found = [name for name in names if name.partition(":")[0] in OF_SCORES or "@" in name]
+    found = [name for name in names if call_of(name_of(name)) or "@" in name]
     if found:
         raise ValueError(
             f"metrics: expected measures of predicted labels, got {', '.join(found)}, of scores: a ConfusionMetric "

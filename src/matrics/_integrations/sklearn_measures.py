@@ -12,8 +12,9 @@ import numpy as np
 
 from matrics._arrays import Array
 from matrics._catalogue.classes import Classes
+from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.record import Metric
-from matrics._catalogue.registry import OF_SCORES, options_of
+from matrics._catalogue.registry import options_of
 from matrics._engine.evaluation import evaluate
 from matrics._engine.table import Table
 from matrics._quoting import quoted, split_outside, unquote
@@ -21,6 +22,7 @@ from matrics._ranking.areas import average_precision, roc_auc
 from matrics._ranking.brier import brier_score
 from matrics._ranking.calibration import expected_calibration_error
 from matrics._ranking.losses import log_loss
+from matrics._ranking.top_k import top_k_accuracy
 from matrics._scoring.score import resolve
 
 DECISION, PROBABILITY = "decision_function", "predict_proba"
@@ -36,6 +38,7 @@ class OfScores:
     methods: tuple[str, ...]
     averages: tuple[str, ...] = ()
     worst_of_classes: float = math.inf
+    takes_columns: bool = False  # whether it takes the scores of every class, of two as well
     is_symmetric: bool = True  # whether it does not matter which of two classes is positive
     of_classes: tuple[str, ...] = ()  # the methods for more than two classes, where that is another order
 
@@ -55,18 +58,12 @@ OF_SCORE = {
         *(average_precision, True, 0.0, (DECISION, PROBABILITY), ("macro", "weighted", "micro"), 0.0),
         is_symmetric=False,
     ),
+    "top_k_accuracy": OfScores(top_k_accuracy, True, 0.0, (DECISION, PROBABILITY), takes_columns=True),
     "log_loss": OfScores(log_loss, False, math.inf, (PROBABILITY,)),
     "brier_score": OfScores(brier_score, False, 1.0, (PROBABILITY,), worst_of_classes=2.0),
     "expected_calibration_error": OfScores(
         expected_calibration_error, False, 1.0, (PROBABILITY,), worst_of_classes=1.0, is_symmetric=False
     ),
-}
-#: These names, and those of other libraries.
-NAMES = {
-    name: function
-    for call, names in OF_SCORES.items()
-    if (function := call.partition("(")[0].rpartition(".")[2]) in OF_SCORE and "norm" not in call
-    for name in names
 }
 # Options of the functions that the scorer sets itself.
 SET_HERE = {"average", "positive", "sample_weight", "ignore_index", "zero_division", "workers", "logits", "class_axis"}
@@ -107,7 +104,11 @@ class Measure:
         assert self.score is not None  # noqa: S101 (as above)
         if self.chosen is not None:
             return classes.index(self.chosen, self.name)
-        if self.average is not None or {"multi_class", "of"} & {key for key, _ in self.options}:
+        if (
+            self.score.takes_columns
+            or self.average is not None
+            or {"multi_class", "of"} & {key for key, _ in self.options}
+        ):
             return None
         if classes.positive is not None or classes.number != 2:
             return classes.positive
@@ -148,14 +149,15 @@ def read_measures(metrics: Any) -> dict[str, Measure]:
 
 def _of_scores(name: str) -> Measure | None:
     """A measure of scores, such as ``roc_auc(multi_class=one_vs_one):weighted`` or ``roc_auc[cat]``."""
-    head, *ends = split_outside(name, ":")
+    spec = spec_of(name)
+    head, *ends = split_outside(spec, ":")
     base, bracket, rest = head.partition("(")
     chosen = None
     if not bracket and "[" in base:
         base, _, inside = base.partition("[")
         chosen = unquote(inside.rstrip().removesuffix("]").strip())
-    canonical = NAMES.get(base.strip().casefold())
-    if canonical is None:
+    canonical = base.strip()
+    if canonical not in OF_SCORE:
         return None
     score = OF_SCORE[canonical]
     average = ends[0].strip() if ends else None
@@ -164,7 +166,7 @@ def _of_scores(name: str) -> Measure | None:
         raise ValueError(f"metrics: expected {quoted(canonical)}{some}, or [class], got {quoted(name)}")
     known = [key for key in inspect.signature(score.function).parameters if key not in SET_HERE][2:]
     options = {}
-    for key, value in options_of(bracket, rest, name).items():
+    for key, value in options_of(bracket, rest, spec).items():
         if key not in known:
             takes = ", ".join(known) or "no options"
             raise TypeError(f"{canonical} has no option {quoted(key)} in a scorer; it takes {takes}")

@@ -101,14 +101,24 @@ class RunningMetric(torch.nn.Module):
         for name, buffer in counts.items():
             setattr(self, name, buffer)
 
-    def compute(self) -> dict[str, Tensor]:
+    def compute(self, *, expected: int | None = None) -> dict[str, Tensor]:
         """All values of the counts so far, as scalar tensors on their device, under names for a logger.
 
         With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
         ``dropped``, with one warning, but only on the CPU: elsewhere it would have to be waited for, and is left to
         ``dropped`` of the metric. There is also a warning if scores are not in [0, 1] where probabilities are
         expected. At the end of an epoch is the time for it; :meth:`log_dict` has all values in one transfer.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. On a
+            device this number has to be waited for.
         """
+        if expected is not None and not torch.compiler.is_compiling():
+            self._values.check_expected(self.state, expected)
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
         if self._captured is not None:
@@ -128,9 +138,17 @@ class RunningMetric(torch.nn.Module):
         finally:
             self._hold(kept)
 
-    def log_dict(self) -> dict[str, float]:
+    def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
+        return as_numbers(self.compute(expected=expected))
+
+    def items(self) -> NoReturn:
+        """Raise an error, which says what Lightning's ``self.log_dict(metric)`` takes instead."""
+        raise TypeError(
+            f"log_dict: expected a metric for Lightning, got a {type(self).__name__} of matrics.torch: "
+            "make it of matrics.torchmetrics, with the same options; or log its values at the end of an "
+            "epoch, self.log_dict(metric.sync().log_dict()), and reset it"
+        )
 
     def clone(self, *, prefix: str | None = None) -> Self:
         """An independent copy, optionally with another prefix: one metric for each phase of training."""

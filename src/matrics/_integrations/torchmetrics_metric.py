@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -25,6 +26,9 @@ class RunningMetric(ManyValues):
     is_differentiable = False
     num_classes: int | None
     decay: float | None = None
+    expected: int | None = None
+    """How many samples there are in all, for :meth:`compute` where Lightning calls it; set it before an epoch."""
+
     _values: Values
     _drawn: str
     """What to draw in place of one value."""
@@ -34,6 +38,7 @@ class RunningMetric(ManyValues):
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
         self._turns = Turns()
+        self._is_of_batch = False  # whether compute() is called by forward()
         self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
 
     @property
@@ -99,14 +104,40 @@ class RunningMetric(ManyValues):
                 counts = getattr(self, name).clone()
                 self._forget(name, counts)
                 setattr(self, name, counts)
-        return super().forward(*batch, **options)
+        self._is_of_batch = True
+        try:
+            return super().forward(*batch, **options)
+        finally:
+            self._is_of_batch = False
 
-    def compute(self) -> Any:
+    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        wrapped = super()._wrap_compute(compute)
+
+        @functools.wraps(compute)
+        def checked(*, expected: int | None = None) -> Any:
+            if expected is not None:  # or values that are kept would not be checked
+                self._computed = None
+            return wrapped(expected=expected)
+
+        return checked
+
+    def compute(self, *, expected: int | None = None) -> Any:
         """All values of the counts of all processes, as scalar tensors, under names for a logger.
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
         one if scores are not in [0, 1] where probabilities are expected.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most.
+            The attribute ``expected`` is the same for Lightning, which calls this without arguments.
         """
+        expected = self.expected if expected is None else expected
+        if not (self._is_of_batch or torch.compiler.is_compiling()):
+            self._values.check_expected(self.state, expected)
         if torch.compiler.is_compiling():
             named = self._values.of(self.state)
         else:
@@ -119,9 +150,9 @@ class RunningMetric(ManyValues):
         values = [named[key] for key in self._values.keys]
         return torch.stack(values) if len(values) > 1 else values[0]
 
-    def log_dict(self) -> dict[str, float]:
+    def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        values = self.compute()
+        values = self.compute(expected=expected)
         return as_numbers(
             values if self._measure is None else dict(zip(self._values.keys, values.reshape(-1), strict=True))
         )

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from matrics._arrays import Array, as_arrays
+from matrics._arrays.sizes import check_count
 from matrics._catalogue.naming import check_names, named, scalars, with_dropped
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import frames_to_the_user
@@ -28,6 +29,8 @@ from matrics._integrations.settings import (
 from matrics._quoting import quoted
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
+from matrics._states.two_words import WORD
+from matrics.typing import NumPyArray
 
 # Counts that are all 0 without samples, and their high words.
 Counted = tuple[Array, Array | None]
@@ -97,6 +100,31 @@ class Values:
             warn_of_nothing()
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
+
+    def check_expected(self, state: Any, expected: Any) -> None:
+        """Warn unless so many samples were counted or dropped; traced counts, and no number, are passed over."""
+        if expected is None:
+            return
+        expected = check_count(expected, "expected")
+        counted = self._samples(state)
+        if counted is None:
+            return
+        backend, (dropped,) = as_arrays(dropped=state.dropped)
+        dropped = int(backend.to_numpy(dropped).sum())
+        if counted + dropped == expected:
+            return
+        aside = f", of which {dropped:,} were dropped" if dropped else ""
+        warnings.warn(
+            f"expected {expected:,} samples, got {counted + dropped:,.10g}{aside}: a sampler that gives several "
+            "processes equal numbers of samples repeats some, which mask= leaves out of an update; ignored samples are "
+            "not counted",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )
+
+    @abstractmethod
+    def _samples(self, state: Any) -> float | None:
+        """How many samples were counted, or the sum of their weights; None where counts cannot be read."""
 
     def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
         """All values; the text of a warning, empty if there is none or values are not at hand; and what was counted."""
@@ -171,10 +199,28 @@ class ConfusionValues(Values):
             values = [self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs]
         return self._named(values)
 
+    def _samples(self, state: ConfusionState | MarginState) -> float | None:
+        found = on_host(state.counts, state.carried)
+        if found is None:
+            return None
+        return float((found[..., :2, :] if isinstance(state, MarginState) else found).sum())
+
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         metrics = dict(self.metrics)
         keys = map(named, metrics, self.titles, metrics.values())
         return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
+
+
+def on_host(counts: Array, carried: Array | None = None) -> NumPyArray | None:
+    """Counts as floats of NumPy, with their high words or what rounding has lost; None if they cannot be read."""
+    backend, (counts, more) = as_arrays(counts=counts, carried=counts if carried is None else carried)
+    if not backend.can_look(counts):
+        return None
+    found: NumPyArray = backend.to_numpy(counts).astype(np.float64)
+    if carried is None or 0 in more.shape:
+        return found
+    whole: NumPyArray = found + backend.to_numpy(more) * (2.0**WORD if backend.is_integer(counts) else 1.0)
+    return whole
 
 
 def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -> bool:

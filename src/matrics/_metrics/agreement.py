@@ -31,7 +31,7 @@ _EMPTY = "an empty matrix"
     formula=r"\frac{1}{m} \sum_k tp_k",
     source="Dembélé, equation 8",
     undefined="an empty matrix",
-    aliases=("osr", "overall_accuracy", "overall_success_rate", "acc", "accuracy_score"),
+    aliases=("osr", "overall_accuracy", "overall_success_rate", "acc", "accuracy_score", "pixel_accuracy"),
     symmetric=True,
     proportion_of="total",
 )

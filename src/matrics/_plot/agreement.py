@@ -118,7 +118,7 @@ class AgreementDisplay(Display):
         """Rows and their names: of many measures one a family, the largest families first, as far as there is room."""
         if len(self.names) <= WITH_NAMES:
             return {place: _shown(name) for place, name in enumerate(self.names)}
-        rows_of_line = LINE / 72 * len(self.names) / self._side()
+        rows_of_line = LINE / 72 * len(self.names) / (self._side() * self.scale)
         found: dict[int, str] = {}
         for start, family in sorted(self._starts(), key=lambda one: -len(one[1])):
             place = start + (len(family) - 1) // 2
@@ -147,7 +147,7 @@ class AgreementDisplay(Display):
 
     def _mark_negative(self, axes: Axes) -> None:
         """A minus in cells of clearly negative correlations, which are no lighter than positive ones in grey."""
-        size = 0.5 * 72 * self._side() / len(self.names)
+        size = 0.5 * 72 * self._side() * self.scale / len(self.names)
         mark_cells(axes, self.correlation < NEGATIVE, "_", size, ink_on(self._colours(self.correlation)))
 
     def _frame_families(self, axes: Axes) -> None:
@@ -217,6 +217,7 @@ def agreement(
     correlation: Correlation = "spearman",
     least_correlation: float = 0.95,
     text: Literal["auto"] | bool = "auto",
+    width: float | None = None,
     ax: Any = None,
 ) -> AgreementDisplay:
     """Draw the agreement of measures: a heat map of their rank correlations, with similar measures next to each other.
@@ -238,6 +239,9 @@ def agreement(
     text : "auto" or bool, default "auto"
         Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
         family is named.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out. The tree and the scale are to the right.
 
@@ -283,4 +287,4 @@ def agreement(
         correlation,
         least_correlation,
         len(order) <= WITH_TEXT if text == "auto" else bool(text),
-    ).plot(ax)
+    ).plot(ax, width=width)

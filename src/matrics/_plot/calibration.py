@@ -304,6 +304,7 @@ def calibration(
     level: float = 0.95,
     smooth: bool = True,
     together: bool | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> CalibrationDisplay:
     """Draw a reliability diagram of one or several models.
@@ -336,6 +337,9 @@ def calibration(
         the points are joined by lines.
     together : bool, optional
         Draw all models into one panel. If left out, each of up to eight models has its own panel.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each panel, with room for the histogram below; a new figure if left out.
 
@@ -390,7 +394,7 @@ def calibration(
         of = "top_label"
     named = most_telling([line.error for line in lines], higher_is_better=False)
     together = len(lines) > MOST_NAMED if together is None else together
-    return CalibrationDisplay(lines, named, of, level, together, title, bins).plot(ax)
+    return CalibrationDisplay(lines, named, of, level, together, title, bins).plot(ax, width=width)
 
 
 def _have_classes(y_true: Any, y_prob: Any) -> bool:
@@ -423,7 +427,7 @@ def _lines_of(
         raise ValueError(f"y_prob: expected the probabilities of at least one model, got shape {np.shape(y_prob)}")
     names = [f"curve {', '.join(map(str, place))}" for place in np.ndindex(*batch)] if batch else [""]
     flat = [part.reshape(-1, part.shape[-1]) for part in (predicted, happened, count, edges)]
-    samples = read_probabilities(y_true, y_prob, None, None, positive=options["positive"])
+    samples = read_probabilities(y_true, y_prob, None, None, labels=None, positive=options["positive"])
     made = forecasts(samples, options["of"])
     each = [on_host("samples", part).astype(float) for part in (made.probability, made.outcome)]
     size = each[0].shape[-1]

@@ -10,13 +10,14 @@ import numpy as np
 
 from matrics._engine.evaluation import InvalidConfusionMatrix, check
 from matrics._engine.results import short_repr
-from matrics._plot.display import Display
+from matrics._plot.display import Display, checked_width
 from matrics._plot.heat_map import (
     FEW,
     CellText,
     cell_text,
     class_ticks,
     draw_cells,
+    height_of_cells,
     scale_bar,
     short_name,
     size_of_cells,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["Confusion", "ConfusionMatrixDisplay", "confusion_matrix", "most_frequent"]
 
 MOST_PANELS = 30
+
+# Inches of the names next to cells, and of the smallest cells with room for a count above a share, or for a share.
+NAMES, CELL_OF_BOTH, CELL_OF_SHARE = 1.0, 0.28, 0.22
 
 
 class Confusion(NamedTuple):
@@ -128,6 +132,10 @@ class ConfusionMatrixDisplay(Display):
         if self.text not in {"both", "share"}:
             scale_bar(panels, "share of the true class: correct (blue), errors (orange)", (right, wrong))
 
+    def _height_at(self, width: float) -> float:
+        """The height of a panel of this width, which is square but for the lines below."""
+        return width if self.panels() > 1 else height_of_cells(width, self._lines())
+
     def _lines(self) -> list[str]:
         """The most frequent errors of the only matrix, in words, with a heading."""
         found = [
@@ -165,6 +173,7 @@ def confusion_matrix(
     order: Literal["clusters"] | Sequence[int] | None = None,
     top: int = 5,
     text: Literal["auto", "both", "share", "count", "none"] = "auto",
+    width: float | None = None,
     ax: Any = None,
 ) -> ConfusionMatrixDisplay:
     """Draw confusion matrices: counts and row shares in the cells, coloured by the row share.
@@ -198,6 +207,9 @@ def confusion_matrix(
         The text of a cell: the count and the row share, one of them, or none. ``"auto"`` writes both for up
         to 12 classes, the share for up to 25, and nothing for more; for half as many classes if there are several
         panels. Shares are percentages.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each matrix; a new figure if left out.
 
@@ -266,6 +278,9 @@ def confusion_matrix(
         # Sums of floating numbers: those of integers such as 1e17 would overflow.
         shares = matrices / matrices.sum(axis=-1, keepdims=True, dtype=np.float64)
     most = (12, FEW) if len(matrices) == 1 else (6, 12)
+    width = checked_width(width, ax)
+    if width is not None and len(matrices) == 1:
+        most = int((width - NAMES) / CELL_OF_BOTH), int((width - NAMES) / CELL_OF_SHARE)
     chosen = text if text != "auto" else "both" if n <= most[0] else "share" if n <= most[1] else "none"
     return ConfusionMatrixDisplay(
         matrices,
@@ -275,7 +290,7 @@ def confusion_matrix(
         [[] if k in invalid else most_frequent(m, in_order, top) for k, m in enumerate(matrices)],
         chosen,
         invalid,
-    ).plot(ax)
+    ).plot(ax, width=width)
 
 
 def _is_valid(matrix: NumPyArray) -> bool:

@@ -41,6 +41,8 @@ class CriticalDifferenceDisplay(Display):
     comparison: DatasetComparison
     groups: list[tuple[int, ...]]
 
+    as_high_as_rows = True
+
     def panel_size(self) -> tuple[float, float]:
         """As high as the names of half of the models, and the bars."""
         half = (len(self.comparison.names) + 1) // 2
@@ -106,6 +108,7 @@ def critical_difference(
     higher_is_better: bool | None = None,
     method: MethodOfDatasets | None = None,
     level: float | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> CriticalDifferenceDisplay:
     """Draw the mean ranks of models over data sets, with a bar over those that do not differ significantly.
@@ -119,6 +122,9 @@ def critical_difference(
         has its own.
     level : float, optional
         Models differ significantly with a p-value below 1 less this; 0.95 if left out, and that of a DatasetComparison.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -159,7 +165,7 @@ def critical_difference(
     off = ~np.eye(len(found.names), dtype=bool)
     if np.isnan(found.p_values[off]).any():
         raise ValueError("scores: expected a comparison of all pairs of models, got one with a control")
-    return CriticalDifferenceDisplay(found, _groups(found, 1 - found.level)).plot(ax)
+    return CriticalDifferenceDisplay(found, _groups(found, 1 - found.level)).plot(ax, width=width)
 
 
 def _groups(found: DatasetComparison, alpha: float) -> list[tuple[int, ...]]:

@@ -280,6 +280,7 @@ def curve(
     level: float | None = None,
     num: int = 1000,
     rng: Any = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> CurveDisplay:
     """Draw measures against the threshold, a ROC curve or a precision-recall curve, of one or several models.
@@ -320,6 +321,9 @@ def curve(
         Number of resampled curves.
     rng : numpy.random.Generator, torch.Generator, key of JAX, or int, optional
         Where random numbers come from, or a seed.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each panel; a new figure if left out.
 
@@ -371,7 +375,7 @@ def curve(
         best.title(sides) if isinstance(best, Metric) else None,
     )  # fmt: skip
     display.sides, display.positive = sides, "" if positive is None else sides.name(1)
-    return display.plot(ax)
+    return display.plot(ax, width=width)
 
 
 def _display(  # noqa: PLR0917 (what a display holds)

@@ -122,6 +122,7 @@ def decision_curve(
     level: float = 0.95,
     num: int | None = None,
     rng: Any = 0,
+    width: float | None = None,
     ax: Any = None,
 ) -> DecisionCurveDisplay:
     """Draw the net benefit of one or several models at thresholds of probability, with limits.
@@ -136,6 +137,9 @@ def decision_curve(
         The names of the models, where they are no mapping.
     rng : numpy.random.Generator or int, default 0
         Where random numbers come from, or a seed.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -177,7 +181,7 @@ def decision_curve(
         raise ValueError("names: expected none, as the keys of y_prob are the names")
     if isinstance(names, str) or len(titles) != shape[0]:
         raise ValueError(f"names: expected {shape[0]}, one for each model, got {quoted(names)}")
-    return DecisionCurveDisplay(found, [str(title) for title in titles], level).plot(ax)
+    return DecisionCurveDisplay(found, [str(title) for title in titles], level).plot(ax, width=width)
 
 
 def _up_to_the_highest(y_prob: Any) -> NumPyArray:

@@ -11,7 +11,7 @@ import numpy as np
 from matrics._engine.evaluation import check
 from matrics._engine.results import short_repr
 from matrics._plot.display import Display
-from matrics._plot.heat_map import class_ticks, draw_cells, short_name, size_of_cells, write_below
+from matrics._plot.heat_map import class_ticks, draw_cells, height_of_cells, short_name, size_of_cells, write_below
 from matrics._plot.inputs import host_stack, names_of_classes, on_host
 from matrics._plot.order import ordered_classes
 from matrics._plot.signs import mark_cells, outline, signed, signed_bar
@@ -110,6 +110,10 @@ class DifferenceDisplay(Display):
     text: bool = True
     top: int = 5
 
+    def _height_at(self, width: float) -> float:
+        """The height of a panel of this width, which is square but for the lines below."""
+        return height_of_cells(width, self._lines()) + 0.25
+
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper for few classes, the width of its page for many."""
         width, height = size_of_cells(len(self.class_names), "count" if self.text else "none", self._lines())
@@ -205,7 +209,7 @@ class DifferenceDisplay(Display):
 
     def _mark_signs(self, axes: Axes) -> None:
         """The signs of the cells beyond chance: all that there is room for in small cells."""
-        cell = 0.7 * 72 * self.panel_size()[0] / len(self.a)
+        cell = 0.7 * 72 * self.panel_size()[0] * self.scale / len(self.a)
         size = max(4.0, 0.6 * cell)
         is_dark = ink_on(self._colours()) & (size < 1.2 * cell)  # a larger mark lies on other cells as well
         for marker, chosen in (("+", self.difference > 0), ("_", self.difference < 0)):
@@ -225,6 +229,7 @@ def difference(
     order: Literal["clusters"] | Sequence[int] | None = None,
     top: int = 5,
     text: Literal["auto"] | bool = "auto",
+    width: float | None = None,
     ax: Any = None,
 ) -> DifferenceDisplay:
     """Draw the differences of two confusion matrices, and mark the significant ones.
@@ -260,6 +265,9 @@ def difference(
     text : "auto" or bool, default "auto"
         Whether the differences are written into the cells: for up to 20 classes if left out. Without them the cells
         beyond chance are marked by their signs.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -347,7 +355,7 @@ def difference(
         what,
         n <= 20 if text == "auto" else bool(text),
         top,
-    ).plot(ax)
+    ).plot(ax, width=width)
 
 
 def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArray | None]:

@@ -221,6 +221,7 @@ def discrimination_lines(
     imbalance: float | ArrayLike = 0.0,
     positive: int | None = None,
     hits: ArrayLike | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> DiscriminationLinesDisplay:
     """Draw discrimination lines of measures, or of class sizes (:func:`matrics.study.discrimination_line`).
@@ -240,6 +241,9 @@ def discrimination_lines(
         The index of the class, for per-class measures without an average.
     hits : array_like, shape (X,), optional
         The recalls x; 201 numbers from 0 to 1 if left out.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each panel; a new figure if left out.
 
@@ -293,11 +297,11 @@ def discrimination_lines(
             _merged((f"p = {level:g}", _of_level(line, k)) for k, level in enumerate(levels)) for line in every.values()
         ]
         titles = list(chosen) if len(chosen) > 1 else [f"{next(iter(chosen))}, by imbalance p"]
-        return DiscriminationLinesDisplay(panels, titles, num_classes, by_imbalance=True).plot(ax)
+        return DiscriminationLinesDisplay(panels, titles, num_classes, by_imbalance=True).plot(ax, width=width)
     panels = [_merged((name, _of_level(line, 0)) for name, line in every.items())]
     return DiscriminationLinesDisplay(
         panels, [""], num_classes, by_imbalance=False, imbalance=float(levels.reshape(-1)[0])
-    ).plot(ax)  # fmt: skip
+    ).plot(ax, width=width)  # fmt: skip
 
 
 def _of_level(line: DiscriminationLine, k: int) -> DiscriminationLine:

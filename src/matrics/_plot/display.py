@@ -50,17 +50,22 @@ class Display:
     figure_: Figure
     ax_: Any
     owns_figure: bool = True
+    scale: float = 1.0  # the width of the figure by that which its contents suggest
 
+    #: Whether rows of text decide how high it is, whatever the width.
+    as_high_as_rows: ClassVar[bool] = False
     #: Width and height of a panel in inches; 3.5 is a column of a paper.
     size: ClassVar[tuple[float, float]] = (3.5, 3.0)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, width: float | None = None) -> Self:
         """Draw the data once more, into other axes.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, or array of them, optional
             One for each panel; a new figure if left out.
+        width : float, optional
+            The width of a new figure in inches; chosen by the contents if left out. Texts keep their size.
 
         Returns
         -------
@@ -69,12 +74,16 @@ class Display:
         """
         rows, columns = self.grid()
         self.owns_figure = ax is None
+        own = self.panel_size()[0] * columns
+        width = checked_width(width, ax)
+        self.scale = 1.0 if width is None else width / own
         if ax is None:
             figure_class = import_figure()
-            width, height = self.panel_size()
+            high = self.panel_size()[1] if width is None else self._height_at(own * self.scale / columns)
+            height = rows * max(high, 0.5)
             # The text is dark in every style of Matplotlib, so the background is white.
             self.figure_ = figure_class(
-                figsize=(columns * width, rows * height), dpi=144, layout=self.layout(), facecolor="white"
+                figsize=(own * self.scale, height), dpi=144, layout=self.layout(), facecolor="white"
             )
             panels = list(self.figure_.subplots(rows, columns, squeeze=False).flat)
             for empty in panels[self.panels() :]:
@@ -122,8 +131,15 @@ class Display:
         """Width and height of a panel in inches."""
         return self.size
 
+    def _height_at(self, width: float) -> float:
+        """The height of a panel of this width: it keeps its proportions, and texts below a square one their height."""
+        own, height = self.panel_size()
+        return height if self.as_high_as_rows else height + (width - own) * min(1, height / own)
+
     def save(self, path: str | Path, *, dpi: float = 300) -> Path:
         """Write the picture to a file, of the kind that its name ends with: PNG, SVG, PDF, ….
+
+        PDF and EPS files have the fonts as TrueType, as publishers require; Matplotlib's default is Type 3.
 
         Parameters
         ----------
@@ -137,10 +153,14 @@ class Display:
         Path
             The file.
         """
+        from matplotlib import rc_context
+
         path = Path(path)
         if path.suffix.lower() == ".svg":
             path.write_text(self.svg(), encoding="utf-8")
-        else:
+            return path
+        # Publishers refuse Type 3, Matplotlib's default, and programs cannot edit its text.
+        with SETTINGS, rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
             self.figure_.savefig(path, dpi=dpi, facecolor="auto", edgecolor="auto")
         return path
 
@@ -167,6 +187,18 @@ class Display:
     def _repr_html_(self) -> str:
         """Show the picture in a notebook, on white, for any colours of the notebook."""
         return f'<div style="background: white; display: inline-block; max-width: 100%">{self.svg()}</div>'
+
+
+def checked_width(width: Any, ax: Any) -> float | None:
+    """The width of a new figure in inches, if it is given."""
+    if width is None:
+        return None
+    if ax is not None:
+        raise TypeError(f"width: expected None with ax=, whose figure has a width, got {quoted(width)}")
+    is_number = isinstance(width, (int, float, np.number)) and not isinstance(width, bool)
+    if not is_number or not 0.5 <= width <= 100:
+        raise ValueError(f"width: expected inches, from 0.5 to 100, such as 3.5, got {quoted(width)}")
+    return float(width)
 
 
 def texts_of(panels: Sequence[Axes]) -> Iterator[tuple[Text, str]]:

@@ -63,6 +63,8 @@ class DistributionDisplay(Display):
     rows: list[int]
     level: float
 
+    as_high_as_rows = True
+
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper; as high as there are rows."""
         number = len(self.rows)
@@ -225,6 +227,7 @@ def distribution(
     names: Sequence[str] | None = None,
     estimates: ArrayLike | None = None,
     level: float = 0.95,
+    width: float | None = None,
     ax: Any = None,
 ) -> DistributionDisplay:
     """Draw how the values of a measure are distributed: of replicates, folds, seeds, or the runs of a sweep.
@@ -248,6 +251,9 @@ def distribution(
         A value of each group to mark, such as the measure of all samples.
     level : float, default 0.95
         The share of the values within the thin lines.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -301,7 +307,7 @@ def distribution(
         marked,
         _rows(quantiles[:, 2]),
         level,
-    ).plot(ax)
+    ).plot(ax, width=width)
 
 
 def _rows(medians: NumPyArray) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ __all__ = [
     "cell_text",
     "class_ticks",
     "draw_cells",
+    "height_of_cells",
     "scale_bar",
     "short_name",
     "size_of_cells",
@@ -27,6 +29,7 @@ __all__ = [
 
 CellText = Literal["both", "share", "count", "none"]
 LONGEST = 14  # characters of a name of a class
+LETTER, LINE = 0.062, 0.15  # inches of one below a picture
 FEW = 25  # classes for which there is room for text in the cells of one page
 
 
@@ -65,7 +68,12 @@ def size_of_cells(n: int, text: CellText, lines: Sequence[str] = ()) -> tuple[fl
     """Width and height of the only picture of n classes, and these lines below it: a column of a paper, or its page."""
     cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(text, 0.0)
     side = min(7.2, max(3.0, 1.2 + cell * n) if n <= FEW else 5.8)
-    return max(side, 0.3 + 0.062 * max(map(len, lines), default=0)), side - 0.3 + 0.15 * len(lines)
+    return max(side, 0.3 + LETTER * max(map(len, lines), default=0)), height_of_cells(side, lines)
+
+
+def height_of_cells(width: float, lines: Sequence[str]) -> float:
+    """The height of square cells of a picture of this width, and these lines below it."""
+    return width - 0.3 + LINE * len(lines)
 
 
 def draw_cells(
@@ -133,6 +141,12 @@ def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPy
 
 def write_below(axes: Axes, label: str, lines: Sequence[str], *, owns_figure: bool) -> None:
     """Write lines below the label of the x axis, in room that empty lines of the label keep free."""
+    if owns_figure:
+        figure: Any = axes.get_figure(root=True)
+        letters = max(10, int((figure.get_figwidth() - 0.1) / LETTER))
+        wrapped = [part for line in lines for part in textwrap.wrap(line, letters, subsequent_indent="  ") or [""]]
+        figure.set_figheight(figure.get_figheight() + LINE * (len(wrapped) - len(lines)))
+        lines = wrapped
     axes.set_xlabel(label + "\n" * (len(lines) + 1 if lines else 0))
     left = 0.02 if owns_figure else 0.0
     axes.annotate(

@@ -62,6 +62,7 @@ class ModelsDisplay(Display):
         *,
         names: Sequence[str] | None = None,
         most: int = 30,
+        width: float | None = None,
         ax: Any = None,
         **options: Any,
     ) -> ModelsDisplay:
@@ -75,7 +76,7 @@ class ModelsDisplay(Display):
             The labels predicted by each model.
         metrics, **options
             See :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``, ….
-        names, most, ax
+        names, most, width, ax
             See :func:`matrics.plot.models`; a mapping has the names already.
 
         Returns
@@ -94,7 +95,7 @@ class ModelsDisplay(Display):
         ['good', 'bad']
         """
         found = compare_models(y_true, y_pred, metrics, **options)
-        return models(found, names=names, most=most, ax=ax)
+        return models(found, names=names, most=most, width=width, ax=ax)
 
     def panels(self) -> int:
         """One for each measure."""
@@ -103,6 +104,8 @@ class ModelsDisplay(Display):
     def grid(self) -> tuple[int, int]:
         """Up to four panels in a row."""
         return -(-self.panels() // A_ROW), min(self.panels(), A_ROW)
+
+    as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper for one measure; as high as there are rows."""
@@ -259,6 +262,7 @@ def models(
     *,
     names: Sequence[str] | None = None,
     most: int = 30,
+    width: float | None = None,
     ax: Any = None,
 ) -> ModelsDisplay:
     """Draw a forest plot: measures of several models with their limits, the best first.
@@ -280,6 +284,9 @@ def models(
         out.
     most : int, default 30
         The largest number of models to show; of more, only the best and the three worst are shown.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each measure; a new figure if left out.
 
@@ -341,4 +348,4 @@ def models(
         names_of_rows(found, number, "model"),
         [int(model) for model in measures[0].order()],
         min(most, number),
-    ).plot(ax)
+    ).plot(ax, width=width)

@@ -104,6 +104,7 @@ def raters(
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     names: Sequence[str] | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> RatersDisplay:
     """Draw the agreement of each pair of raters, those who agree most with all others first.
@@ -118,6 +119,9 @@ def raters(
         As in :func:`matrics.raters.percent_agreement`.
     names : sequence of str, optional
         The names of the raters; the columns of a data frame, or numbers, if left out.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -158,4 +162,4 @@ def raters(
     order = np.argsort(-mean, kind="stable")
     table = off[np.ix_(order, order)]
     items = stack.sum(axis=(-2, -1))[np.ix_(order, order)]
-    return RatersDisplay(table, items, tuple(titles[k] for k in order), metric).plot(ax)
+    return RatersDisplay(table, items, tuple(titles[k] for k in order), metric).plot(ax, width=width)

@@ -81,6 +81,8 @@ class SpectrumDisplay(LinesDisplay):
     spectra: list[Spectrum]
     matrix: Matrix
 
+    as_high_as_rows = True
+
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper, and as high as the rows need."""
         rows = len(self.spectra)
@@ -272,6 +274,7 @@ def spectrum(
     *,
     matrix: Literal["B", "A"] = "B",
     names: Sequence[str] | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> SpectrumDisplay:
     """Draw the eigenvalues from which the eigenvalues entropy (:func:`matrics.eve`) is computed, with their bounds.
@@ -288,6 +291,9 @@ def spectrum(
         Which symmetric matrix, as in :func:`matrics.study.eigenvalues`.
     names : sequence of str, optional
         The names of the matrices; the keys of a mapping, or positions in the stack, if left out.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -327,7 +333,7 @@ def spectrum(
         check(matrices[0])
     return SpectrumDisplay(
         [_spectrum_of(name, one, matrix) for name, one in zip(titles, matrices, strict=True)], matrix
-    ).plot(ax)
+    ).plot(ax, width=width)
 
 
 def _spectrum_of(name: str, cm: NumPyArray, matrix: Matrix) -> Spectrum:

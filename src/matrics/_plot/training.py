@@ -171,6 +171,7 @@ def training(
     names: Sequence[str] | None = None,
     smoothing: float = 0.0,
     higher_is_better: Mapping[str, bool] | None = None,
+    width: float | None = None,
     ax: Any = None,
 ) -> TrainingDisplay:
     """Draw measures over the steps of training, of one run or of many.
@@ -197,6 +198,9 @@ def training(
         TensorBoard). The raw values stay visible.
     higher_is_better : mapping of str to bool, optional
         For measures without a known better direction, so that their best step is marked, too.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
         The axes to draw on, one for each measure; a new figure if left out.
 
@@ -240,7 +244,7 @@ def training(
     ]  # fmt: skip
     return TrainingDisplay(
         found, chosen, smoothed if smoothing else [], _bests(found, directions), directions
-    ).plot(ax)  # fmt: skip
+    ).plot(ax, width=width)  # fmt: skip
 
 
 def direction_of(name: str) -> bool | None:

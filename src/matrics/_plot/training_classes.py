@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from matrics._catalogue.naming import title_of
+from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.registry import get_metric
 from matrics._engine.results import short_repr
 from matrics._plot.display import Display
@@ -90,6 +91,8 @@ class TrainingClassesDisplay(Display):
     forgotten: list[Forgotten]
     top: int = 5
 
+    as_high_as_rows = True
+
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper, wider for many steps, and as high as the classes need."""
         rows, columns = self.values.shape
@@ -161,6 +164,7 @@ def training_classes(
     steps: Any = None,
     class_names: Sequence[str] | None = None,
     top: int = 5,
+    width: float | None = None,
     ax: Any = None,
 ) -> TrainingClassesDisplay:
     """Draw a measure of each class over the steps of a training run: which classes are learned late, or forgotten.
@@ -183,6 +187,9 @@ def training_classes(
         The names of the classes of matrices.
     top : int, default 5
         How many of the classes that have lost the most are named.
+    width : float, optional
+        The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
+        Texts keep their size.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -231,7 +238,7 @@ def training_classes(
     first = [names.index(one.class_name) for one in forgotten[:top]]
     order = [*first, *(k for k in range(len(names)) if k not in first)]
     in_order = tuple(names[k] for k in order)
-    return TrainingClassesDisplay(values[order], at, in_order, chosen, is_higher, forgotten, top).plot(ax)
+    return TrainingClassesDisplay(values[order], at, in_order, chosen, is_higher, forgotten, top).plot(ax, width=width)
 
 
 def _are_matrices(run: Any) -> bool:
@@ -307,7 +314,8 @@ def _own_name(name: str) -> str | None:
     try:
         found = get_metric(name.partition("@")[0])
     except (TypeError, ValueError):
-        return name if name.partition("(")[0] in OF_SCORES else None
+        spec = spec_of(name)
+        return spec if spec.partition("(")[0] in OF_SCORES else None
     return name if name.startswith(found.name) else found.name
 
 

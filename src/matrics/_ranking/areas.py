@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal
 
 from matrics._arrays import Array
@@ -24,6 +24,7 @@ def roc_auc(
     *,
     average: Average | None = None,
     multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -37,7 +38,7 @@ def roc_auc(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
         samples of the class. Scores with one axis more than the labels are scores of classes, if the samples are on the
@@ -49,6 +50,9 @@ def roc_auc(
     multi_class : {"one_vs_rest", "one_vs_one"}
         Each class against all others, or the mean over all pairs of classes (Hand and Till), which does not change
         with the sizes of the classes. "weighted" then weights each pair by its samples.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
@@ -115,7 +119,7 @@ def roc_auc(
         raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {quoted(multi_class)}")
     if how == "one_vs_one" and positive is not None:
         raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     if how == "one_vs_one" and samples.num_classes is not None:
         return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division, workers)
     return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division, workers)
@@ -128,6 +132,7 @@ def partial_roc_auc(
     max_fpr: float,
     standardized: bool = True,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -138,7 +143,7 @@ def partial_roc_auc(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, zero_division, workers
+    y_true, y_score, average, labels, positive, sample_weight, ignore_index, zero_division, workers
         See :func:`matrics.ranking.roc_auc`, each class against the rest.
     max_fpr : float
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
@@ -183,7 +188,7 @@ def partial_roc_auc(
 
     return of_rows(
         area,
-        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
         check_average(average, positive=positive),
         zero_division,
         workers,
@@ -195,6 +200,7 @@ def average_precision(
     y_score: ArrayLike,
     *,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -208,7 +214,7 @@ def average_precision(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+    y_true, y_score, average, labels, positive, sample_weight, ignore_index, workers
         See :func:`matrics.ranking.roc_auc`, each class against the rest.
     zero_division : float, default NaN
         The value without positive samples.
@@ -236,7 +242,7 @@ def average_precision(
     """
     return of_rows(
         _average_precision,
-        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
         check_average(average, positive=positive),
         zero_division,
         workers,

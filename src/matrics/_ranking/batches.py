@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._counting.codes import in_order
 from matrics._counting.labels import (
     broadcast,
     check_labels,
@@ -14,6 +15,7 @@ from matrics._counting.labels import (
     is_kept,
     labels_to_ignore,
     listed,
+    refuse_axis_of_one,
     said,
     widen,
 )
@@ -86,6 +88,7 @@ def _read(
     *,
     sample_weight: Any,
     ignore_index: Any,
+    labels: Any = None,
     positive: Any = None,
     are_logits: bool = False,
     in_place: bool,
@@ -96,8 +99,10 @@ def _read(
     if has_classes and positive is not None:
         raise TypeError("positive: expected None, as this state has the scores of each of its classes")
     name = "logits" if are_logits else "y_score"
-    labels = read_labels(y_true, positive, ignore_index, lambda _: has_classes, is_batch=True)
-    values = {"y_true": labels.values, name: scores}
+    found = read_labels(y_true, positive, ignore_index, lambda _: has_classes, labels=labels, is_batch=True)
+    found.check_number(contents.num_classes or 2, has_classes=has_classes, each="one for each class of the state")
+    scores = scores if found.known is None else in_order(scores, found.known, name)
+    values = {"y_true": found.values, name: scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     own, arrays = as_arrays(**values, state=state.counts)
@@ -105,6 +110,8 @@ def _read(
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     check_pair(arrays[0], arrays[1], name, own, "count them with matrics.ConfusionState")
     arrays[0] = check_labels(arrays[0], "y_true", own)
+    if has_classes:
+        refuse_axis_of_one(arrays[0], arrays[1], -1, name)
     sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
     if sample_ndim < 0:
         _refuse_batch(contents, values, arrays)
@@ -120,9 +127,9 @@ def _read(
     samples = broadcast(sample_ndim, backend, shapes, *samples, has_classes=has_classes)
     if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != contents.batch:
         _refuse_batch(contents, values, arrays)
-    ignored = labels_to_ignore(labels.ignored, samples[0], backend)
-    if labels.positive is not None and labels.names is None:
-        samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
+    ignored = labels_to_ignore(found.ignored, samples[0], backend)
+    if found.positive is not None and found.names is None:
+        samples[0], ignored = _against_rest(samples[0], found.positive, ignored, backend)
     samples[0] = widen(samples[0], backend)
     counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place)
     edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges

@@ -123,6 +123,7 @@ def best_threshold(
     metric: str | Metric,
     *,
     subject_to: str | Iterable[str] | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -134,7 +135,7 @@ def best_threshold(
 
     Parameters
     ----------
-    y_true, y_score, positive, sample_weight, ignore_index
+    y_true, y_score, labels, positive, sample_weight, ignore_index
         See :func:`matrics.ranking.confusion_matrix`.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the threshold is to be used, as in
@@ -170,8 +171,8 @@ def best_threshold(
 
     Notes
     -----
-    The value is the best of many on the same samples, and so biased upwards; :func:`matrics.ranking.best_threshold_interval`
-    estimates the bias.
+    The value is the best of many on the same samples, and so biased upwards;
+    :func:`matrics.ranking.best_threshold_interval` estimates the bias.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def best_threshold(
     >>> matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.01)
     BestThreshold(threshold=0.6, value=0.8)
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
     if samples.is_weighted:

@@ -67,6 +67,7 @@ def best_threshold_interval(
     metric: str | Metric,
     *,
     subject_to: str | Iterable[str] | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -82,7 +83,7 @@ def best_threshold_interval(
 
     Parameters
     ----------
-    y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
+    y_true, y_score, metric, subject_to, labels, positive, sample_weight, ignore_index, zero_division, workers
         See :func:`matrics.ranking.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when
         they are drawn; those that are left out, or have weight 0, are not drawn.
     prevalence : float, array_like or PrevalenceEstimate, optional
@@ -142,7 +143,7 @@ def best_threshold_interval(
     0.77, between 0.72 and 0.81
     """
     level, num = check_level(level), check_draws(num)
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
     if samples.is_weighted:

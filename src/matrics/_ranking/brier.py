@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, overload
 
 from matrics._arrays import Array
@@ -63,6 +63,7 @@ def brier_score(
     y_true: HostArray,
     y_prob: HostArray,
     *,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -73,6 +74,7 @@ def brier_score(
     y_true: ArrayLike,
     y_prob: ArrayT,
     *,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -82,6 +84,7 @@ def brier_score(
     y_true: Any,
     y_prob: Any,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -95,10 +98,13 @@ def brier_score(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``positive=``.
+        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
         whether those of a sample sum to 1.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
@@ -139,7 +145,9 @@ def brier_score(
     np.float64(0.3125)
     """
     zero_division = check_zero_division(zero_division)
-    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive, keeps_gradient=True)
+    samples = read_probabilities(
+        y_true, y_prob, sample_weight, ignore_index, labels=labels, positive=positive, keeps_gradient=True
+    )
     warn_of_sums(samples, "y_prob")
     return finish(samples, mean(samples, squared_distance(samples), zero_division))
 
@@ -159,6 +167,7 @@ def brier_decomposition(
     *,
     num_bins: int = 15,
     bins: Bins = "width",
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -177,12 +186,15 @@ def brier_decomposition(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``positive=``.
+        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
         classes, each against the rest, in bins of its probabilities.
     num_bins, bins
         As in :func:`matrics.probabilities.expected_calibration_error`.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
@@ -219,7 +231,7 @@ def brier_decomposition(
     np.True_
     """
     num_bins = check_bins(num_bins, bins)
-    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
+    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, labels=labels, positive=positive)
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend)
     cast = forecasts(samples, "class_wise")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 from matrics._arrays import Array
@@ -62,6 +62,7 @@ def expected_calibration_error(
     bins: Bins = ...,
     of: Of | None = ...,
     norm: Norm = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -76,6 +77,7 @@ def expected_calibration_error(
     bins: Bins = ...,
     of: Of | None = ...,
     norm: Norm = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -89,6 +91,7 @@ def expected_calibration_error(
     bins: Bins = "width",
     of: Of | None = None,
     norm: Norm = "l1",
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -99,7 +102,7 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``positive=``.
+        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
@@ -114,6 +117,9 @@ def expected_calibration_error(
     norm : {"l1", "l2", "max"}
         The mean over samples of the distance of their bin, the root of the mean of its square, or the largest distance
         (the maximum calibration error).
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
@@ -162,7 +168,12 @@ def expected_calibration_error(
         raise ValueError(f"norm: expected 'l1', 'l2' or 'max', got {quoted(norm)}")
     zero_division = check_zero_division(zero_division)
     samples, cast, into = _read(
-        y_true, y_prob, positive, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of
+        *(y_true, y_prob, sample_weight, ignore_index),
+        labels=labels,
+        positive=positive,
+        num_bins=num_bins,
+        bins=bins,
+        of=of,
     )
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, zero_division)
@@ -189,6 +200,7 @@ def reliability_curve(
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -201,6 +213,7 @@ def reliability_curve(
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -212,6 +225,7 @@ def reliability_curve(
     num_bins: int = 15,
     bins: Bins = "width",
     of: Of | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -221,10 +235,10 @@ def reliability_curve(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``positive=``.
+        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
-    num_bins, bins, of, positive, sample_weight, ignore_index
+    num_bins, bins, of, labels, positive, sample_weight, ignore_index
         As in :func:`matrics.probabilities.expected_calibration_error`. ``of="class_wise"`` gives one curve for each
         class, of shape (*B, n, num_bins).
 
@@ -251,7 +265,12 @@ def reliability_curve(
     array([1., 1., 2.])
     """
     samples, cast, into = _read(
-        y_true, y_prob, positive, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of
+        *(y_true, y_prob, sample_weight, ignore_index),
+        labels=labels,
+        positive=positive,
+        num_bins=num_bins,
+        bins=bins,
+        of=of,
     )
     safe, weight = Safe(samples.backend), cast.weight
     count, predicted, positives = into.sums(weight, weight * cast.probability, weight * cast.outcome)
@@ -263,10 +282,11 @@ def reliability_curve(
 def _read(
     y_true: Any,
     y_prob: Any,
-    positive: Hashable,
     sample_weight: Any,
     ignore_index: Any,
     *,
+    labels: Iterable[Hashable] | None,
+    positive: Hashable,
     num_bins: Any,
     bins: Any,
     of: Any,
@@ -274,7 +294,7 @@ def _read(
     num_bins = check_bins(num_bins, bins)
     if of is not None and of not in get_args(Of):
         raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
-    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
+    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, labels=labels, positive=positive)
     if of is not None and samples.num_classes is None:
         raise ValueError(
             f"of={quoted(of)} is for probabilities of classes (*B, N, n), got probabilities of class 1, shape "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from matrics._arrays import Array
@@ -75,6 +75,7 @@ def roc_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -84,7 +85,7 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true, y_score, positive, sample_weight, ignore_index
+    y_true, y_score, labels, positive, sample_weight, ignore_index
         See :func:`matrics.ranking.confusion_matrix`.
     zero_division : float, default NaN
         The rate of a class without samples.
@@ -109,7 +110,11 @@ def roc_curve(
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
     return RocCurve(
-        *_curve(read(y_true, y_score, sample_weight, ignore_index, positive=positive), zero_division, ("fpr", "recall"))
+        *_curve(
+            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
+            zero_division,
+            ("fpr", "recall"),
+        )
     )
 
 
@@ -117,6 +122,7 @@ def precision_recall_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -126,7 +132,7 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true, y_score, positive, sample_weight, ignore_index
+    y_true, y_score, labels, positive, sample_weight, ignore_index
         See :func:`matrics.ranking.confusion_matrix`.
     zero_division : float, default NaN
         The value of an undefined point: of precision where no sample is predicted as positive, of recall without
@@ -152,7 +158,7 @@ def precision_recall_curve(
     """
     return PrecisionRecallCurve(
         *_curve(
-            read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
             zero_division,
             ("precision", "recall"),
         )
@@ -165,6 +171,7 @@ def precision_at_recall(
     recall: float,
     *,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -175,7 +182,7 @@ def precision_at_recall(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+    y_true, y_score, average, labels, positive, sample_weight, ignore_index, workers
         See :func:`matrics.ranking.roc_auc`, each class against the rest.
     recall : float
         The recall to reach, from 0 to 1.
@@ -200,7 +207,7 @@ def precision_at_recall(
     """
     least = _share(recall, "recall")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     how = check_average(average, positive=positive)
     return of_rows(_highest("precision", "recall", least), samples, how, zero_division, workers)
 
@@ -211,6 +218,7 @@ def recall_at_precision(
     precision: float,
     *,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -221,7 +229,7 @@ def recall_at_precision(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+    y_true, y_score, average, labels, positive, sample_weight, ignore_index, workers
         See :func:`matrics.ranking.roc_auc`, each class against the rest.
     precision : float
         The precision to reach, from 0 to 1.
@@ -246,7 +254,7 @@ def recall_at_precision(
     """
     least = _share(precision, "precision")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     how = check_average(average, positive=positive)
     return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
 
@@ -257,6 +265,7 @@ def recall_at_specificity(
     specificity: float,
     *,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -267,7 +276,7 @@ def recall_at_specificity(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+    y_true, y_score, average, labels, positive, sample_weight, ignore_index, workers
         See :func:`matrics.ranking.roc_auc`, each class against the rest.
     specificity : float
         The specificity to reach, from 0 to 1.
@@ -299,7 +308,7 @@ def recall_at_specificity(
         recall = xp.max(xp.where(reached, found.recall(safe), 0), axis=-1)
         return safe.define(recall, found.of_both_classes)
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     return of_rows(best, samples, check_average(average, positive=positive), zero_division, workers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ def decision_curve(
     thresholds: ArrayLike | None = None,
     *,
     prevalence: float | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
@@ -108,6 +109,9 @@ def decision_curve(
     prevalence : float, optional
         The share of positive samples where the model will be used, if it is another than here, as in a case-control
         study.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind.
     ignore_index : int or sequence of int, optional
@@ -173,7 +177,9 @@ def decision_curve(
             f"y_prob: expected the probabilities (N,) of each model in a mapping, got shape {tuple(scores.shape[1:])}; "
             "pass batches as arrays"
         )
-    samples = Samples.of(y_true, scores, positive, ignore_index, clusters, "decision_curve", name="y_prob")
+    samples = Samples.of(
+        *(y_true, scores, positive, ignore_index, clusters, "decision_curve"), labels=labels, name="y_prob"
+    )
     if samples.num_classes is not None:
         raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
     if not samples.are_probabilities:

@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._catalogue.classes import Classes
+from matrics._counting.codes import in_order
 from matrics._counting.labels import (
     broadcast,
     check_labels,
@@ -18,6 +19,7 @@ from matrics._counting.labels import (
     is_kept,
     labels_to_ignore,
     listed,
+    refuse_axis_of_one,
     refuse_outside,
     refuse_weights,
     said,
@@ -90,6 +92,7 @@ def read(
     sample_weight: Any = None,
     ignore_index: Any = None,
     *,
+    labels: Any = None,
     positive: Hashable = None,
     name: str = "y_score",
     has_classes: bool | None = None,
@@ -104,6 +107,8 @@ def read(
 
     Parameters
     ----------
+    labels
+        The labels of the classes, in the order of the columns of scores; None if they are their numbers.
     positive
         The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
         classes it selects this class.
@@ -115,19 +120,22 @@ def read(
         Whether results depend smoothly on the scores, which then stay where gradients are recorded.
     """
     is_weighted = sample_weight is not None
-    labels = read_labels(
+    found = read_labels(
         y_true,
         positive,
         ignore_index,
         lambda shape: _has_classes(shape, _shape(scores, name)) if has_classes is None else has_classes,
+        labels=labels,
     )
-    values = {"y_true": labels.values, name: scores}
+    scores = scores if found.known is None else in_order(scores, found.known, name)
+    values = {"y_true": found.values, name: scores}
     if is_weighted:
         values["sample_weight"] = sample_weight
     own, (y_true, scores, *weights) = as_arrays(**values)
     y_true = listed(values["y_true"], y_true, "y_true")
     check_pair(y_true, scores, name, own, "count them with matrics.confusion_matrix")
     y_true = check_labels(y_true, "y_true", own, advice=OTHERS.removeprefix("; "))
+    refuse_axis_of_one(y_true, scores, -1, name)
     arrays = [y_true, scores if keeps_gradient else own.detached(scores), *weights]
     views = [own.host_view(array) for array in arrays]
     is_on_host = all(view is not None for view in views)
@@ -142,28 +150,31 @@ def read(
     weights = [check_weights(weight, backend) for weight in weights]
     y_true, scores, *weights = broadcast(1, backend, shapes, y_true, scores, *weights, has_classes=has_classes)
     n = scores.shape[-1] if has_classes else 2
+    found.check_number(n, has_classes=has_classes, each=f"one for each column of {name}")
     if n == 0:
         raise ValueError(f"{name}: expected at least one class along the last axis, got shape {shapes[name]}")
     num_classes, weight = n if has_classes else None, weights[0] if weights else None
     if is_on_host:
         _warn_of_one_hot(y_true, scores, name)
-    xp, names, is_bad = backend.xp, labels.names, None
-    kept = is_kept(y_true, labels_to_ignore(labels.ignored, y_true, backend), backend)
+    xp, names, is_bad = backend.xp, found.names, None
+    kept = is_kept(y_true, labels_to_ignore(found.ignored, y_true, backend), backend)
     y_true = widen(y_true, backend) if kept is not None or not is_on_host else y_true
-    if labels.positive is not None and not has_classes:
-        y_true, is_bad, found = against_rest(widen(y_true, backend), kept, labels.positive, backend)
-        names = names or found
+    if found.positive is not None and not has_classes:
+        y_true, is_bad, sides = against_rest(widen(y_true, backend), kept, found.positive, backend)
+        names = names or found.named(sides)
+    elif found.known is not None and not has_classes:
+        names = (found.known[0], found.known[1])
     if kept is not None:
         y_true = xp.where(kept, y_true, 0)
         scores = xp.where(kept[..., None] if has_classes else kept, scores, 0)
         weight = xp.where(kept, xp.ones_like(kept, dtype=scores.dtype) if weight is None else weight, 0)
     weight, spoiled = _checked(y_true, weight, is_bad, n, backend, "" if has_classes else OTHERS)
     y_true = widen(y_true, backend)
-    ignored = tuple(k for k in range(n) if k in labels.ignored) if has_classes and labels.ignored else ()
+    ignored = tuple(k for k in range(n) if k in found.ignored) if has_classes and found.ignored else ()
     left_out = ignored if len(ignored) < n else ()
     warn_of_nan(scores, name, own)
     samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out)
-    return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
+    return samples if found.positive is None or not has_classes else _of_one_class(samples, found, name)
 
 
 def _checked(  # noqa: PLR0917 (all of it is what is to be checked)
@@ -192,8 +203,8 @@ def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSa
     if labels.names is not None:
         raise ValueError(
             f"positive: expected integers in y_true with {name} of every class (*B, N, {n}): it is unknown which "
-            f"column belongs to a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
-            "label"
+            f"column belongs to a label such as {quoted(labels.names[1])}: pass labels=, the labels in the order of "
+            f"the columns, or one column, {name}[..., k], and its label"
         )
     if labels.positive is None or not 0 <= labels.positive < n:
         raise ValueError(
@@ -202,7 +213,8 @@ def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSa
         )
     y_true = xp.astype(samples.y_true == labels.positive, samples.y_true.dtype)
     scores = samples.scores[..., labels.positive]
-    return samples._replace(y_true=y_true, scores=scores, num_classes=None, names=(REST, labels.positive))
+    names = labels.named((REST, labels.positive))
+    return samples._replace(y_true=y_true, scores=scores, num_classes=None, names=names)
 
 
 def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
 from matrics._arrays import Array, Standard, as_arrays
-from matrics._counting.labels import class_axis_last, listed, warn_if_ambiguous
+from matrics._counting.codes import in_order, known_labels
+from matrics._counting.labels import class_axis_last, listed, refuse_axis_of_one, warn_if_ambiguous
 from matrics._ranking.inputs import WORDS, ScoredSamples, read, warn_of_sums
 from matrics._ranking.probabilities import (
     check_zero_division,
@@ -31,6 +32,7 @@ def log_loss(
     *,
     logits: HostArray | None = ...,
     class_axis: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -43,6 +45,7 @@ def log_loss(
     *,
     logits: ArrayT | None = ...,
     class_axis: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
@@ -54,6 +57,7 @@ def log_loss(
     *,
     logits: Any = None,
     class_axis: int | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -75,7 +79,11 @@ def log_loss(
     class_axis : int, optional
         The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
-        it, as they could be labels of class 1 as well, for which there is :func:`matrics.probabilities.binary_cross_entropy`.
+        it, as they could be labels of class 1 as well, for which there is
+        :func:`matrics.probabilities.binary_cross_entropy`.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
@@ -129,6 +137,7 @@ def log_loss(
         y_prob,
         logits,
         class_axis=class_axis,
+        labels=labels,
         positive=positive,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
@@ -212,6 +221,7 @@ def binary_cross_entropy(
         y_prob,
         logits,
         class_axis=None,
+        labels=None,
         positive=positive,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
@@ -226,6 +236,7 @@ def _log_loss(
     logits: Any,
     *,
     class_axis: int | None,
+    labels: Iterable[Hashable] | None,
     positive: Hashable,
     sample_weight: Any,
     ignore_index: Any,
@@ -236,7 +247,8 @@ def _log_loss(
         raise TypeError(f"expected one of y_prob and logits, got {'neither' if y_prob is None else 'both'}")
     zero_division = check_zero_division(zero_division)
     name, scores = ("y_prob", y_prob) if logits is None else ("logits", logits)
-    options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes, "positive": positive}
+    options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes, "labels": labels}
+    options["positive"] = positive
     samples, is_soft = _read(y_true, scores, sample_weight, ignore_index, **options)
     with samples.backend.quiet():
         return finish(samples, mean(samples, of_each(samples, name, is_soft=is_soft), zero_division))
@@ -251,13 +263,21 @@ def _read(
     name: str,
     class_axis: int | None,
     has_classes: bool | None,
+    labels: Iterable[Hashable] | None,
     positive: Hashable,
 ) -> tuple[ScoredSamples, bool]:
     """The samples, and whether their labels are soft."""
-    own, (labels,) = as_arrays(y_true=y_true)
+    if (known := known_labels(labels)) is not None:
+        scores = in_order(scores, known, name)
+    own, (given,) = as_arrays(y_true=y_true)
     # Floating labels are soft, unless something says that each is one class.
-    is_hard = positive is not None or ignore_index is not None or _has_one_axis_less(labels, scores, name)
-    is_soft = own.is_float(listed(y_true, labels, "y_true")) and not is_hard
+    is_hard = (
+        labels is not None
+        or positive is not None
+        or ignore_index is not None
+        or _has_one_axis_less(given, scores, name)
+    )
+    is_soft = own.is_float(listed(y_true, given, "y_true")) and not is_hard
     if is_soft:
         both, (_, beside) = as_arrays(**{"y_true": y_true, name: scores})
         if not both.is_float(beside):
@@ -267,22 +287,24 @@ def _read(
             )
     if class_axis is not None:
         has_classes, backend, (scores,) = True, *as_arrays(**{name: scores})
+        if not is_soft:
+            refuse_axis_of_one(given, scores, class_axis, name)
         scores = class_axis_last(scores, class_axis, name, backend)
-        y_true = class_axis_last(labels, class_axis, "y_true", own) if is_soft else y_true
+        y_true = class_axis_last(given, class_axis, "y_true", own) if is_soft else y_true
     elif is_soft and has_classes is None:
         shape = tuple(as_arrays(**{name: scores})[1][0].shape)
-        if max(labels.ndim, len(shape)) > 1:
+        if max(given.ndim, len(shape)) > 1:
             raise ValueError(
-                f"y_true: floating labels {tuple(labels.shape)} with {name} {shape} may be probabilities of every "
+                f"y_true: floating labels {tuple(given.shape)} with {name} {shape} may be probabilities of every "
                 "class or of class 1 of two: pass class_axis=-1 for the former, or call "
                 "matrics.probabilities.binary_cross_entropy for the latter; labels that are not soft are integers"
             )
     if is_soft:
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))
     else:
-        options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True, "positive": positive}
-        samples = read(y_true, scores, sample_weight, ignore_index, **options)
-        _warn_of_two_readings(labels, scores, samples, name, class_axis)
+        options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True}
+        samples = read(y_true, scores, sample_weight, ignore_index, labels=known, positive=positive, **options)
+        _warn_of_two_readings(given, scores, samples, name, class_axis)
     if name == "logits":
         bad = missing(samples.scores, samples.backend)
     else:

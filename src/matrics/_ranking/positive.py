@@ -12,6 +12,7 @@ from matrics._arrays.frames import by_columns, column, is_frame
 from matrics._arrays.inputs import is_missing, refuse_masks
 from matrics._arrays.sizes import one_or_more
 from matrics._catalogue.classes import TWO, Classes
+from matrics._counting.codes import known_labels, true_codes
 from matrics._counting.labels import check_ignore_index
 from matrics._quoting import quoted, quoted_list
 
@@ -28,6 +29,22 @@ class Labels(NamedTuple):
     positive: int | None
     ignored: tuple[int, ...]
     names: tuple[Hashable, Hashable] | None = None  # of the rest and of the positive class, where these are known
+    known: tuple[Hashable, ...] | None = None  # the labels of all classes, of which the values are the numbers
+
+    def check_number(self, number: int, *, has_classes: bool, each: str) -> None:
+        """Raise unless there is a label for each of so many classes; of one positive class there may be any number."""
+        if self.known is None or len(self.known) == number or not (has_classes or self.positive is None):
+            return
+        each = each if has_classes else "or positive=, with the scores of one class"
+        raise ValueError(f"labels: expected {number}, {each}, got {len(self.known)}")
+
+    def named(self, sides: tuple[Hashable, Hashable]) -> tuple[Hashable, Hashable]:
+        """The labels of the rest and of the positive class, of which these are the numbers."""
+        known = self.known
+        if known is None:
+            return sides
+        rest, positive = (known[side] if isinstance(side, int) else side for side in sides)
+        return rest, positive
 
 
 def read_labels(
@@ -36,14 +53,19 @@ def read_labels(
     ignore_index: Any,
     has_columns: Callable[[tuple[int, ...]], bool],
     *,
+    labels: Any = None,
     is_batch: bool = False,
 ) -> Labels:
     """Labels that are no numbers as 0 and 1; integers unchanged; and the positive label.
 
-    Labels that are no numbers need ``positive``, because their order has no meaning. A batch of many need
-    not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have a column for each
-    class.
+    Labels that are no numbers need ``positive``, because their order has no meaning, or ``labels``, which has an order.
+    A batch of many need not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have
+    a column for each class.
     """
+    known = known_labels(labels)
+    if known is not None:
+        values, ignored = true_codes(known, y_true, ignore_index, may_drop=is_batch)
+        return Labels(values, None if positive is None else _place(positive, known), ignored, known=known)
     texts = _others(y_true, positive)
     if texts is None:
         ignored = check_ignore_index(ignore_index)
@@ -68,8 +90,7 @@ def read_labels(
         if has_columns(texts.shape):
             raise ValueError(
                 "y_true: expected integers, the number of the column of each class, got the labels "
-                f"{_listed(found)}: y_true = [classes.index(label) for label in y_true], with the classes in the order "
-                "of the columns"
+                f"{_listed(found)}: pass labels=, the labels of the classes in the order of the columns"
             )
         advice = (
             " or ".join(f"positive={quoted(label)}" for label in found) if len(found) == 2 else "positive=, its label"
@@ -164,6 +185,14 @@ def _integer(positive: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(f"positive: expected one of the labels of y_true, which are integers, got {quoted(positive)}")
+
+
+def _place(positive: Any, known: tuple[Hashable, ...]) -> int:
+    """The number of the positive class among the labels of all classes."""
+    positive = positive.item() if isinstance(positive, np.generic) else positive
+    if positive not in known:
+        raise ValueError(f"positive: expected one of labels=, {_listed(list(known))}, got {quoted(positive)}")
+    return known.index(positive)
 
 
 def _same(labels: Array, label: Any) -> Array:

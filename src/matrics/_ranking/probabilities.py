@@ -17,21 +17,27 @@ from matrics._ranking.inputs import ScoredSamples, read, warn_of_nan
 
 
 def read_probabilities(
-    y_true: Any, y_prob: Any, sample_weight: Any, ignore_index: Any, *, positive: Any, keeps_gradient: bool = False
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    ignore_index: Any,
+    *,
+    labels: Any,
+    positive: Any,
+    keeps_gradient: bool = False,
 ) -> ScoredSamples:
     """Labels and probabilities; a NaN, or an unchecked value out of range, makes its batch element NaN."""
-    samples = read(
-        y_true, y_prob, sample_weight, ignore_index, positive=positive, name="y_prob", keeps_gradient=keeps_gradient
-    )
+    options: Any = {"labels": labels, "positive": positive, "keeps_gradient": keeps_gradient}
+    samples = read(y_true, y_prob, sample_weight, ignore_index, name="y_prob", **options)
     bad = not_probabilities(
         samples.scores, "y_prob", samples.backend, "of logits take the sigmoid or the softmax first"
     )
     return spoiled_where(samples, bad)
 
 
-def read_scores(y_true: Any, scores: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
+def read_scores(y_true: Any, scores: Any, sample_weight: Any, ignore_index: Any, *, labels: Any) -> ScoredSamples:
     """Labels and scores of any size; one that is NaN spoils its batch element."""
-    samples = read(y_true, scores, sample_weight, ignore_index)
+    samples = read(y_true, scores, sample_weight, ignore_index, labels=labels)
     return spoiled_where(samples, missing(samples.scores, samples.backend))
 
 

@@ -17,9 +17,10 @@ from matrics._ranking.binned_calibration import Calibration
 from matrics._ranking.bins import make_edges
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.calibration import Reliability
-from matrics._ranking.leaves import ScoreLeaves, check_same, empty, merged, with_batch
+from matrics._ranking.leaves import Contents, ScoreLeaves, check_same, empty, merged, with_batch
 from matrics._ranking.probability_bins import Of
 from matrics._ranking.sample_sums import Means
+from matrics._ranking.state_names import divided, value_of
 from matrics._ranking.top_k import Average as AverageOfHits
 from matrics._scoring.score import resolve
 from matrics._states.leaves import RunningState, add_dropped, refuse_narrow, refuse_unexpected_weights, scored
@@ -167,6 +168,7 @@ class ScoreState(RunningState, ScoreLeaves):
         y_score: ArrayLike | None = None,
         *,
         logits: ArrayLike | None = None,
+        labels: Iterable[Hashable] | None = None,
         positive: Hashable = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
@@ -185,6 +187,9 @@ class ScoreState(RunningState, ScoreLeaves):
             Logits in place of scores: areas are then of the logits, or of the log-odds of each class against the rest,
             which no rounding of probabilities to 0 and 1 affects; all else is of the probabilities. Use the same
             argument for all batches of a state.
+        labels : sequence, optional
+            The labels of the classes, of any kind, in the order of the columns of ``y_score``. The state does not store
+            them: pass them with each batch. Other labels are dropped.
         positive : str or int, optional
             The label of the class of ``y_score``, as in :func:`matrics.ranking.roc_auc`. The state does not store it:
             pass it with each batch. Other labels below 0 are dropped.
@@ -221,7 +226,8 @@ class ScoreState(RunningState, ScoreLeaves):
         refuse_unexpected_weights(self, self.counts, sample_weight)
         if (y_score is None) == (logits is None):
             raise TypeError(f"expected one of y_score and logits, got {'neither' if logits is None else 'both'}")
-        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index}
+        options |= {"labels": labels, "positive": positive}
         if axis_name is not None:
             return self._over_devices(axis_name, y_true, y_score, logits=logits, **options)
         scores, are_logits = (y_score, False) if logits is None else (logits, True)
@@ -276,14 +282,17 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1.
+            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. Names of
+            values of the scores are the methods of the state, by any of their names: ``auroc``, ``ece:class_wise``,
+            ``top5``.
         zero_division, invalid, workers
             As in :func:`matrics.score`.
 
         Returns
         -------
         dict of str to array
-            Keyed by metric, as given: shape (*B, E + 2), or (*B, n, E + 2) of each class against the rest.
+            Keyed by metric, as given: shape (*B, E + 2), or (*B, n, E + 2) of each class against the rest. Values of
+            the scores come last, in the shape of their methods; areas without their bounds.
 
         Examples
         --------
@@ -294,15 +303,22 @@ class ScoreState(RunningState, ScoreLeaves):
         array([ inf, 0.75, 0.5 , 0.25, -inf])
         >>> state.score("recall")["recall"]
         array([0. , 0.5, 1. , 1. , 1. ])
+        >>> state.score("AUROC")
+        {'AUROC': np.float64(0.75)}
         """
-        chosen = resolve(metrics, TWO)
+        names, others = divided(metrics)
+        has_classes = Contents.of(self).num_classes is not None
+        values = {name: value_of(self, name, zero_division, has_classes=has_classes) for name in names}
+        if names and not others:
+            return values
+        chosen = resolve(others, TWO)
 
         def evaluated(matrix: Array, invalid: Invalid) -> dict[str, Array]:
             functions = [metric.bind() for metric in chosen.values()]
             results = evaluate(matrix, functions, zero_division=zero_division, invalid=invalid, workers=workers)
             return dict(zip(chosen, results, strict=True))
 
-        return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid)
+        return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid) | values
 
     def roc_auc(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
         """The area under the ROC curve, with bounds that contain the area of the exact scores.

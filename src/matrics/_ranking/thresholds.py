@@ -59,6 +59,7 @@ def confusion_matrix(
     y_score: ArrayLike,
     thresholds: ArrayLike,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -68,13 +69,16 @@ def confusion_matrix(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Scores of class 1, or of each of n classes, each compared with the rest. Scores with one axis
         more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
     thresholds : array_like, shape (T,)
         In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
         scores.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
@@ -108,7 +112,7 @@ def confusion_matrix(
            [[2, 0],
             [1, 1]]])
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, _, cm = _at(samples, y_true, y_score, thresholds)
     return samples.finish(cm)
 
@@ -120,6 +124,7 @@ def threshold_curve(
     *,
     thresholds: ArrayLike | None = None,
     unique: bool = False,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -131,7 +136,7 @@ def threshold_curve(
 
     Parameters
     ----------
-    y_true, y_score, positive, sample_weight, ignore_index
+    y_true, y_score, labels, positive, sample_weight, ignore_index
         See :func:`matrics.ranking.confusion_matrix`.
     metrics : str, Metric, or several of them, default "core"
         As in :func:`matrics.score`. A per-class measure without an average is the value of the positive class
@@ -176,7 +181,7 @@ def threshold_curve(
     """
     if unique and thresholds is not None:
         raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
-    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     chosen = resolve_at_thresholds(metrics, samples.classes)
     refuse_others(chosen, samples)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
@@ -27,6 +27,7 @@ def top_k_accuracy(
     y_score: HostArray,
     k: int | Sequence[int] = ...,
     *,
+    labels: Iterable[Hashable] | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -37,6 +38,7 @@ def top_k_accuracy(
     y_score: ArrayT,
     k: int | Sequence[int] = ...,
     *,
+    labels: Iterable[Hashable] | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -46,6 +48,7 @@ def top_k_accuracy(
     y_score: Any,
     k: int | Sequence[int] = 5,
     *,
+    labels: Iterable[Hashable] | None = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -59,11 +62,14 @@ def top_k_accuracy(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
+        True labels in [0, n), or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
         The number of classes that count as predicted, at most n.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``
+        and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -96,7 +102,7 @@ def top_k_accuracy(
     array([0.5, 1. ])
     """
     zero_division = check_zero_division(zero_division)
-    samples = _read(y_true, y_score, sample_weight, ignore_index)
+    samples = _read(y_true, y_score, labels, sample_weight, ignore_index)
     ks, is_one = _places(k, samples.scores.shape[-1])
     xp, hits = samples.backend.xp, _hits(samples, ks)
     shares = [mean(samples, hit, zero_division) for hit in hits]
@@ -110,6 +116,7 @@ def top_k_recall(
     k: int | Sequence[int] = ...,
     *,
     average: Average | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -121,6 +128,7 @@ def top_k_recall(
     k: int | Sequence[int] = ...,
     *,
     average: Average | None = ...,
+    labels: Iterable[Hashable] | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -131,6 +139,7 @@ def top_k_recall(
     k: int | Sequence[int] = 5,
     *,
     average: Average | None = None,
+    labels: Iterable[Hashable] | None = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -147,7 +156,7 @@ def top_k_recall(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
+        True labels in [0, n), or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5
@@ -156,6 +165,9 @@ def top_k_recall(
         The mean over classes (the default), the mean weighted by their numbers of samples, which is
         :func:`matrics.ranking.top_k_accuracy`, or every class. Classes without samples are left out of a mean, unless
         ``zero_division`` is a number.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``
+        and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -185,11 +197,10 @@ def top_k_recall(
     """
     how = check_average(average, get_args(Average))
     if how == "weighted":
-        return top_k_accuracy(
-            y_true, y_score, k, sample_weight=sample_weight, ignore_index=ignore_index, zero_division=zero_division
-        )
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "zero_division": zero_division}
+        return top_k_accuracy(y_true, y_score, k, labels=labels, **options)
     zero_division = check_zero_division(zero_division)
-    samples = _read(y_true, y_score, sample_weight, ignore_index)
+    samples = _read(y_true, y_score, labels, sample_weight, ignore_index)
     ks, is_one = _places(k, samples.scores.shape[-1])
     by_class = _by_class(samples, _hits(samples, ks), zero_division)
     others = of_others(by_class, samples.left_out, samples.backend.xp)
@@ -197,8 +208,8 @@ def top_k_recall(
     return finish(samples, (recalls[..., 0, :] if how == "class" else recalls[..., 0]) if is_one else recalls)
 
 
-def _read(y_true: Any, y_score: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
-    samples = read_scores(y_true, y_score, sample_weight, ignore_index)
+def _read(y_true: Any, y_score: Any, labels: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
+    samples = read_scores(y_true, y_score, sample_weight, ignore_index, labels=labels)
     if samples.num_classes is None:
         raise ValueError(
             "y_score: expected scores of classes (*B, N, n), one axis more than y_true has, got shape "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from matrics._arrays import Array, Standard
@@ -18,6 +18,7 @@ def roc_auc_variance(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: None = None,
     ignore_index: Any = None,
@@ -35,7 +36,7 @@ def roc_auc_variance(
 
     Parameters
     ----------
-    y_true, y_score, positive, ignore_index, workers
+    y_true, y_score, labels, positive, ignore_index, workers
         See :func:`matrics.ranking.roc_auc`.
     sample_weight : None
         DeLong's variance is for samples of equal weight.
@@ -66,7 +67,9 @@ def roc_auc_variance(
             "sample_weight: expected None, because DeLong's variance is for samples of equal weight; with weights "
             "resample the samples, and take the variance of matrics.ranking.roc_auc(..., sample_weight=)"
         )
-    return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan, workers)
+    return of_rows(
+        _delong, read(y_true, y_score, None, ignore_index, labels=labels, positive=positive), "class", math.nan, workers
+    )
 
 
 def _delong(rows: SampleRows, safe: Safe) -> Array:

@@ -182,6 +182,9 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         error, but ``dropped`` counts them, for all groups together. A NaN or infinite weight is added to its cell,
         and makes that matrix invalid; a negative one is subtracted from its cell.
 
+        Counts have no gradient with respect to scores, as those of :func:`matrics.confusion_matrix`: ``jax.grad`` gives
+        0 without a warning. :func:`matrics.soft_confusion_matrix` has one.
+
         Examples
         --------
         >>> import matrics

@@ -178,6 +178,9 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
         ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative one is subtracted.
 
+        Counts have no gradient with respect to scores, as those of :func:`matrics.confusion_matrix`: ``jax.grad`` gives
+        0 without a warning. :func:`matrics.soft_confusion_matrix` has one.
+
         Examples
         --------
         >>> import matrics

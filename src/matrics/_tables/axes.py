@@ -17,10 +17,10 @@ from matrics._quoting import quoted
 Axes: TypeAlias = Sequence[str] | Mapping[str, Iterable[Any] | Mapping[str, Iterable[Any]]]
 
 
-def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str, *, times: int = 1) -> dict[str, Any]:
+def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str | None, *, times: int = 1) -> dict[str, Any]:
     """For each axis of the batch the label of every matrix, in one column or in several, of the library wanted.
 
-    Each matrix belongs to one row.
+    Without a library columns are lists or arrays. Each matrix belongs to one row.
     """
     found: dict[str, Any] = {}
     positions = np.repeat(np.indices(batch).reshape(len(batch), math.prod(batch)), times, axis=1)
@@ -75,11 +75,13 @@ def _sized(name: Any, labels: Any) -> Any:
     return labels if has_positions else list(labels)
 
 
-def _taken(labels: Any, positions: Array, wanted: str) -> Any:
+def _taken(labels: Any, positions: Array, wanted: str | None) -> Any:
     """The labels at these positions; a column of the requested library, or of pyarrow, keeps its type."""
     kind = library(labels)
     if kind == "pyarrow":
         labels = labels.take(positions)
+        if wanted is None:
+            return labels.to_pylist()
         return labels.to_pandas() if wanted == "pandas" else importlib.import_module("polars").Series(labels)
     if kind == wanted == "polars":
         return labels.gather(positions)

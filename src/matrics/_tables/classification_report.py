@@ -15,6 +15,7 @@ from matrics._catalogue.naming import check_names
 from matrics._counting.codes import left_out
 from matrics._engine.results import to_dict
 from matrics._rounding import rounded
+from matrics._tables import latex
 from matrics._tables.found_labels import count_found
 from matrics._tables.table import PARTS, Library, imported
 from matrics._uncertainty.interval import interval
@@ -90,6 +91,20 @@ class ClassificationReport:
             found = getattr(self, measure)
             columns |= {measure + ending: getattr(found, part) for part, ending in PARTS.items()}
         return imported(library).DataFrame({**columns, "support": self.support})
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, with the rules of booktabs: limits in brackets, and notes as comments."""
+        cells = [[latex.escape(name)] for name in self.names]
+        for measure in MEASURES:
+            found = getattr(self, measure)
+            for row, limits in zip(cells, zip(found.estimate, found.low, found.high, strict=True), strict=True):
+                row.append(latex.with_limits(*map(float, limits)))
+        for row, number in zip(cells, self.support.tolist(), strict=True):
+            row.append(f"{number:,.10g}")
+        cells[ACCURACY][1 : len(MEASURES)] = [""] * (len(MEASURES) - 1)
+        rule = len(cells) + ACCURACY
+        comments = [latex.comment(note) for note in self._notes()]
+        return "\n".join([*comments, latex.tabular(["class", *MEASURES, "support"], cells, texts=1, rules=[rule])])
 
     def __str__(self) -> str:
         """The table, at most 80 columns wide unless numbers are long."""

@@ -17,6 +17,7 @@ from matrics._engine.results import to_dict
 from matrics._quoting import quoted
 from matrics._rounding import rounded
 from matrics._stacks.prevalence import PrevalenceEstimate
+from matrics._tables import latex
 from matrics._tables.table import Library, imported
 from matrics._tables.vocabularies import apart
 from matrics._uncertainty.arguments import classes_of, second_class
@@ -128,6 +129,14 @@ class DiagnosticTable:
         rows += self._cells()
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
         return "\n\n".join([self.title(), table, *self.remarks()])
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, with the rules of booktabs: limits in brackets, and title and remarks as comments."""
+        head = ["measure", rf"value [{100 * self.level:.10g} \% limits]", "method"]
+        cells = zip(self.names, self.estimate.tolist(), self.low.tolist(), self.high.tolist(), self.method, strict=True)
+        rows = [[latex.escape(name), latex.with_limits(*of), latex.escape(how)] for name, *of, how in cells]
+        comments = [latex.comment(text) for text in (self.title(), *self.remarks())]
+        return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
 
     def __str__(self) -> str:
         rows = [["", "value", f"{100 * self.level:.10g} % limits", "method"], *self._cells()]

@@ -13,6 +13,7 @@ import numpy as np
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.inputs import described
 from matrics._catalogue.naming import MeasureName, check_names, columns, metric_of, title_of
+from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.registry import get_metric
 from matrics._quoting import quoted, quoted_list
 from matrics._tables.axes import Axes, axis_columns
@@ -32,7 +33,7 @@ KINDS: dict[type, dict[str, str]] = {
 }
 
 
-class _Measure(NamedTuple):
+class Measure(NamedTuple):
     """The values of one measure, or the parts of its intervals or comparisons."""
 
     name: str
@@ -124,6 +125,22 @@ def to_frame(
     frames = imported(library)
     if layout not in get_args(Layout):
         raise ValueError(f"layout: expected 'wide' or 'long', got {quoted(layout)}")
+    measures, batch = read_measures(scores, class_names)
+    times = sum(len(measure.classes) for measure in measures) if layout == "long" else 1
+    values = _long(measures, math.prod(batch)) if layout == "long" else _wide(measures)
+    indexed = axis_columns(axes, batch, library, times=times)
+    both = sorted(set(indexed) & set(values))
+    if both:
+        raise ValueError(f"axes: expected names that no measure has, got {quoted(both[0])}")
+    if library == "polars" and not all(isinstance(name, str) for name in indexed):
+        raise TypeError(f"axes: expected text as the names of columns of Polars, got [{quoted_list(indexed)}]")
+    return frames.DataFrame({**indexed, **values})
+
+
+def read_measures(
+    scores: Mapping[str, Any], class_names: Sequence[str] | None
+) -> tuple[list[Measure], tuple[int, ...]]:
+    """The measures of scores, intervals or comparisons, and the shape of the stack that they are of."""
     if not isinstance(scores, Mapping) or not scores:
         what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
@@ -143,15 +160,7 @@ def to_frame(
     batch = next(iter(shapes.values()))
     if any(shape != batch for shape in shapes.values()):
         raise ValueError(f"scores: expected values of one stack, got the batches {shapes}")
-    times = sum(len(measure.classes) for measure in measures) if layout == "long" else 1
-    values = _long(measures, math.prod(batch)) if layout == "long" else _wide(measures)
-    indexed = axis_columns(axes, batch, library, times=times)
-    both = sorted(set(indexed) & set(values))
-    if both:
-        raise ValueError(f"axes: expected names that no measure has, got {quoted(both[0])}")
-    if library == "polars" and not all(isinstance(name, str) for name in indexed):
-        raise TypeError(f"axes: expected text as the names of columns of Polars, got [{quoted_list(indexed)}]")
-    return frames.DataFrame({**indexed, **values})
+    return measures, batch
 
 
 def imported(library: Any, function: str = "to_frame") -> Any:
@@ -164,9 +173,10 @@ def imported(library: Any, function: str = "to_frame") -> Any:
         raise ImportError(f"{function} needs {library}: python -m pip install {library}") from error
 
 
-def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_Measure, tuple[int, ...]]:
+def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[Measure, tuple[int, ...]]:
     """The values or intervals of one key of the scores, and the shape of the stack."""
-    metric = None if "/" in key else metric_of(key)  # recall/cat is the value of a class already
+    # recall/cat is the value of a class already, and roc_auc that of a function of scores.
+    metric = None if "/" in key or call_of(name_of(key)) else metric_of(key)
     is_classwise = metric is not None and metric.is_classwise
     fields = KINDS.get(type(value))
     given = {"": value} if fields is None else {ending: getattr(value, name) for name, ending in fields.items()}
@@ -179,14 +189,14 @@ def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_
         shape = found.shape[:-1] if is_classwise else found.shape
         parts[ending] = found.reshape(-1, found.shape[-1]) if is_classwise else found.reshape(-1, 1)
     if metric is None:
-        return _Measure(*_split(key), [title_of(key)], parts), shape
+        return Measure(*_split(key), [title_of(key)], parts), shape
     if not is_classwise:
-        return _Measure(title_of(key), [None], [title_of(key)], parts), shape
+        return Measure(title_of(key), [None], [title_of(key)], parts), shape
     n = parts[""].shape[-1]
     names = [str(k) for k in range(n)] if class_names is None else list(check_names(class_names, n) or ())
     measure = columns(key, metric, [""])[0].removesuffix("/")
     called = [f"class {name}" for name in names] if class_names is None else names
-    return _Measure(measure, list(names), [title_of(name) for name in columns(key, metric, called)], parts), shape
+    return Measure(measure, list(names), [title_of(name) for name in columns(key, metric, called)], parts), shape
 
 
 def _split(key: str) -> tuple[str, list[str | None]]:
@@ -201,7 +211,7 @@ def _split(key: str) -> tuple[str, list[str | None]]:
     return measure, [label]
 
 
-def _wide(measures: Sequence[_Measure]) -> dict[str, Any]:
+def _wide(measures: Sequence[Measure]) -> dict[str, Any]:
     """One column a measure, class and part."""
     found: dict[str, Any] = {}
     for measure in measures:
@@ -213,7 +223,7 @@ def _wide(measures: Sequence[_Measure]) -> dict[str, Any]:
     return found
 
 
-def _long(measures: Sequence[_Measure], rows: int) -> dict[str, Any]:
+def _long(measures: Sequence[Measure], rows: int) -> dict[str, Any]:
     """One column a part, in the order of the matrices, and in that of the measures for each of them."""
     named = [(measure.name, label) for measure in measures for label in measure.classes]
     found: dict[str, Any] = {"measure": _text([name for name, _ in named] * rows)}

@@ -10,9 +10,9 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._arrays.sizes import check_size
-from matrics._counting.codes import as_codes, check_classes
+from matrics._counting.codes import as_codes, check_classes, numbered_groups
 from matrics._counting.jointly import count_jointly
-from matrics._counting.labels import check_groups, check_ignore_index
+from matrics._counting.labels import check_ignore_index
 from matrics._engine.results import frame_of, short_repr, to_dict
 from matrics._metrics.inference import special
 from matrics._uncertainty.measure import Score
@@ -49,11 +49,11 @@ def joint_confusion_matrix(
         squared weights as well.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
-    groups : array_like of int, optional
-        The group of each sample, in [0, num_groups), such as its cluster for ``cluster_axis`` of
+    groups : array_like, optional
+        The group of each sample, as in :func:`matrics.confusion_matrix`, such as its cluster for ``cluster_axis`` of
         :func:`matrics.compare_paired`. There is one table for each group.
     num_groups : int, optional
-        Number of groups, G; needed with ``groups``.
+        Number of groups, G; needed with integers in ``groups``.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def joint_confusion_matrix(
     ValueError
         A label, a group or a weight is out of range, or the shapes do not fit.
     TypeError
-        The labels are not integers, or only one of ``groups`` and ``num_groups`` is given.
+        The labels are not integers, or only one of ``groups`` and ``num_groups`` is given with integers.
 
     Examples
     --------
@@ -84,8 +84,8 @@ def joint_confusion_matrix(
         given["y_true"], given["y_a"], ignore_index = as_codes(
             classes.labels, y_true, y_a, ignore_index, may_drop=False
         )
-    n, number_of_groups = classes.number, check_groups(groups, num_groups)
-    check_size(n**3 * max(number_of_groups, 1), num_classes=n, num_groups=num_groups)
+    n, (groups, number_of_groups) = classes.number, numbered_groups(groups, num_groups)
+    check_size(n**3 * max(number_of_groups, 1), num_classes=n, num_groups=number_of_groups or None)
     numbers = dict.fromkeys(given, n)
     if groups is not None:
         given, numbers = {"groups": groups, **given}, {"groups": number_of_groups, **numbers}

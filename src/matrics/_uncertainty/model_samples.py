@@ -9,9 +9,8 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, as_arrays, on_host
 from matrics._arrays.frames import numbers
-from matrics._arrays.inputs import is_missing
 from matrics._counting.build import confusion_matrix
-from matrics._counting.codes import CodedClasses, as_codes, check_classes, labels_on_host, left_out
+from matrics._counting.codes import CodedClasses, as_codes, check_classes, labels_on_host, left_out, places
 from matrics._counting.labels import (
     check_ignore_index,
     check_weights,
@@ -20,7 +19,7 @@ from matrics._counting.labels import (
     labels_to_ignore,
     refuse_weights,
 )
-from matrics._quoting import cut, first_twice, quoted
+from matrics._quoting import first_twice, quoted
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB.
 CELLS_AT_ONCE = 2**23
@@ -83,14 +82,7 @@ def cluster_codes(clusters: Any, number: int) -> Array:
     names = np.asarray(on_host(clusters, "clusters"))
     if names.shape != (number,):
         raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
-    missing = [k for k, name in enumerate(names.tolist()) if is_missing(name)]
-    if missing:
-        raise ValueError(f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}")
-    try:
-        found, codes = np.unique(names, return_inverse=True)
-    except TypeError as error:  # they cannot be put in order
-        kinds = sorted({type(name).__name__ for name in names.tolist()})
-        raise TypeError(f"clusters: expected values of one kind, such as texts, got {', '.join(kinds)}") from error
+    found, codes = places(names, "clusters")
     if found.size < 2:
         raise ValueError(f"clusters: expected at least two, got {found.size}")
     return codes

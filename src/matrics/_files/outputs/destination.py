@@ -33,7 +33,7 @@ def check_output(output: str, source: Path) -> Destination:
     if not is_directory and path.suffix.lower() not in SUFFIXES:
         raise ValueError(
             "--output: expected a name that ends in .csv or .parquet, or in / for a directory of Parquet files, or in "
-            f".json, .md or .txt, got {quoted(output)}"
+            f".json, .md, .tex or .txt, got {quoted(output)}"
         )
     if not path.parent.is_dir():
         raise ValueError(f"--output: expected an existing directory, got {quoted(str(path.parent))}")

@@ -78,6 +78,7 @@ def compare(
     metrics: str | Iterable[str] | None = None,
     *,
     average: AverageOfInterval | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
@@ -101,7 +102,7 @@ def compare(
         which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
         As in :func:`matrics.ranking.interval`, but for calibration errors.
-    average, positive, ignore_index, clusters, level, workers
+    average, labels, positive, ignore_index, clusters, level, workers
         As in :func:`matrics.ranking.interval`.
     method : {"auto", "delong", "logit", "bootstrap"}
         How the limits of each model are formed, as there; "bootstrap" also takes the variances of differences from
@@ -167,6 +168,7 @@ def compare(
         ignore_index,
         clusters,
         "compare",
+        labels=labels,
         has_models=True,
         has_classes=has_classes,
     )

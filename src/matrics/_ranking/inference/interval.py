@@ -24,6 +24,7 @@ def interval(
     metrics: str | Iterable[str] | None = None,
     *,
     average: AverageOfInterval | None = None,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
@@ -48,6 +49,9 @@ def interval(
     average : {"macro", "class"}, optional
         Of the measures of curves with scores of n classes, each against the rest: the mean over classes (the default,
         as in the measures themselves) or every class.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         As in :func:`matrics.ranking.roc_auc`.
     ignore_index : int or sequence of int, optional
@@ -116,7 +120,7 @@ def interval(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "interval")
+    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "interval", labels=labels)
     chosen = check_average_of_interval(average, samples.num_classes, positive)
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     num = check_method(method, measures, num, rng)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from matrics._catalogue.of_scores import names_of, near, spec_of
 from matrics._catalogue.registry import options_of
 from matrics._quoting import quoted, split_outside
 
@@ -44,6 +45,7 @@ MEASURES = {
         Named(POINT, "point"),
     )
 }
+NAMES = names_of(set(MEASURES))
 #: What is measured if nothing is asked for: the latter where scores are probabilities.
 DEFAULT, DEFAULT_OF_PROBABILITIES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
 
@@ -68,14 +70,16 @@ def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, Named]:
 
 
 def _read(spec: str) -> Named:
-    name, bracket, rest = spec.partition("(")
+    name, bracket, rest = spec_of(spec).partition("(")
     known = MEASURES.get(name.strip())
     if known is None:
+        known_ones = ", ".join(one for one in MEASURES if one != POINT)
+        hint = near(spec, NAMES)
         raise ValueError(
-            f"metrics: expected {', '.join(one for one in MEASURES if one != POINT)} or {POINT}(specificity=0.9), got "
+            f"metrics: {hint}expected {known_ones} or {POINT}(specificity=0.9), got "
             f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval"
         )
-    options = options_of(bracket, rest, spec)
+    options = options_of(bracket, rest, spec_of(spec))
     if known.kind != "point":
         if options:
             raise ValueError(f"metrics: expected {quoted(known.name)}, without options, got {quoted(spec)}")

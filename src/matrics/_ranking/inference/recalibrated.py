@@ -44,6 +44,7 @@ def interval(
     y_prob: ArrayLike,
     measures: str | Iterable[str] | None = None,
     *,
+    labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
@@ -68,6 +69,9 @@ def interval(
         - ``observed_expected_ratio``: the positive samples over the sum of the probabilities; 1 is best.
         - ``ici``, ``e50``, ``e90``: the mean, the median and the 90th percentile of the distances of the probabilities
           from a smooth calibration curve; 0 is best.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
         As in :func:`matrics.ranking.roc_auc`.
     ignore_index : int or sequence of int, optional
@@ -129,7 +133,7 @@ def interval(
     in_the_large: 0.63, from 0.49 to 0.78
     """
     level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
-    samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "interval", name="y_prob")
+    samples = Samples.of(*(y_true, y_prob, positive, ignore_index, clusters, "interval"), labels=labels, name="y_prob")
     if samples.num_classes is not None:
         raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
     if not samples.are_probabilities:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, as_arrays, on_host
+from matrics._counting.codes import in_order, known_labels
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._uncertainty.model_samples import cluster_codes
 
@@ -89,16 +90,18 @@ class Samples(NamedTuple):
         clusters: Any,
         where: str,
         *,
+        labels: Any = None,
         name: str = "y_score",
         has_models: bool = False,
         has_classes: bool | None = None,
     ) -> Samples:
         """Read the samples; with models the last axis of the batch is theirs."""
+        if (known := known_labels(labels)) is not None:
+            y_score = in_order(y_score, known, name)
         own, (y_score,) = as_arrays(**{name: y_score})
         y_true, y_score = on_host(y_true), on_host(y_score)
-        found = read(
-            y_true, y_score, None, ignore_index, positive=positive, name=name, has_classes=has_classes
-        )._replace(own=own)
+        options: Any = {"labels": known, "positive": positive, "name": name, "has_classes": has_classes}
+        found = read(y_true, y_score, None, ignore_index, **options)._replace(own=own)
         if found.backend is not NUMPY:
             raise TypeError(f"{where}: expected arrays in the memory of the CPU, outside jit, compile and vmap")
         length = found.y_true.shape[-1]

@@ -1,0 +1,117 @@
+"""The values of scores that a ScoreState has, by their names: areas, calibration, losses and hits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from matrics._arrays import Array, as_arrays
+from matrics._arrays.sizes import check_count
+from matrics._catalogue import of_scores
+from matrics._catalogue.record import Metric
+from matrics._catalogue.registry import options_of
+from matrics._quoting import quoted, split_outside
+
+CALIBRATION = "expected_calibration_error"
+AREAS = ("roc_auc", "average_precision")
+AVERAGES = ("macro", "weighted", "micro", "class")
+HITS = ("top_k_accuracy", "top_k_recall")
+# The methods of a ScoreState, and what may follow a colon in the name.
+METHODS: dict[str, tuple[str, ...]] = {
+    "roc_auc": AVERAGES,
+    "average_precision": AVERAGES,
+    CALIBRATION: ("top_label", "class_wise"),
+    "log_loss": (),
+    "brier_score": (),
+    "top_k_accuracy": (),
+    "top_k_recall": ("macro", "weighted", "class"),
+}
+_NAMES = of_scores.names_of(set(METHODS))
+
+
+class Method(NamedTuple):
+    """What a name means: a method, what follows the colon, and the numbers of highest scores in brackets."""
+
+    name: str
+    option: str | None
+    places: list[int]
+
+
+def is_method(name: str, functions: Collection[str] = METHODS.keys()) -> bool:
+    """Whether a name is one of scores, or of some functions of scores.
+
+    >>> is_method("top5"), is_method("ECE:class_wise"), is_method("recall:class")
+    (True, True, False)
+    """
+    return of_scores.name_of(of_scores.spec_of(name)).strip() in functions
+
+
+def read_method(key: str, *, has_classes: bool) -> Method:
+    """The method of a name; raises for a name that is none, and for options that it does not have."""
+    spec = of_scores.spec_of(key)
+    head, colon, option = spec.partition(":")
+    name, bracket, rest = head.partition("(")
+    if name not in METHODS:
+        hint = of_scores.near(key, _NAMES)
+        raise ValueError(
+            f"metrics: {hint}expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
+            f"{quoted(key)}"
+        )
+    options = METHODS[name]
+    if name in HITS and not has_classes:
+        raise ValueError(f"metrics: expected num_classes= for {quoted(key)}, as scores of class 1 of two have no order")
+    if colon and not has_classes:
+        raise ValueError(
+            f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
+        )
+    if colon and option not in options:
+        some = f", possibly with one of :{', :'.join(options)}" if options else " alone"
+        raise ValueError(f"metrics: expected {quoted(head)}{some}, got {quoted(key)}")
+    given = options_of(bracket, rest, spec)
+    if (bracket and name not in HITS) or set(given) - {"k"}:
+        what = f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
+        raise ValueError(f"metrics: expected {what}, got {quoted(key)}")
+    return Method(name, option or None, _numbers(given["k"], key) if "k" in given else [])
+
+
+def _numbers(text: str, key: str) -> list[int]:
+    """One k, or several in square brackets."""
+    try:
+        found = [int(part) for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
+    except ValueError:
+        raise ValueError(f"metrics: expected an integer k, or several as k=[1,5], got {quoted(key)}") from None
+    return [check_count(k, f"metrics: k of {quoted(key)}") for k in found]
+
+
+def divided(metrics: Any, functions: Collection[str] = METHODS.keys()) -> tuple[list[str], Any]:
+    """The names of functions of scores, and the other measures."""
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if isinstance(given, Mapping) or not isinstance(given, Iterable) or hasattr(given, "dtype"):
+        return [], metrics  # which is refused where measures are looked up
+    parts = [part for item in given for part in (split_outside(item) if isinstance(item, str) else [item])]
+    names = [part.strip() for part in parts if isinstance(part, str) and is_method(part, functions)]
+    others = [part for part in parts if not isinstance(part, str) or (part.strip() and not is_method(part, functions))]
+    return list(dict.fromkeys(names)), others
+
+
+def value_of(state: Any, key: str, zero_division: float, *, has_classes: bool) -> Array:
+    """The value of a name: of an area without its bounds, and of hits with an axis of all k unless it names them."""
+    name, option, places = read_method(key, has_classes=has_classes)
+    averaged = {} if option is None else {"of" if name == CALIBRATION else "average": option}
+    found = getattr(state, name)(zero_division=zero_division, **averaged)
+    if name in AREAS:
+        return found.value
+    if not places:
+        return found
+    backend, (kept, states) = as_arrays(top_k=state.top_k, states=state.states)
+    if not backend.can_look(kept):
+        raise TypeError(f"metrics: expected a state outside jit and compile for {quoted(key)}: call {name}() there")
+    kept, states = backend.to_numpy(kept), backend.to_numpy(states)
+    known = (kept.reshape(-1, kept.shape[-1])[0] // states.reshape(-1)[0]).tolist() if kept.size else []
+    lacking = [k for k in places if k not in known]
+    if lacking:
+        raise ValueError(f"metrics: expected a state made with top_k={lacking[0]} for {quoted(key)}, got top_k={known}")
+    axis = -2 if option == "class" else -1
+    rows = [found[(..., known.index(k), *(slice(None),) * (-1 - axis))][()] for k in places]
+    own, _ = as_arrays(found=found)
+    return rows[0] if len(rows) == 1 else own.xp.stack(rows, axis=axis)

@@ -1,0 +1,145 @@
+"""Tables for papers: LaTeX with the rules of booktabs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matrics._rounding import rounded
+from matrics._tables.axes import Axes, axis_columns
+from matrics._tables.table import Measure, read_measures
+
+__all__ = ["to_latex"]
+
+# What has a meaning in LaTeX.
+SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
+SPECIAL |= {"∞": r"$\infty$"}
+SPECIAL |= {letter: f"\\{letter}" for letter in "&%$#_{}"}
+SPECIAL |= {"<": "$<$", ">": "$>$", "|": "$|$", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}"}
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX writes as it is.
+
+    >>> print(escape("R&D: 5 % of_all"))
+    R\&D: 5 \% of\_all
+    """
+    return "".join(SPECIAL.get(letter, letter) for letter in _in_line(text))
+
+
+def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """A number, and its limits in brackets where it has any.
+
+    >>> with_limits(-0.25), with_limits(0.5, 0.4, 0.6), with_limits(float("nan"))
+    ('$-$0.250', '0.500 [0.400, 0.600]', '--')
+    """
+    return number(value) + ("" if math.isnan(low + high) else f" [{number(low)}, {number(high)}]")
+
+
+def number(value: float) -> str:
+    """A rounded number; its minus is as long as a plus."""
+    if math.isnan(value):
+        return "--"
+    text = f"{'-' if value < 0 else ''}∞" if math.isinf(value) else rounded(value)
+    return escape(text).replace("-", "$-$")
+
+
+def comment(text: str) -> str:
+    """A line that LaTeX leaves out."""
+    return f"% {_in_line(text)}"
+
+
+def _in_line(text: str) -> str:
+    """Text without line breaks and other control characters, which would end a cell or a comment."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int, rules: Sequence[int] = ()) -> str:
+    """A table of cells that are LaTeX already; the first columns are texts, and a rule is before some of the rows."""
+    columns = "l" * texts + "r" * (len(head) - texts)
+    body = [line for k, row in enumerate(rows) for line in [r"\midrule"] * (k in rules) + [_line(row)]]
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", _line(head), r"\midrule", *body, r"\bottomrule", end])
+
+
+def _line(cells: Sequence[str]) -> str:
+    # A bracket or a star after the end of a line would be an option of the end.
+    guard = "{}" if cells[0].startswith(("[", "*")) else ""
+    return guard + " & ".join(cells) + r" \\"
+
+
+def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names: Sequence[str] | None = None) -> str:
+    r"""Scores, intervals or comparisons as a table in LaTeX, for papers.
+
+    Parameters
+    ----------
+    scores : dict of str to array, Interval, Comparison, PairedComparison, ModelComparison or RankingComparison
+        As :func:`matrics.to_frame` takes them; or what :func:`matrics.compare_models` or
+        :func:`matrics.ranking.compare` returns: then the intervals of the models, whose names are their rows.
+    axes : sequence of str, or mapping of str to labels, optional
+        As in :func:`matrics.to_frame`: the names and labels of the rows of a stack.
+    class_names : sequence of str, optional
+        As in :func:`matrics.to_frame`.
+
+    Returns
+    -------
+    str
+        A ``tabular`` with the rules of the package booktabs: of one matrix a row for each measure; of a stack a row for
+        each matrix, and a column for each measure. Numbers have three decimals, and limits are in brackets. Special
+        characters in names are escaped.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.to_frame`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> stack = [[[45, 5], [5, 45]], [[50, 0], [10, 40]]]
+    >>> print(matrics.to_latex(matrics.interval(stack, "mcc"), axes={"model": ["tree", "net_2"]}))
+    \begin{tabular}{lr}
+    \toprule
+    model & mcc \\
+    \midrule
+    tree & 0.800 [0.640, 0.889] \\
+    net\_2 & 0.816 [0.681, 0.896] \\
+    \bottomrule
+    \end{tabular}
+    >>> print(matrics.to_latex(matrics.score(stack[0], "mcc, recall:class"), class_names=["cat", "dog"]))
+    \begin{tabular}{lr}
+    \toprule
+    measure & value \\
+    \midrule
+    mcc & 0.800 \\
+    recall of cat & 0.900 \\
+    recall of dog & 0.900 \\
+    \bottomrule
+    \end{tabular}
+    """
+    scores, axes = _of_models(scores, axes)
+    measures, batch = read_measures(scores, class_names)
+    columns = dict(column for measure in measures for column in _cells(measure))
+    if not batch:
+        return tabular(["measure", "value"], [[name, cells[0]] for name, cells in columns.items()], texts=1)
+    labels = {str(name): list(map(str, of_rows)) for name, of_rows in axis_columns(axes, batch, None).items()}
+    named = [[escape(text) for text in texts] for texts in labels.values()]
+    rows = [list(row) for row in zip(*named, *columns.values(), strict=True)]
+    return tabular([*map(escape, labels), *columns], rows, texts=len(labels))
+
+
+def _of_models(scores: Any, axes: Axes | None) -> tuple[Any, Axes | None]:
+    """The intervals of models in place of their comparisons, and the names of the models."""
+    if not isinstance(scores, Mapping) or not all(hasattr(value, "intervals") for value in scores.values()):
+        return scores, axes
+    names = next((value.names for value in scores.values()), None)
+    axes = {"model": names} if axes is None and names is not None else axes
+    return {name: value.intervals for name, value in scores.items()}, axes
+
+
+def _cells(measure: Measure) -> Iterator[tuple[str, list[str]]]:
+    """For each class the title and the cells of all rows."""
+    for position, title in enumerate(measure.titles):
+        parts = [measure.parts[ending][:, position] for ending in ("", "/low", "/high") if ending in measure.parts]
+        yield escape(title), [with_limits(*map(float, values)) for values in zip(*parts, strict=True)]
