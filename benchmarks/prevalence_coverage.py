@@ -103,7 +103,7 @@ def by_probabilities(number):
             low, high = found.low[:, 1], found.high[:, 1]
             held_ones.append((low <= share) & (share <= high))
             widths.append(high - low)
-            edges.append(found.status == matrics.results.PrevalenceStatus.AT_THE_EDGE)
+            edges.append(found.status == matrics.IntervalStatus.AT_THE_EDGE)
         held_, edge = (100 * np.mean(x) for x in (held_ones, edges))
         show(f"{distance:g} sd", f"{share}", f"{samples}", f"{held_:.1f}", f"{np.mean(widths):.3f}", f"{edge:.0f}")
 

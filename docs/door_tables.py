@@ -59,7 +59,6 @@ DOORS = {
             "ranking.confusion_matrix",
             "ranking.threshold_curve",
             "ranking.best_threshold",
-            "ranking.best_threshold_interval",
         ),
         *(
             "ranking.roc_auc",
@@ -168,7 +167,7 @@ REASONS = {
             *(
                 door
                 for door in DOORS[SCORES]
-                if door not in ("ranking.best_threshold_interval", "ranking.roc_auc_variance", *SURE)
+                if door not in ("ranking.best_threshold", "ranking.roc_auc_variance", *SURE)
             ),
             "plot.confusion_matrix",
             *("dask.score", "xarray.score", "matrics score"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -135,8 +136,8 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "ranking.top_k_recall": lambda number: matrics.ranking.top_k_recall(TRUE, number(TWO_COLUMNS), 1),
     "probabilities.log_loss of classes": lambda number: matrics.probabilities.log_loss(TRUE, number(TWO_COLUMNS)),
     "ranking.best_threshold": lambda number: matrics.ranking.best_threshold(TRUE, number(SCORES), "f1"),
-    "ranking.best_threshold_interval": lambda number: matrics.ranking.best_threshold_interval(
-        TRUE, number(SCORES), "f1", num=100, rng=generator()
+    "ranking.best_threshold with a level": lambda number: matrics.ranking.best_threshold(
+        TRUE, number(SCORES), "f1", num=100, rng=generator(), level=0.95
     ),
     "ranking.precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
     "ranking.recall_at_precision": lambda number: matrics.ranking.recall_at_precision(TRUE, number(SCORES), 0.8),
@@ -229,7 +230,7 @@ WEIGHED: dict[str, Callable[[Convert], Any]] = {
 }
 MATRICES: dict[str, Callable[[Convert], Any]] = {
     **{
-        name: lambda matrix, name=name: getattr(matrics, name)(matrix(CM))
+        name: lambda matrix, name=name: operator.attrgetter(name)(matrics)(matrix(CM))
         for name in (
             *(
                 "stats.diagnostic_table",

@@ -420,7 +420,7 @@ def test_labels_in_a_list_of_arrays() -> None:
 def test_targets_with_a_column_for_each_class(kind: type) -> None:
     """One-hot labels, or several labels a sample: what to do is said of both, in functions and in states."""
     columns, scores = np.eye(3, dtype=kind)[[0, 1, 2, 2]], RANDOM.random((4, 3))
-    said = r"for one-hot targets pass y_true.argmax\(axis\).*several labels a sample there are matrics.multilabel.confusion_matrix"
+    said = r"for one-hot targets pass y_true.argmax\(axis\).*several labels a sample there are matrics.multilabel"
     for call in (
         lambda: matrics.confusion_matrix(columns, scores, num_classes=3),
         lambda: matrics.confusion_matrix(columns, [0, 1, 2, 2], num_classes=3),

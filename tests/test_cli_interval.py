@@ -169,6 +169,17 @@ def test_a_stack_on_screen(command, tmp_path):
     assert "⁴" not in out
 
 
+def test_a_status_above_7_on_screen(command, tmp_path):
+    cells = [[200, 20, 20], [20, 200, 20], [20, 20, 200]]
+    np.savetxt(tmp_path / "m.csv", cells, fmt="%d", delimiter=",")
+    status = int(matrics.interval(cells, "f1:min", method="delta")["f1:min"].status)
+    assert status == matrics.IntervalStatus.BIASED
+    code, out, _ = command("interval", "m.csv", "--metrics", "f1:min", "--method", "delta")
+    assert code == 0
+    assert "]⁹ " in out
+    assert re.search(rf"^⁹ {re.escape(matrics.IntervalStatus.BIASED.sentence)[:40]}", out, re.MULTILINE)
+
+
 def test_one_matrix_on_screen(command, tmp_path):
     (tmp_path / "m.csv").write_text("45,5\n10,40\n")
     _, out, _ = command("interval", "m.csv", "--metrics", "accuracy,mcc", "--level", "0.9")

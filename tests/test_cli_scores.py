@@ -288,14 +288,14 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
         assert cells == sk.confusion_matrix(true, pred).ravel().tolist()
         assert written["precision of malignant"][k] == pytest.approx(sk.precision_score(true, pred))
         assert written["mcc"][k] == pytest.approx(sk.matthews_corrcoef(true, pred))
-        sure = matrics.ranking.best_threshold_interval(true, scores, "f1", subject_to="recall>=0.97", num=100, rng=5)
-        for column, interval in (("threshold", sure.threshold), ("expected", sure.value)):
+        sure = matrics.ranking.best_threshold(true, scores, "f1", subject_to="recall>=0.97", num=100, rng=5, level=0.95)
+        for column, interval in (("threshold", sure.threshold_interval), ("expected", sure.value_interval)):
             for ending, value in (("", interval.estimate), ("/low", interval.low), ("/high", interval.high)):
                 assert written[column + ending][k] == pytest.approx(float(value))
         line = next(line for line in out.splitlines() if line.startswith(name))
         assert line.split()[-4:] == list(map(str, cells))
         assert f" {best:.4g} [" in line
-        assert f" {float(sure.value.estimate):.3f} [" in line
+        assert f" {float(sure.value_interval.estimate):.3f} [" in line
 
 
 def test_a_lowest_value_is_sought_and_the_seed_printed(command, cancer):

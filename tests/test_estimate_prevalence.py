@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.results import PrevalenceEstimate, PrevalenceStatus
+from matrics import IntervalStatus
+from matrics.results import PrevalenceEstimate
 
 RANDOM = np.random.default_rng(37)
 CM = np.asarray([[90, 7, 3], [10, 80, 10], [5, 15, 80]])
@@ -61,7 +62,7 @@ def test_lang_and_reiczigel() -> None:
     spread = p * (1 - p) / (1000 + Z * Z) + share**2 * se * (1 - se) / 202 + (1 - share) ** 2 * sp * (1 - sp) / 202
     reach = Z * math.sqrt(spread) / gap
     np.testing.assert_allclose([found.low[1], found.high[1]], [share - reach, share + reach], rtol=1e-9)
-    assert found.status == PrevalenceStatus.OK
+    assert found.status == IntervalStatus.OK
 
 
 # ACC of quapy 0.2.3, with solver="exact-raise" and then projection_simplex_sort.
@@ -84,7 +85,7 @@ def test_adjusted_counts_beside_quapy(backend: Any) -> None:
         here = counted(CM, list(counts))
         np.testing.assert_allclose(covariance, here.covariance, rtol=1e-9 if backend.float64 else 1e-3)
         np.testing.assert_allclose([low, high], [here.low, here.high], **backend.tolerance)
-        assert int(status) == (0 if min(wanted) > 0 else PrevalenceStatus.AT_THE_EDGE)
+        assert int(status) == (0 if min(wanted) > 0 else IntervalStatus.AT_THE_EDGE)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6])
@@ -97,8 +98,8 @@ def test_the_most_likely_shares(n: int) -> None:
         found = counted(cm, counts, method="em")
         wanted = by_em((cm / cm.sum(1, keepdims=True)).T, counts / counts.sum())
         np.testing.assert_allclose(found.prevalence, wanted, atol=2e-5)
-        edges += int(found.status == PrevalenceStatus.AT_THE_EDGE)
-        if found.status == PrevalenceStatus.OK:
+        edges += int(found.status == IntervalStatus.AT_THE_EDGE)
+        if found.status == IntervalStatus.OK:
             np.testing.assert_allclose(found.prevalence, counted(cm, counts).prevalence, atol=1e-8)
     assert edges > 0 or n == 2
 
@@ -152,13 +153,13 @@ def test_one_bad_batch_element_spoils_no_other(backend: Any) -> None:
         found = backend.call(estimate, backend.asarray(stack), backend.asarray(counts))
         shares, _, low, high, status = (backend.numpy(x) for x in found)
         wanted = [
-            PrevalenceStatus.EMPTY_CLASS,
-            PrevalenceStatus.UNDETERMINED,
-            PrevalenceStatus.INVALID,
-            PrevalenceStatus.NO_SAMPLES,
-            PrevalenceStatus.FEW_SAMPLES,
-            PrevalenceStatus.AT_THE_EDGE,
-            PrevalenceStatus.OK,
+            IntervalStatus.EMPTY_CLASS,
+            IntervalStatus.UNDETERMINED,
+            IntervalStatus.INVALID,
+            IntervalStatus.NO_SAMPLES,
+            IntervalStatus.FEW_SAMPLES,
+            IntervalStatus.AT_THE_EDGE,
+            IntervalStatus.OK,
         ]
         assert status.tolist() == wanted
         assert np.isnan(shares[:4]).all()
@@ -176,13 +177,13 @@ def test_probabilities_that_are_none() -> None:
     y_prob[3, 3] = 0
     y_prob[4] = [0.9, 0.1]
     found = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)
-    invalid, unknown = PrevalenceStatus.INVALID, PrevalenceStatus.UNDETERMINED
-    assert found.status.tolist() == [0, invalid, invalid, invalid, PrevalenceStatus.AT_THE_EDGE, unknown]
+    invalid, unknown = IntervalStatus.INVALID, IntervalStatus.UNDETERMINED
+    assert found.status.tolist() == [0, invalid, invalid, invalid, IntervalStatus.AT_THE_EDGE, unknown]
     assert np.isnan(found.prevalence[[1, 2, 3, 5]]).all()
     nothing = matrics.stats.estimate_prevalence(probabilities=np.ones((0, 2)), training_prevalence=0.5)
-    assert nothing.status == PrevalenceStatus.NO_SAMPLES
+    assert nothing.status == IntervalStatus.NO_SAMPLES
     few = matrics.stats.estimate_prevalence(probabilities=y_prob[0, :10], training_prevalence=0.5)
-    assert few.status == PrevalenceStatus.FEW_SAMPLES
+    assert few.status == IntervalStatus.FEW_SAMPLES
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_scores_of_two_stacks() -> None:
     with pytest.raises(TypeError, match=r"expected the dict that .* got an empty one"):
         matrics.to_frame({})
     found = matrics.interval(STACK, "mcc") | matrics.score(STACK, "accuracy")
-    with pytest.raises(TypeError, match="scores: expected values or intervals, got both"):
+    with pytest.raises(TypeError, match="scores: expected what one function returned, got several kinds"):
         matrics.to_frame(found)
     with pytest.raises(ValueError, match="layout: expected 'wide' or 'long', got 'tall'"):
         matrics.to_frame(matrics.score(STACK), layout="tall")

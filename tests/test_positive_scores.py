@@ -22,7 +22,7 @@ RANDOM = np.random.default_rng(28)
 
 
 def best_interval(y: Any, s: Any, **options: Any) -> Any:
-    return matrics.ranking.best_threshold_interval(y, s, "f1", num=20, rng=0, **options).value.estimate
+    return matrics.ranking.best_threshold(y, s, "f1", level=0.95, num=20, rng=0, **options).value_interval.estimate
 
 
 # Every function of two classes, with what else it needs.
@@ -52,7 +52,7 @@ DOORS: dict[str, Any] = {
     "ranking.threshold_curve": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "recall", **o)["recall"],
     "thresholds=": lambda y, s, **o: matrics.ranking.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
     "ranking.best_threshold": lambda y, s, **o: matrics.ranking.best_threshold(y, s, "f1", **o).value,
-    "ranking.best_threshold_interval": best_interval,
+    "ranking.best_threshold with a level": best_interval,
     "probabilities.brier_score": matrics.probabilities.brier_score,
     "probabilities.brier_decomposition": lambda y, s, **o: (
         matrics.probabilities.brier_decomposition(y, s, **o).resolution

@@ -91,21 +91,23 @@ def test_the_samples_own_prevalence_changes_nothing() -> None:
 def test_how_sure_a_threshold_is() -> None:
     """Classes keep their sizes in each replicate, so a perfect separation has recall 1 in all of them."""
     y_true, y_score = samples(200)
-    plain = matrics.ranking.best_threshold_interval(y_true, y_score, "f1", prevalence=0.02, rng=1, num=300)
+    plain = matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.02, rng=1, num=300, level=0.95)
     best = matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.02)
-    assert plain.threshold.estimate == best.threshold
-    np.testing.assert_allclose(plain.value.estimate + plain.optimism, best.value)
-    assert plain.value.low < plain.value.estimate < plain.value.high
+    assert plain.threshold_interval.estimate == best.threshold
+    np.testing.assert_allclose(plain.value_interval.estimate + plain.optimism, best.value)
+    assert plain.value_interval.low < plain.value_interval.estimate < plain.value_interval.high
     clusters = np.arange(200) // 2
-    grouped = matrics.ranking.best_threshold_interval(
-        y_true, y_score, "f1", prevalence=0.02, rng=1, num=100, clusters=clusters
+    grouped = matrics.ranking.best_threshold(
+        y_true, y_score, "f1", prevalence=0.02, rng=1, num=9, clusters=clusters, level=0.9
     )
-    assert grouped.threshold.estimate == best.threshold
+    assert grouped.threshold_interval.estimate == best.threshold
     few = np.r_[1, np.zeros(30, int)]
-    drawn = matrics.ranking.best_threshold_interval(few, few + 0.5, "f1", prevalence=0.02, rng=1, num=200)
-    assert drawn.value.undefined == 0  # without the classes a third of the replicates would have no positive sample
+    drawn = matrics.ranking.best_threshold(few, few + 0.5, "f1", prevalence=0.02, rng=1, num=200, level=0.95)
+    assert (
+        drawn.value_interval.undefined == 0
+    )  # without the classes a third of the replicates would have no positive sample
     with pytest.raises(ValueError, match="prevalence: expected one for all curves"):
-        matrics.ranking.best_threshold_interval(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]))
+        matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]), level=0.95)
 
 
 def test_texts_and_estimates() -> None:
@@ -136,10 +138,7 @@ def test_a_traced_prevalence_beside_concrete_samples() -> None:
 
 
 @pytest.mark.parametrize("prevalence", [-0.1, [0.5, 0.6], [0.2, 0.3, 0.5]])
-@pytest.mark.parametrize(
-    "function",
-    [matrics.ranking.threshold_curve, matrics.ranking.best_threshold, matrics.ranking.best_threshold_interval],
-)
+@pytest.mark.parametrize("function", [matrics.ranking.threshold_curve, matrics.ranking.best_threshold])
 def test_what_are_no_shares(function: Any, prevalence: Any) -> None:
     with pytest.raises(ValueError, match=r"^prevalence: expected"):
         function(*samples(), "f1", prevalence=prevalence)

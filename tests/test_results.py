@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -38,12 +40,17 @@ def cross_validated() -> Any:
     return sklearn.cross_validate_confusion(DummyClassifier(), SCORES[:60, None], Y[:60], return_indices=True)
 
 
+def judged() -> Any:
+    y_true, y_judge = Y[:200], np.where(np.arange(200) % 10, Y[:200], 1 - Y[:200])
+    return matrics.judged.count(y_true, y_judge, PRED[0].repeat(4)[:200], labelled=np.arange(200) < 120, num_classes=2)
+
+
 #: A call for every type of results, and how many rows its data frame has.
 RESULTS = {
     "Interval": (lambda: matrics.interval(STACK, "mcc")["mcc"], 3),
     "Interval of one": (lambda: matrics.interval(CM, "recall:class")["recall:class"], 2),
     "Comparison": (lambda: matrics.compare(CM, CM.T, "mcc")["mcc"], 1),
-    "PairedComparison": (
+    "Comparison of pairs": (
         lambda: matrics.compare_paired(
             matrics.stats.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), "mcc"
         )["mcc"],
@@ -60,7 +67,10 @@ RESULTS = {
         1,
     ),
     "BestThreshold": (lambda: matrics.ranking.best_threshold(Y, SCORES, "f1"), 1),
-    "BestThresholdInterval": (lambda: matrics.ranking.best_threshold_interval(Y, SCORES, "f1", num=20, rng=0), 1),
+    "BestThreshold with a level": (
+        lambda: matrics.ranking.best_threshold(Y, SCORES, "f1", num=20, rng=0, level=0.95),
+        1,
+    ),
     "BrierDecomposition": (lambda: matrics.probabilities.brier_decomposition(Y, np.clip(SCORES, 0, 1)), 1),
     "Reliability": (lambda: matrics.probabilities.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=10), 10),
     "RocCurve": (lambda: matrics.ranking.roc_curve(Y, SCORES), 2001),
@@ -78,6 +88,11 @@ RESULTS = {
     "Certificate": (lambda: study.certificate("accuracy", cases=20), None),
     "Reproduction": (lambda: study.reproduce("001"), 57),
     "CrossValidated": (cross_validated, 60),
+    "GateResult": (lambda: matrics.gate(CM, "accuracy >= 0.8, mcc >= 0.9"), 2),
+    "RequirementResult": (lambda: matrics.gate(CM, "accuracy >= 0.8").requirements[0], 1),
+    "Interval of a judge": (lambda: matrics.judged.interval(judged(), "mcc")["mcc"], 1),
+    "JudgeQuality": (lambda: matrics.judged.quality(judged()), 1),
+    "LabelsNeeded": (lambda: matrics.judged.labels_needed(judged(), "accuracy", half_width=0.02), 1),
     "Report": (report, 4),
 }
 
@@ -95,7 +110,7 @@ def test_every_result_has_a_short_text_plain_numbers_and_a_frame(name: str) -> N
     assert plain
     assert all(isinstance(key, str) for key in plain)
     if hasattr(result, "_fields"):
-        assert list(plain) == list(result._fields)
+        assert list(plain) == list(result._asdict())
     pytest.importorskip("pandas")
     found = result.to_frame()
     assert len(found) == (len(result.verdicts) if rows is None else rows)
@@ -193,3 +208,52 @@ def test_dir_has_public_names_only() -> None:
     assert {"score", "mcc", "to_dict", "plot", "__version__"} <= set(dir(matrics))
     assert not {"difflib", "importlib", "build", "costs", "naming"} & set(dir(matrics))
     assert all(hasattr(matrics, name) for name in dir(matrics))
+
+
+def test_optional_fields() -> None:
+    """Where they do not apply they are None, and no elements; where they do they are both."""
+    plain = matrics.interval(CM, "mcc")["mcc"]
+    estimate, low, *_ = plain
+    assert (len(plain), plain.effective_labels, plain.estimate, plain.low) == (6, None, estimate, low)
+    assert list(plain.to_dict()) == ["estimate", "low", "high", "standard_error", "undefined", "status"]
+    found = matrics.judged.interval(judged(), "mcc")["mcc"]
+    assert (len(found), found[6]) == (7, found.effective_labels)
+    assert list(found.to_dict())[-1] == "effective_labels"
+    assert repr(found).startswith("Interval(estimate=")
+    assert isinstance(found, matrics.Interval)
+    more = plain._replace(effective_labels=12.0)
+    assert more[:6] == plain
+    assert type(more) is type(found)
+    assert more._replace(effective_labels=None) == plain
+    assert type(more._replace(effective_labels=None)) is matrics.Interval
+    without = matrics.results.Comparison(1, 2, 3, 4, 5, 6, effective_labels=7)
+    assert tuple(without) == (1, 2, 3, 4, 5, 6, 7)
+    assert (without.unpaired_width, without.effective_labels, "unpaired" in repr(without)) == (None, 7, False)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'status'"):
+        matrics.Interval(1, 2, 3, 4, 5)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        plain.low = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["Interval", "Comparison of pairs", "ModelComparison", "BestThreshold with a level"])
+def test_results_are_pickled_and_copied(name: str) -> None:
+    result = RESULTS[name][0]()
+    for same in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert type(same) is type(result)
+        assert repr(same) == repr(result)
+        assert json.dumps(same.to_dict()) == json.dumps(result.to_dict())
+
+
+def test_results_are_trees_of_arrays() -> None:
+    """With the optional fields that they have, and without None, of which PyTorch makes a leaf."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    for result in (RESULTS[name][0]() for name in ("Interval", "Comparison of pairs", "BestThreshold with a level")):
+        paths, tree = jax.tree_util.tree_flatten_with_path(result)
+        assert [str(path[0]) for path, _ in paths if len(path) == 1][:2] == [f".{one}" for one in result._fields[:2]]
+        assert type(jax.tree_util.tree_unflatten(tree, [leaf for _, leaf in paths])) is type(result)
+        leaves, spec = torch.utils._pytree.tree_flatten(result)
+        assert len(leaves) == len(paths)
+        assert repr(torch.utils._pytree.tree_unflatten(leaves, spec)) == repr(result)
+    stack = torch.as_tensor(STACK, dtype=torch.float32)
+    mapped = torch.vmap(lambda cm: matrics.interval(cm, "accuracy")["accuracy"])(stack)
+    np.testing.assert_allclose(mapped.low, matrics.interval(STACK, "accuracy")["accuracy"].low, rtol=1e-4)

@@ -48,7 +48,9 @@ DRAWN: dict[str, Any] = {
     "interval": lambda num: matrics.interval([[1, 2], [3, 4]], "mcc", method="bootstrap", num=num, rng=0),
     "compare": lambda num: matrics.compare([[1, 2], [3, 4]], [[1, 2], [3, 4]], "mcc", method="bootstrap", num=num),
     "models": lambda num: matrics.compare_models(LABELS, [LABELS, LABELS], num_classes=2, num=num),
-    "threshold": lambda num: matrics.ranking.best_threshold_interval([0, 1, 1], [0.1, 0.3, 0.2], "f1", num=num, rng=0),
+    "threshold": lambda num: matrics.ranking.best_threshold(
+        [0, 1, 1], [0.1, 0.3, 0.2], "f1", num=num, rng=0, level=0.95
+    ),
     "report": lambda num: matrics.report({"a": (LABELS, LABELS)}, num=num),
 }
 KINDS = ("ConfusionMetric", "ScoreMetric")

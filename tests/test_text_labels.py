@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,36 +17,35 @@ TEXTS = [LABELS[code] for code in CODES]
 PROBABILITIES = RANDOM.dirichlet(np.ones(3), 40)
 
 CALLS = {
-    "top_k_accuracy": {"k": 2},
-    "top_k_recall": {"k": 2, "average": "class"},
-    "log_loss": {},
-    "brier_score": {},
-    "brier_decomposition": {},
-    "expected_calibration_error": {},
-    "reliability_curve": {"of": "class_wise"},
-    "roc_auc": {"average": "class"},
-    "partial_roc_auc": {"max_fpr": 0.5, "average": "class"},
-    "average_precision": {"average": "class"},
-    "precision_at_recall": {"recall": 0.5, "average": "class"},
-    "recall_at_precision": {"precision": 0.5, "average": "class"},
-    "recall_at_specificity": {"specificity": 0.5, "average": "class"},
-    "roc_auc_variance": {},
-    "threshold_confusion_matrix": {"thresholds": [0.3, 0.6]},
+    "ranking.top_k_accuracy": {"k": 2},
+    "ranking.top_k_recall": {"k": 2, "average": "class"},
+    "probabilities.log_loss": {},
+    "probabilities.brier_score": {},
+    "probabilities.brier_decomposition": {},
+    "probabilities.expected_calibration_error": {},
+    "probabilities.reliability_curve": {"of": "class_wise"},
+    "ranking.roc_auc": {"average": "class"},
+    "ranking.partial_roc_auc": {"max_fpr": 0.5, "average": "class"},
+    "ranking.average_precision": {"average": "class"},
+    "ranking.precision_at_recall": {"recall": 0.5, "average": "class"},
+    "ranking.recall_at_precision": {"precision": 0.5, "average": "class"},
+    "ranking.recall_at_specificity": {"specificity": 0.5, "average": "class"},
+    "ranking.roc_auc_variance": {},
+    "ranking.confusion_matrix": {"thresholds": [0.3, 0.6]},
     "soft_confusion_matrix": {},
-    "ranking_interval": {"metrics": "roc_auc, log_loss", "average": "class"},
+    "ranking.interval": {"metrics": "roc_auc, log_loss", "average": "class"},
 }
 OF_ONE = {
-    "log_loss": {},
-    "brier_score": {},
-    "expected_calibration_error": {},
-    "roc_auc": {},
-    "roc_curve": {},
-    "precision_recall_curve": {},
-    "threshold_curve": {"metrics": "recall, mcc"},
-    "best_threshold": {"metric": "f1"},
-    "best_threshold_interval": {"metric": "f1", "num": 20, "rng": 0},
-    "calibration_interval": {"num": 20, "rng": 0},
-    "decision_curve": {"thresholds": [0.2, 0.4], "num": 20, "rng": 0},
+    "probabilities.log_loss": {},
+    "probabilities.brier_score": {},
+    "probabilities.expected_calibration_error": {},
+    "ranking.roc_auc": {},
+    "ranking.roc_curve": {},
+    "ranking.precision_recall_curve": {},
+    "ranking.threshold_curve": {"metrics": "recall, mcc"},
+    "ranking.best_threshold": {"metric": "f1", "level": 0.95, "num": 20, "rng": 0},
+    "probabilities.interval": {"num": 20, "rng": 0},
+    "ranking.decision_curve": {"thresholds": [0.2, 0.4], "num": 20, "rng": 0},
 }
 
 
@@ -63,7 +63,7 @@ def assert_same(found: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_labels_in_the_order_of_the_columns_are_their_numbers(name: str) -> None:
-    function, options = getattr(matrics, name), CALLS[name]
+    function, options = operator.attrgetter(name)(matrics), CALLS[name]
     assert_same(function(TEXTS, PROBABILITIES, labels=LABELS, **options), function(CODES, PROBABILITIES, **options))
     numbers = np.asarray([7, 3, 5])  # labels that are integers but no numbers of columns
     assert_same(
@@ -73,7 +73,7 @@ def test_labels_in_the_order_of_the_columns_are_their_numbers(name: str) -> None
 
 @pytest.mark.parametrize("name", OF_ONE)
 def test_the_positive_label_picks_its_column(name: str) -> None:
-    function, options = getattr(matrics, name), OF_ONE[name]
+    function, options = operator.attrgetter(name)(matrics), OF_ONE[name]
     found = function(TEXTS, PROBABILITIES, labels=LABELS, positive="crow", **options)
     assert_same(found, function((CODES == 1).astype(int), PROBABILITIES[:, 1], **options))
     two = function(["b" if code else "a" for code in CODES], PROBABILITIES[:, 0], labels=["a", "b"], **options)
@@ -107,8 +107,14 @@ def test_scikit_learn_agrees_when_the_columns_are_sorted() -> None:
 def test_the_columns_of_a_data_frame_are_put_in_order() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(PROBABILITIES, columns=LABELS)[sorted(LABELS)]
-    for name in ("log_loss", "roc_auc", "soft_confusion_matrix", "ranking_interval", "top_k_accuracy"):
-        function = getattr(matrics, name)
+    for name in (
+        "probabilities.log_loss",
+        "ranking.roc_auc",
+        "soft_confusion_matrix",
+        "ranking.interval",
+        "ranking.top_k_accuracy",
+    ):
+        function = operator.attrgetter(name)(matrics)
         options = {"k": 1} if "top" in name else {}
         found = function(pandas.Series(TEXTS), frame, labels=LABELS, **options)
         assert_same(found, function(CODES, PROBABILITIES, **options))
@@ -127,8 +133,8 @@ def test_a_state_of_scores_takes_labels_with_each_batch() -> None:
 
 def test_compared_models_take_labels() -> None:
     models = np.stack([PROBABILITIES, PROBABILITIES[::-1]])
-    found = matrics.ranking.compare(TEXTS, models, "roc_auc", labels=LABELS)
-    assert_same(found, matrics.ranking.compare(CODES, models, "roc_auc"))
+    found = matrics.ranking.compare(TEXTS, models, "ranking.roc_auc", labels=LABELS)
+    assert_same(found, matrics.ranking.compare(CODES, models, "ranking.roc_auc"))
 
 
 def test_text_labels_go_with_tensors() -> None:

@@ -203,9 +203,9 @@ def test_a_goal_that_is_undefined_wherever_the_constraint_holds() -> None:
     """The constraint is not to blame: at the threshold infinity the specificity is 1, and precision 0/0."""
     y, x, goal = [0, 1, 0], [0.9, 0.5, 0.5], ("precision", "specificity>=0.9")
     message = r"^metric: precision is undefined \(0/0\) at the only threshold with specificity>=0.9: "
-    for function in (matrics.ranking.best_threshold, matrics.ranking.best_threshold_interval):
+    for level in (None, 0.95):
         with pytest.raises(ValueError, match=message):
-            function(y, x, goal[0], subject_to=goal[1])
+            matrics.ranking.best_threshold(y, x, goal[0], subject_to=goal[1], level=level)
     with pytest.raises(ValueError, match=r"mcc is undefined .* at all 3 thresholds with accuracy>=0 and fpr<=1"):
         matrics.ranking.best_threshold([0, 0], x[:2], "mcc", subject_to=["accuracy>=0", "fpr<=1"])
     found = matrics.ranking.best_threshold(y, x, goal[0], subject_to=goal[1], zero_division=0)
@@ -258,7 +258,7 @@ def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
     """The same draws, but each replicate is made of its samples, and its threshold found by the public function."""
     y, x, _ = samples(1, 60)
     y, x = y[0], x[0].astype(np.float64)
-    found = matrics.ranking.best_threshold_interval(y, x, "f1", subject_to="precision>=0.5", num=200, rng=3, level=0.8)
+    found = matrics.ranking.best_threshold(y, x, "f1", subject_to="precision>=0.5", num=200, rng=3, level=0.8)
     order = np.lexsort((1 - y, -x))
     draws = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), size=200)
     chosen = []
@@ -271,13 +271,13 @@ def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
     assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-12)
     assert found.optimism > 0
     best = matrics.ranking.best_threshold(y, x, "f1", subject_to="precision>=0.5")
-    assert found.threshold.estimate == best.threshold
-    assert found.value.estimate == pytest.approx(best.value - found.optimism)
+    assert found.threshold_interval.estimate == best.threshold
+    assert found.value_interval.estimate == pytest.approx(best.value - found.optimism)
     low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
-    assert (found.threshold.low, found.threshold.high) == (low, high)
-    assert found.value.low == pytest.approx(np.quantile(values, 0.1) - 3 * found.optimism)
-    assert found.value.high == pytest.approx(np.quantile(values, 0.9) - 1.25 * found.optimism)
-    assert found.value.status == matrics.IntervalStatus.OK
+    assert (found.threshold_interval.low, found.threshold_interval.high) == (low, high)
+    assert found.value_interval.low == pytest.approx(np.quantile(values, 0.1) - 3 * found.optimism)
+    assert found.value_interval.high == pytest.approx(np.quantile(values, 0.9) - 1.25 * found.optimism)
+    assert found.value_interval.status == matrics.IntervalStatus.OK
 
 
 @pytest.mark.exhaustive
@@ -288,13 +288,16 @@ def test_limits_contain_the_value_on_new_samples(metric: str, size: int, share: 
     random = np.random.default_rng(size)
     y = random.permuted(np.arange(size)[None, :] < np.full((600, 1), round(size * share)), axis=1).astype(int)
     x = random.normal(size=y.shape) + 1.5 * y
-    found = matrics.ranking.best_threshold_interval(y, x, metric, num=100, rng=0)
-    hits, alarms = stats.norm.sf(found.threshold.estimate - 1.5), stats.norm.sf(found.threshold.estimate)
+    found = matrics.ranking.best_threshold(y, x, metric, num=100, rng=0, level=0.95)
+    hits, alarms = (
+        stats.norm.sf(found.threshold_interval.estimate - 1.5),
+        stats.norm.sf(found.threshold_interval.estimate),
+    )
     cells = [(1 - share) * (1 - alarms), (1 - share) * alarms, share * (1 - hits), share * hits]
     exact = matrics.score(np.stack(cells, axis=-1).reshape(-1, 2, 2), metric)[metric]
-    held = (found.value.low <= exact) & (exact <= found.value.high)
+    held = (found.value_interval.low <= exact) & (exact <= found.value_interval.high)
     assert held.mean() > 0.93
-    assert (found.value.status == matrics.IntervalStatus.OK).mean() > 0.95
+    assert (found.value_interval.status == matrics.IntervalStatus.OK).mean() > 0.95
 
 
 def drawn_by_hand(y: np.ndarray, x: np.ndarray, w: np.ndarray, unit: np.ndarray, rng: int) -> np.ndarray:
@@ -317,35 +320,38 @@ def test_the_bootstrap_of_clusters(*, is_weighted: bool) -> None:
     w = RANDOM.random(80) if is_weighted else np.ones(80)
     patients = np.array([f"patient {k}" for k in RANDOM.permutation(np.arange(80) % 25)])
     options = {"sample_weight": w} if is_weighted else {}
-    found = matrics.ranking.best_threshold_interval(y, x, "f1", clusters=patients, num=50, rng=2, level=0.8, **options)
+    found = matrics.ranking.best_threshold(y, x, "f1", clusters=patients, num=50, rng=2, level=0.8, **options)
     thresholds, values, others = drawn_by_hand(y, x, w, patients, 2)
     assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-9)
     low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
     estimate = matrics.ranking.best_threshold(y, x, "f1", sample_weight=w).threshold
-    assert (found.threshold.low, found.threshold.high) == (min(low, estimate), max(high, estimate))
-    assert found.threshold.estimate == estimate
-    few = matrics.ranking.best_threshold_interval(y, x, "f1", clusters=np.arange(80) % 5, num=50, rng=2)
-    assert few.value.status == matrics.IntervalStatus.FEW_SAMPLES
+    assert (found.threshold_interval.low, found.threshold_interval.high) == (min(low, estimate), max(high, estimate))
+    assert found.threshold_interval.estimate == estimate
+    few = matrics.ranking.best_threshold(y, x, "f1", clusters=np.arange(80) % 5, num=50, rng=2, level=0.95)
+    assert few.value_interval.status == matrics.IntervalStatus.FEW_SAMPLES
 
 
 def test_the_bootstrap_of_weighted_samples_and_of_some() -> None:
     """Samples that are left out are as if they were not there."""
     y, x, w = RANDOM.integers(0, 2, 60), np.sort(RANDOM.random(60))[::-1], RANDOM.random(60)
-    found = matrics.ranking.best_threshold_interval(y, x, "f1", sample_weight=w, num=50, rng=4)
+    found = matrics.ranking.best_threshold(y, x, "f1", sample_weight=w, num=50, rng=4, level=0.95)
     _, values, others = drawn_by_hand(y, x, w, np.arange(60), 4)  # scores descend, as the samples that are drawn
     assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-9)
     more = np.r_[y, 7, 9], np.r_[x, 0.4, 0.6]
     for options in ({"ignore_index": [7, 9]}, {"ignore_index": [7, 9], "sample_weight": np.r_[w, 1, 2]}):
         weights = {"sample_weight": w} if "sample_weight" in options else {}
-        got = matrics.ranking.best_threshold_interval(*more, "f1", num=50, rng=4, **options)  # type: ignore[arg-type]
-        want = matrics.ranking.best_threshold_interval(y, x, "f1", num=50, rng=4, **weights)  # type: ignore[arg-type]
+        got = matrics.ranking.best_threshold(*more, "f1", num=50, rng=4, **options, level=0.95)  # type: ignore[arg-type]
+        want = matrics.ranking.best_threshold(y, x, "f1", num=50, rng=4, **weights, level=0.95)  # type: ignore[arg-type]
         np.testing.assert_allclose(
-            np.r_[got.threshold, got.value, got.optimism], np.r_[want.threshold, want.value, want.optimism]
+            np.r_[got.threshold_interval, got.value_interval, got.optimism],
+            np.r_[want.threshold_interval, want.value_interval, want.optimism],
         )
     named = np.where(y == 1, "sick", "well")
-    got = matrics.ranking.best_threshold_interval(named, x, "f1[well]", positive="sick", num=50, rng=4)
-    want = matrics.ranking.best_threshold_interval(y, x, "f1[0]", num=50, rng=4)
-    np.testing.assert_array_equal(np.r_[got.threshold, got.value], np.r_[want.threshold, want.value])
+    got = matrics.ranking.best_threshold(named, x, "f1[well]", positive="sick", num=50, rng=4, level=0.95)
+    want = matrics.ranking.best_threshold(y, x, "f1[0]", num=50, rng=4, level=0.95)
+    np.testing.assert_array_equal(
+        np.r_[got.threshold_interval, got.value_interval], np.r_[want.threshold_interval, want.value_interval]
+    )
 
 
 @pytest.mark.parametrize(
@@ -358,36 +364,38 @@ def test_the_bootstrap_of_weighted_samples_and_of_some() -> None:
 )
 def test_clusters_that_are_none(clusters: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        matrics.ranking.best_threshold_interval([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], "f1", clusters=clusters)
+        matrics.ranking.best_threshold([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], "f1", clusters=clusters, level=0.95)
 
 
 def test_an_interval_holds_its_estimate() -> None:
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 50)
     x = random.normal(size=50) + y
-    for part in matrics.ranking.best_threshold_interval(y, x, "recall", subject_to="precision>=.6", rng=0, num=50)[:2]:
+    for part in matrics.ranking.best_threshold(y, x, "recall", subject_to="precision>=.6", rng=0, num=50, level=0.95)[
+        2:4
+    ]:
         assert part.low <= part.estimate <= part.high
 
 
 def test_infinite_values_have_intervals_without_limits() -> None:
     """The odds ratio of perfect scores is infinite everywhere."""
-    found = matrics.ranking.best_threshold_interval(
-        [0, 0, 1, 1] * 10, [0.1, 0.2, 0.8, 0.9] * 10, "odds_ratio", num=30, rng=0
+    found = matrics.ranking.best_threshold(
+        [0, 0, 1, 1] * 10, [0.1, 0.2, 0.8, 0.9] * 10, "odds_ratio", num=9, rng=0, level=0.9
     )
-    assert found.value.estimate == math.inf
-    assert math.isnan(found.value.low)
-    assert found.value.status == matrics.IntervalStatus.NO_VARIATION
-    assert found.threshold.estimate == 0.9
+    assert found.value_interval.estimate == math.inf
+    assert math.isnan(found.value_interval.low)
+    assert found.value_interval.status == matrics.IntervalStatus.NO_VARIATION
+    assert found.threshold_interval.estimate == 0.9
 
 
 @pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_intervals_of_several_curves_and_of_too_few_samples() -> None:
     y, x, _ = samples(3, 30)
     x[2, 0] = np.nan
-    found = matrics.ranking.best_threshold_interval(y, x, "mcc", num=50, rng=0)
-    assert found.value.low.shape == found.optimism.shape == (3,)
-    assert found.threshold.status.tolist() == [1, 1, 6]
-    assert np.isnan(found.value.low).tolist() == [False, False, True]
+    found = matrics.ranking.best_threshold(y, x, "mcc", num=50, rng=0, level=0.95)
+    assert found.value_interval.low.shape == found.optimism.shape == (3,)
+    assert found.threshold_interval.status.tolist() == [1, 1, 6]
+    assert np.isnan(found.value_interval.low).tolist() == [False, False, True]
 
 
 def test_intervals_count_replicates_without_a_choice() -> None:
@@ -395,20 +403,26 @@ def test_intervals_count_replicates_without_a_choice() -> None:
     y = np.array([0, 1] * 20)
     x = np.where(RANDOM.random(40) < 0.9, y, 1 - y) + RANDOM.random(40) / 100
     best = matrics.ranking.best_threshold(y, x, "mcc").value
-    found = matrics.ranking.best_threshold_interval(y, x, "f1", subject_to=f"mcc>={best}", num=100, rng=0)
-    assert found.value.undefined > 5
-    assert found.value.status == matrics.IntervalStatus.UNDEFINED_REPLICATES
+    found = matrics.ranking.best_threshold(y, x, "f1", subject_to=f"mcc>={best}", num=100, rng=0, level=0.95)
+    assert found.value_interval.undefined > 5
+    assert found.value_interval.status == matrics.IntervalStatus.UNDEFINED_REPLICATES
+
+
+@pytest.mark.parametrize("option", [{"clusters": [1, 2]}, {"num": 10}, {"rng": 0}])
+def test_what_only_intervals_need(option: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"{next(iter(option))}: expected None without level=, as only limits need it"):
+        matrics.ranking.best_threshold([0, 1], [0.5, 0.2], "f1", **option)
 
 
 def test_intervals_need_samples() -> None:
     with pytest.raises(ValueError, match="expected samples to draw from, got none"):
-        matrics.ranking.best_threshold_interval([], [], "f1")
+        matrics.ranking.best_threshold([], [], "f1", level=0.95)
 
 
 def test_intervals_are_for_the_host() -> None:
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match="expected arrays in the memory of the CPU"):
-        jax.jit(lambda y, x: matrics.ranking.best_threshold_interval(y, x, "f1").optimism)(
+        jax.jit(lambda y, x: matrics.ranking.best_threshold(y, x, "f1", level=0.95).optimism)(
             jax.numpy.asarray([0, 1]), jax.numpy.asarray([0.5, 0.2])
         )
 

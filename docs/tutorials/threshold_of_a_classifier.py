@@ -85,11 +85,14 @@ matrics.plot.curve(
 # Uncertainty of the choice
 # -------------------------
 #
-# The best of several hundred values is biased upwards. The interval repeats the choice on resampled data, and estimates
-# this bias. It is subtracted, so the value is lower than in the picture:
+# The best of several hundred values is biased upwards. With ``level``, the choice is repeated on resampled data, which
+# estimates this bias. It is subtracted, so the value is lower than in the picture:
 
-found = matrics.ranking.best_threshold_interval(y_true, score, "mcc", rng=0)
-for name, one in (("threshold", found.threshold), ("MCC", found.value)):
+found = matrics.ranking.best_threshold(y_true, score, "mcc", level=0.95, rng=0)
+for name, one in (
+    ("threshold", found.threshold_interval),
+    ("MCC", found.value_interval),
+):
     print(f"{name} {one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
 print(f"luck: {found.optimism:.3f}")
 

@@ -9,8 +9,7 @@ np.float64(0.75)
 """
 
 from matrics._ranking.areas import average_precision, partial_roc_auc, roc_auc
-from matrics._ranking.best import best_threshold
-from matrics._ranking.best_interval import best_threshold_interval
+from matrics._ranking.best_interval import best_threshold
 from matrics._ranking.curves import (
     precision_at_recall,
     precision_recall_curve,
@@ -28,7 +27,6 @@ from matrics._ranking.variance import roc_auc_variance
 __all__ = [
     "average_precision",
     "best_threshold",
-    "best_threshold_interval",
     "compare",
     "confusion_matrix",
     "decision_curve",

@@ -7,16 +7,14 @@
 from matrics._folds.results import DatasetComparison, FoldComparison, PermutationTest
 from matrics._gates.results import GateResult, RequirementResult
 from matrics._judged.counts import JudgedCounts
-from matrics._judged.results import JudgedComparison, JudgedInterval, JudgeQuality, LabelsNeeded
+from matrics._judged.results import JudgeQuality, LabelsNeeded
 from matrics._metrics.spectral import GershgorinBounds
 from matrics._ranking.best import BestThreshold
-from matrics._ranking.best_interval import BestThresholdInterval
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.brier import BrierDecomposition
 from matrics._ranking.calibration import Reliability
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.decisions import DecisionCurve
-from matrics._ranking.inference.compare import RankingComparison
 from matrics._ranking.thresholds import ThresholdCurve
 from matrics._reporting.report import Report
 from matrics._scoring.fairness import Disparity, EqualizedOdds
@@ -26,12 +24,10 @@ from matrics._tables.diagnostic import DiagnosticTable
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.label_scores import LabelScores
 from matrics._uncertainty.joint import McNemar
-from matrics._uncertainty.results import Comparison, ModelComparison, PairedComparison
-from matrics._uncertainty.shares import PrevalenceStatus
+from matrics._uncertainty.results import Comparison, ModelComparison
 
 __all__ = [
     "BestThreshold",
-    "BestThresholdInterval",
     "Bounded",
     "BrierDecomposition",
     "ClassificationReport",
@@ -46,19 +42,14 @@ __all__ = [
     "GateResult",
     "GershgorinBounds",
     "JudgeQuality",
-    "JudgedComparison",
     "JudgedCounts",
-    "JudgedInterval",
     "LabelScores",
     "LabelsNeeded",
     "McNemar",
     "ModelComparison",
-    "PairedComparison",
     "PermutationTest",
     "PrecisionRecallCurve",
     "PrevalenceEstimate",
-    "PrevalenceStatus",
-    "RankingComparison",
     "Reliability",
     "Report",
     "RequirementResult",

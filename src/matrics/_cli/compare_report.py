@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from matrics._catalogue.naming import title_of
-from matrics._cli.interval_report import SIGNS, show_statuses
+from matrics._cli.interval_report import show_statuses, sign_of
 from matrics._cli.printing import BEST, fold, number, plain, show, text_table
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: s
         style = BEST if is_best else ""
         gap = "" if is_best else _limits(verdict.difference, verdict.difference_low, verdict.difference_high, row)
         word = "best" if is_best else "tied" if verdict.tied[row] else ""
-        sign = SIGNS[verdict.status[row]] if verdict.status[row] else " "
-        values = _limits(verdict.estimate, verdict.low, verdict.high, row) + sign
+        values = _limits(verdict.estimate, verdict.low, verdict.high, row) + sign_of(verdict.status[row])
         cells = [Text(plain(models[row]), style), Text(values), Text(gap)]
         cells += [number(float(chances[row]), digits=2)] if chances is not None else []
         table.add_row(*cells, Text(word, style))

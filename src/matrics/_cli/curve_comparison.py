@@ -10,7 +10,7 @@ import numpy as np
 from rich.text import Text
 
 import matrics
-from matrics._cli.interval_report import SIGNS, show_statuses
+from matrics._cli.interval_report import show_statuses, sign_of
 from matrics._cli.printing import BEST, number, plain, show, text_table
 from matrics._cli.result import Rows, column
 from matrics._quoting import quoted
@@ -36,7 +36,7 @@ class Ranked:
 
     name: str
     higher_is_better: bool
-    found: matrics.results.RankingComparison
+    found: matrics.results.ModelComparison
 
     @property
     def best(self) -> int | None:
@@ -105,13 +105,18 @@ def _show(console: Console, one: Ranked, heading: str) -> None:
     for row in np.argsort(-estimate if one.higher_is_better else estimate, kind="stable"):
         is_best = row == one.best
         difference, low, high, p_value = one.ahead(int(row))
-        sign = SIGNS[values.status[row]] if values.status[row] else " "
         gap = "" if is_best or np.isnan(difference) else f"{_plain(difference)} [{_plain(low)}, {_plain(high)}]"
         chance = "" if np.isnan(p_value) else "<0.001" if p_value < 0.001 else rounded(float(p_value))
-        limits = f"{_plain(estimate[row])} [{_plain(values.low[row])}, {_plain(values.high[row])}]{sign}"
+        limits = f"{_plain(estimate[row])} [{_plain(values.low[row])}, {_plain(values.high[row])}]"
         word = "best" if is_best else "tied" if one.found.tied[row] else ""
         style = BEST if is_best else ""
-        table.add_row(Text(plain(names[row]), style), Text(limits), Text(gap), Text(chance), Text(word, style))
+        table.add_row(
+            Text(plain(names[row]), style),
+            Text(limits + sign_of(values.status[row])),
+            Text(gap),
+            Text(chance),
+            Text(word, style),
+        )
     show(console, Text(), table)
 
 

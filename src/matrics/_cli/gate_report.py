@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 import matrics
-from matrics._cli.interval_report import SIGNS, show_statuses
+from matrics._cli.interval_report import show_statuses, sign_of
 from matrics._cli.markdown import escape, table
 from matrics._cli.printing import number, plain, show, text_table
 from matrics._files.outputs.texts import csv_text, json_text
@@ -33,8 +33,7 @@ def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
     shown = text_table("requirement", "verdict", "value", f"{percent} interval")
     shown.columns[2].justify = "right"
     for one in found.requirements:
-        sign = SIGNS[one.status] if one.status else ""
-        limits = Text(_limits(one) + sign)
+        limits = Text(_limits(one) + sign_of(one.status).strip())
         verdict = Text(one.verdict, STYLES[one.verdict])
         shown.add_row(Text(plain(one.title)), verdict, Text(_value(one.estimate)), limits)
     show(console, *(Text(plain(title)) for title in files.titles), Text(), shown)

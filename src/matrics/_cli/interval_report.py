@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-SIGNS = "⁰¹²³⁴⁵⁶⁷"  # of each status
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 PIPE_WIDTH = 100  # a value and two limits are long: to a pipe, tables are as wide as on a usual terminal
 
 
@@ -50,9 +50,13 @@ def _cells(found: Array) -> list[Text]:
     cells = []
     for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):
         limits = f"[{low:>{wide[1]}}, {high:>{wide[2]}}]"
-        sign = SIGNS[status] if status else " "
-        cells.append(Text(f"{estimate:>{wide[0]}} {limits}{sign}"))
+        cells.append(Text(f"{estimate:>{wide[0]}} {limits}{sign_of(status)}"))
     return cells
+
+
+def sign_of(status: int) -> str:
+    """The number of a status, small and raised; a space for 0."""
+    return str(int(status)).translate(RAISED) if status else " "
 
 
 def widths(found: Array) -> Array:
@@ -65,9 +69,9 @@ def show_statuses(console: Console, counts: Counter[int], *, signs: bool) -> Non
     """Print what every status that is not 0 means, and how many values it concerns."""
     total = sum(counts.values())
     lines = [
-        Text(f"{SIGNS[status] if signs else f'status {status:d}:'} {status.sentence} ({counts[status]:,} of {total:,})")
-        for status in IntervalStatus
-        if status and counts[status]
+        Text(f"{sign_of(code) if signs else f'status {code:d}:'} {code.sentence} ({counts[code]:,} of {total:,})")
+        for code in IntervalStatus
+        if code and counts[code]
     ]
     if lines:
         show(console, Text(), *lines)

@@ -140,6 +140,8 @@ class ThresholdRun:
         options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
         if self.target is not None:
             options["prevalence"] = self.target.shares
+        if wanted.sure.num:
+            options |= {"level": wanted.sure.level, "num": wanted.sure.num, "rng": wanted.sure.seed}
         try:
             best = matrics.ranking.best_threshold(true, scores, wanted.metric, **options)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
@@ -148,13 +150,7 @@ class ThresholdRun:
         limit, value = float(best.threshold), float(best.value)
         if math.isnan(limit):
             return _none(f"{wanted.name} is undefined at every threshold")
-        sure = _alone(limit), _alone(value)
-        if draws := wanted.sure.num:
-            level, seed = wanted.sure.level, wanted.sure.seed
-            drawn = matrics.ranking.best_threshold_interval(
-                true, scores, wanted.metric, level=level, num=draws, rng=seed, **options
-            )
-            sure = drawn.threshold, drawn.value
+        sure = (best.threshold_interval, best.value_interval) if wanted.sure.num else (_alone(limit), _alone(value))
         matrix = matrics.ranking.confusion_matrix(true, scores, [limit])[0]
         return Best(*sure, value, matrix)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from matrics._cli.interval_report import SIGNS, show_statuses
+from matrics._cli.interval_report import show_statuses, sign_of
 from matrics._cli.printing import fold, number, plain, show, show_blocks, show_scores
 
 if TYPE_CHECKING:
@@ -61,5 +61,4 @@ def _limits(found: Interval, written: Callable[[float], str]) -> str:
 
 
 def _sign(one: Best) -> str:
-    status = int(one.value.status)
-    return SIGNS[status] if status and not one.reason else " "
+    return " " if one.reason else sign_of(one.value.status)

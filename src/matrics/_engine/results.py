@@ -4,19 +4,117 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections import namedtuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
 from matrics._arrays import as_arrays
 from matrics._rounding import significant
 
-__all__ = ["frame_of", "short_repr", "to_dict"]
+__all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict"]
 
 FEW = 6  # elements of an array, of a list or of a dictionary that a text shows
 LONGEST = 160  # characters of a text within another
+
+
+class Result:
+    """A result of a function: its text is at most a screen, ``to_dict`` has plain numbers, ``to_frame`` a data frame.
+
+    Results are data classes, or named tuples (:class:`NamedResult`).
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class _Elements(tuple[Any, ...]):
+    """A tuple whose elements have names. PyTorch compiles it as a named tuple, which has no other base than tuple."""
+
+    __slots__ = ()
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _optional: ClassVar[tuple[str, ...]] = ()
+    _template: ClassVar[Any]
+    _whole: ClassVar[Any]
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        row = cls._template(*values, **named)
+        number = len(cls._fields)
+        there = {name: one for name, one in zip(cls._optional, row[number:], strict=True) if one is not None}
+        kind: type[Self] = _with(cls, tuple(there)) if there else cls
+        return tuple.__new__(kind, (*row[:number], *there.values()))
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Self:
+        return cls(*values)
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def _replace(self, **named: Any) -> Self:
+        """The same result with other values of some fields; optional ones are removed by None."""
+        found: Self = self._whole(**(self._asdict() | named))
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self._whole, self._asdict())
+
+
+@dataclass_transform(frozen_default=True)
+class NamedResult(Result, _Elements):
+    """A result that is a named tuple of its fields, so that JAX and PyTorch take it as a tree of arrays.
+
+    The fields are the annotations of the class. The last ones may be optional: ``class Interval(NamedResult,
+    optional=1)``. Where these do not apply they are None, and the result is a tuple of the other fields, as PyTorch's
+    ``vmap`` takes no None. A result that has some of them is of a subclass with the same name.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, *, optional: int = 0) -> None:
+        names = tuple(cls.__annotations__)
+        number = len(names) - optional
+        cls._fields, cls._optional, cls._whole = names[:number], names[number:], cls
+        defaults = [vars(cls)[name] for name in names if name in vars(cls)]
+        cls._template = namedtuple(cls.__name__, names, defaults=defaults)  # type: ignore[misc]  # noqa: PYI024
+        type.__setattr__(cls, "__match_args__", names)
+        type.__setattr__(cls, "__signature__", inspect.signature(cls._template))
+        for name in cls._fields:
+            setattr(cls, name, vars(cls._template)[name])
+
+
+@lru_cache
+def _with(whole: Any, optional: tuple[str, ...]) -> Any:
+    """The class of the results that have these of the optional fields."""
+    copied = {name: getattr(whole, name) for name in ("__doc__", "__module__", "__qualname__")}
+    names = dict.fromkeys((*whole._fields, *optional))
+    found = type(whole.__name__, (whole,), {**copied, "__slots__": (), "__annotations__": names})
+    found._whole = whole  # type: ignore[attr-defined]
+    return found
+
+
+def _made(whole: Any, fields: dict[str, Any]) -> Any:
+    """A result that was pickled or copied."""
+    return whole(**fields)
+
+
+def columns_of(results: Sequence[tuple[Any, ...]], kind: type[NamedResult]) -> list[tuple[Any, ...]]:
+    """The values of each field of several results of a class; there may be none."""
+    return list(zip(*results, strict=True)) or [()] * len(kind._fields)
 
 
 def to_dict(scores: Any) -> dict[str, Any]:
@@ -163,7 +261,8 @@ def _is_result(value: Any) -> bool:
 def _fields(result: Any) -> dict[str, Any]:
     """The fields of a named tuple or of a data class, by name."""
     if isinstance(result, tuple):
-        return dict(zip(type(result)._fields, tuple(result), strict=True))  # type: ignore[attr-defined]
+        found: dict[str, Any] = result._asdict()  # type: ignore[attr-defined]
+        return found
     return {one.name: getattr(result, one.name) for one in dataclasses.fields(result)}
 
 

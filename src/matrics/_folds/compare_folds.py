@@ -13,6 +13,7 @@ from matrics._metrics.inference import special
 from matrics._quoting import quoted
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import IntervalStatus
+from matrics._uncertainty.status import graver
 from matrics.typing import ArrayLike
 
 Method = Literal["auto", "corrected_t", "5x2_t", "5x2_f"]
@@ -138,8 +139,7 @@ def compare_folds(
     statistic, p_value, low, high = parts
     integer = backend.widest_int(mean) or xp.int32
     none = xp.astype(xp.zeros_like(mean), integer)
-    status = xp.where(varies, none + int(IntervalStatus.OK), none + int(IntervalStatus.NO_VARIATION))
-    status = xp.where(known, status, none + int(IntervalStatus.UNDEFINED))
+    status = graver(none, {IntervalStatus.NO_VARIATION: ~varies, IntervalStatus.UNDEFINED: ~known}, xp)
     rest = (xp.where(varies, one, math.nan) for one in (low, high, error, statistic, p_value, *chances))
     found = (xp.where(known, mean, math.nan), *rest, status)
     return FoldComparison(*(one[()] for one in found)) if backend is NUMPY else FoldComparison(*found)

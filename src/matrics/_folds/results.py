@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from matrics._arrays import Array
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 
 
-class FoldComparison(NamedTuple):
+class FoldComparison(NamedResult):
     """Two models on the same folds, as from :func:`matrics.stats.compare_folds`; arrays have the batch's shape.
 
     Parameters
@@ -43,19 +43,8 @@ class FoldComparison(NamedTuple):
     probability_worse: Array
     status: Array
 
-    def __repr__(self) -> str:
-        return short_repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class DatasetComparison(NamedTuple):
+class DatasetComparison(NamedResult):
     """M models on several data sets, as from :func:`matrics.stats.compare_datasets`.
 
     Parameters
@@ -98,13 +87,6 @@ class DatasetComparison(NamedTuple):
     probability_equal: Array | None
     level: float
 
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each pair of models that was tested."""
         rows, columns = np.nonzero(np.triu(~np.isnan(self.p_values)))
@@ -122,7 +104,7 @@ class DatasetComparison(NamedTuple):
         return frame_of(found, indexed=False)
 
 
-class PermutationTest(NamedTuple):
+class PermutationTest(NamedResult):
     """A measure beside those of shuffled labels, as from :func:`matrics.stats.permutation_test`.
 
     Parameters
@@ -146,13 +128,6 @@ class PermutationTest(NamedTuple):
     deviation: Array
     undefined: Array
     num: int
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each element of the arrays."""

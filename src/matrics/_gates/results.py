@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
-from matrics._engine.results import to_dict
+from matrics._engine.results import Result, frame_of
 from matrics._plot.confusion import Confusion
 from matrics._ranking.constraints import COMPARISONS
 from matrics._reporting.wording import between, count, number, short
@@ -49,7 +49,7 @@ def verdict_of(sign: str, limit: float, found: Limits) -> Verdict:
 
 
 @dataclass(frozen=True)
-class RequirementResult:
+class RequirementResult(Result):
     """The verdict on one requirement of a :func:`matrics.gate`.
 
     Parameters
@@ -126,7 +126,7 @@ class RequirementResult:
 
 
 @dataclass(frozen=True, repr=False)
-class GateResult:
+class GateResult(Result):
     """The verdict on all requirements of a :func:`matrics.gate`. It is true where the verdict is ``"pass"``.
 
     Parameters
@@ -176,10 +176,15 @@ class GateResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, with the verdict and the status of each interval in words."""
-        found = to_dict(self)
+        found = super().to_dict()
         for one, plain in zip(self.requirements, found["requirements"], strict=True):
             plain["status_text"] = one.status.sentence
         return {"verdict": self.verdict, **found}
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each requirement."""
+        parts = {of.name: [getattr(one, of.name) for one in self.requirements] for of in fields(RequirementResult)}
+        return frame_of(parts, indexed=False)
 
 
 def _rounded(size: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.model_selection import cross_validate
@@ -11,11 +11,11 @@ from sklearn.model_selection import cross_validate
 from matrics._arrays import Array
 from matrics._catalogue.classes import Classes
 from matrics._counting.build import confusion_matrix
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 from matrics._integrations.sklearn_labels import codes, extended, known_classes, one_label_each
 
 
-class CrossValidated(NamedTuple):
+class CrossValidated(NamedResult):
     """The result of :func:`matrics.sklearn.cross_validate_confusion` with ``return_indices=True``.
 
     Parameters
@@ -38,13 +38,6 @@ class CrossValidated(NamedTuple):
     y_pred: Array
     indices: Array
     folds: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each prediction."""

@@ -20,7 +20,6 @@ from matrics._judged.counts import JudgedCounts, judged_codes
 from matrics._judged.estimates import Estimate, Judged, estimates_of
 from matrics._judged.interval import LimitsBy, few_labels, limits_of, read_options
 from matrics._judged.pairs import Pairs, of_samples
-from matrics._judged.results import JudgedComparison
 from matrics._quoting import quoted
 from matrics._uncertainty.arguments import by_class_names, metrics_of
 from matrics._uncertainty.compare import compare_paired
@@ -29,8 +28,8 @@ from matrics._uncertainty.draws import limits_by_draws
 from matrics._uncertainty.interval import on_host, source_for
 from matrics._uncertainty.measure import Measure, Score, Task
 from matrics._uncertainty.options import Options
-from matrics._uncertainty.results import IntervalStatus, PairedComparison
-from matrics._uncertainty.status import UNDEFINED_SHARE
+from matrics._uncertainty.results import Comparison, IntervalStatus
+from matrics._uncertainty.status import UNDEFINED_SHARE, graver
 from matrics.typing import ArrayLike
 
 
@@ -55,7 +54,7 @@ def compare(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
     workers: int = 1,
-) -> dict[str, JudgedComparison]:
+) -> dict[str, Comparison]:
     """Compare two models on the same samples, of which people have labelled some and a judge all.
 
     Parameters
@@ -75,7 +74,7 @@ def compare(
 
     Returns
     -------
-    dict of str to JudgedComparison
+    dict of str to Comparison
         The difference a - b, its limits and standard error, the probability that a is better, and how many true labels
         alone would give this standard error.
 
@@ -167,7 +166,7 @@ def compare(
         parts = [backend.xp.reshape(part, (*batch, *part.shape[1:])) for part in fields]
         if is_there:
             parts = [home.from_host(np.asarray(part)[()]) for part in parts]
-        results.append(JudgedComparison(*parts))
+        results.append(Comparison(*parts[:6])._replace(effective_labels=parts[6]))
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
@@ -194,11 +193,11 @@ def _codes(  # noqa: PLR0917 (the samples of compare)
     return found, {name: n + 1 if name.startswith("y_true") else n for name in found}
 
 
-def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedComparison:
+def _alone(one: Comparison, number: Array, backend: Standard) -> Comparison:
     """The comparison of samples whose labels are taken as true."""
     worth = number[..., None] if one.difference.ndim > number.ndim else number
     worth = backend.xp.where(backend.xp.isnan(one.difference), math.nan, worth)
-    return JudgedComparison(*one[:6], worth)
+    return one._replace(unpaired_width=None, effective_labels=worth)
 
 
 def _differences(  # noqa: PLR0917 (one call of compare)
@@ -239,9 +238,12 @@ def _differences(  # noqa: PLR0917 (one call of compare)
         thin = few[:, None] if has_classes else few
         if asked.method == "bootstrap":  # no replicate has errors of the judge that no label shows
             thin = thin | a.few_errors | b.few_errors
-        status = xp.where(thin | (gap > math.inf), int(IntervalStatus.FEW_LABELS), 0)
-        status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
-        status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
+        found = {
+            IntervalStatus.FEW_LABELS: thin,
+            IntervalStatus.NO_VARIATION: ~has_limits,
+            IntervalStatus.UNDEFINED: ~known,
+        }
+        status = graver(xp.astype(xp.zeros_like(gap), backend.widest_int(gap) or xp.int32), found, xp)
         probability = _probability(gap, error, has_limits, measure, backend)
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
         worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
@@ -292,8 +294,11 @@ def _redrawn(  # noqa: PLR0917 (one call of compare)
         known = ~xp.isnan(gap)
         has_limits = known & (error > 0)
         many = undefined > int(UNDEFINED_SHARE * asked.num)
-        status = xp.where(many & has_limits, int(IntervalStatus.UNDEFINED_REPLICATES), status)
-        status = xp.where(has_limits | ~known, status, int(IntervalStatus.NO_VARIATION))
+        reasons = {
+            IntervalStatus.UNDEFINED_REPLICATES: many & has_limits,
+            IntervalStatus.NO_VARIATION: ~has_limits & known,
+        }
+        status = graver(status, reasons, xp)
         ends = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
         # The number of labels goes with the inverse of the variance.
         worth = worth * (fields[3] / xp.where(error > 0, error, math.nan)) ** 2

@@ -11,7 +11,6 @@ from matrics._counting.codes import CodedClasses, check_classes, codes_of
 from matrics._counting.gaps import codes_with_gaps
 from matrics._counting.jointly import count_jointly
 from matrics._counting.labels import squared_weights
-from matrics._engine.results import short_repr
 from matrics._states.leaves import Additive
 from matrics.typing import ArrayLike
 
@@ -41,9 +40,6 @@ class JudgedCounts(Additive, _JudgedCounts):
     """
 
     __slots__ = ()
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def _plus(self, other: Self) -> Self:
         if (self.labelled_squares is None) != (other.labelled_squares is None):

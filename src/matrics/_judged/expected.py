@@ -19,7 +19,7 @@ from matrics._uncertainty.measure import Measure, Task, score_of
 from matrics._uncertainty.options import Options, check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
 from matrics._uncertainty.slopes import slopes
-from matrics._uncertainty.status import few_samples
+from matrics._uncertainty.status import few_samples, graver
 from matrics.typing import ArrayLike
 
 # Probabilities of which this or less would be found if they were calibrated are said to be wrong.
@@ -198,9 +198,12 @@ def _interval(  # noqa: PLR0917 (one measure of expected_interval)
     known = ~xp.isnan(value)
     has_limits = known & (variance > 0) & ~xp.isnan(low) & ~xp.isnan(high)
     undefined = xp.astype(xp.zeros_like(value), backend.widest_int(value) or xp.int32)
-    status = xp.where(few | (variance < 0), int(IntervalStatus.FEW_SAMPLES), 0)
-    status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
-    status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
+    found = {
+        IntervalStatus.FEW_SAMPLES: few | (variance < 0),
+        IntervalStatus.NO_VARIATION: ~has_limits,
+        IntervalStatus.UNDEFINED: ~known,
+    }
+    status = graver(undefined, found, xp)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return value, low, high, xp.where(known, xp.sqrt(variance), math.nan), undefined, status
 

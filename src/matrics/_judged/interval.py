@@ -16,7 +16,6 @@ from matrics._judged.correction import Correction, Design, cells_of, check_metho
 from matrics._judged.counts import JudgedCounts
 from matrics._judged.estimates import Estimate, Judged, estimates_of
 from matrics._judged.replicates import limits_of_replicates
-from matrics._judged.results import JudgedInterval
 from matrics._judged.strata import identity, strata_of
 from matrics._quoting import quoted
 from matrics._uncertainty.arguments import by_class_names, metrics_of
@@ -25,8 +24,8 @@ from matrics._uncertainty.interval import on_host
 from matrics._uncertainty.limits import around, normal_quantile, wilson
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.options import DEFAULT_NUM, Options, check_level
-from matrics._uncertainty.results import IntervalStatus
-from matrics._uncertainty.status import UNDEFINED_SHARE
+from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._uncertainty.status import UNDEFINED_SHARE, graver
 from matrics._uncertainty.weighted import kish
 
 #: How limits are formed: by derivatives, or as quantiles of replicates.
@@ -51,7 +50,7 @@ def interval(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
     workers: int = 1,
-) -> dict[str, JudgedInterval]:
+) -> dict[str, Interval]:
     """Confidence intervals of measures of all samples, of which people have labelled some and a judge all.
 
     Parameters
@@ -76,9 +75,8 @@ def interval(
 
     Returns
     -------
-    dict of str to JudgedInterval
-        The fields of :class:`matrics.Interval`, and ``effective_labels``: how many samples with true labels alone
-        would give this standard error.
+    dict of str to Interval
+        With ``effective_labels``: how many samples with true labels alone would give this standard error.
 
     Raises
     ------
@@ -152,7 +150,7 @@ def interval(
     results = []
     for one in found:
         parts = [xp.reshape(part, (*batch, *part.shape[1:])) for part in one]
-        results.append(JudgedInterval(*(home.from_host(np.asarray(part)[()]) if is_there else part for part in parts)))
+        results.append(Interval(*(home.from_host(np.asarray(part)[()]) if is_there else part for part in parts)))
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
@@ -204,15 +202,14 @@ def _intervals(  # noqa: PLR0917 (one call of interval)
             thin = thin | one.few_errors
         known = ~xp.isnan(one.value) & good
         has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
-        status = undefined * 0
-        for code, holds in (
-            (IntervalStatus.FEW_LABELS, thin | (status > 0)),
-            (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * asked.num)),
-            (IntervalStatus.NO_VARIATION, ~has_limits),
-            (IntervalStatus.UNDEFINED, ~known),
-            (IntervalStatus.INVALID, ~good | (status < 0)),
-        ):
-            status = xp.where(holds, int(code), status)
+        found = {
+            IntervalStatus.FEW_LABELS: thin,
+            IntervalStatus.UNDEFINED_REPLICATES: undefined > int(UNDEFINED_SHARE * asked.num),
+            IntervalStatus.NO_VARIATION: ~has_limits,
+            IntervalStatus.UNDEFINED: ~known,
+            IntervalStatus.INVALID: ~good,
+        }
+        status = graver(undefined * 0, found, xp)
         low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
         value, error = xp.where(good, one.value, math.nan), xp.where(known, error, math.nan)
         worth = one.effective_labels
@@ -307,7 +304,7 @@ def few_labels(judged: Judged) -> Array:
 
 def _alone(
     counts: JudgedCounts, metrics: Any, method: str, limits: str, options: dict[str, Any]
-) -> dict[str, JudgedInterval]:
+) -> dict[str, Interval]:
     """The limits of the samples that people labelled, or of all with the judge's labels, as if these were true."""
     backend, cube, plane, valid = cells_of(counts)
     xp = backend.xp
@@ -327,5 +324,5 @@ def _alone(
     for key, one in found.items():
         number_ = number[..., None] if one.estimate.ndim > number.ndim else number
         worth = xp.where(xp.isnan(one.estimate), math.nan, number_ if method == "labelled" else math.nan)
-        results[key] = JudgedInterval(*one, worth)
+        results[key] = one._replace(effective_labels=worth)
     return results

@@ -1,77 +1,13 @@
-"""What matrics.judged.interval() and matrics.judged.compare() return."""
+"""What matrics.judged.quality() and matrics.judged.labels_needed() return."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from matrics._arrays import Array
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._uncertainty.results import Interval
 
 
-class JudgedInterval(NamedTuple):
-    """An interval as from :func:`matrics.judged.interval`: the fields of :class:`matrics.Interval` and one more.
-
-    Parameters
-    ----------
-    estimate, low, high, standard_error, undefined, status : array
-        As of :class:`matrics.Interval`.
-    effective_labels : array
-        How many samples with true labels alone, drawn at random, would give this standard error.
-    """
-
-    estimate: Array
-    low: Array
-    high: Array
-    standard_error: Array
-    undefined: Array
-    status: Array
-    effective_labels: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class JudgedComparison(NamedTuple):
-    """A comparison as from :func:`matrics.judged.compare`: a :class:`matrics.results.Comparison` and one field more.
-
-    Parameters
-    ----------
-    difference, low, high, standard_error, probability, status : array
-        As of :class:`matrics.results.Comparison`.
-    effective_labels : array
-        How many samples with true labels alone, drawn at random, would give this standard error of the difference.
-    """
-
-    difference: Array
-    low: Array
-    high: Array
-    standard_error: Array
-    probability: Array
-    status: Array
-    effective_labels: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class JudgeQuality(NamedTuple):
+class JudgeQuality(NamedResult):
     """How good a judge is, as from :func:`matrics.judged.quality`.
 
     Parameters
@@ -95,15 +31,8 @@ class JudgeQuality(NamedTuple):
     statistic: Array
     p_value: Array
 
-    def __repr__(self) -> str:
-        return short_repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-
-class LabelsNeeded(NamedTuple):
+class LabelsNeeded(NamedResult):
     """How many labels are needed, as from :func:`matrics.judged.labels_needed`.
 
     Parameters
@@ -123,10 +52,3 @@ class LabelsNeeded(NamedTuple):
     more: Array
     in_strata: Array
     allocation: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)

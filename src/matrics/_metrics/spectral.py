@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 from matrics._arrays import Array
 from matrics._catalogue.registry import metric
 from matrics._engine.evaluation import Invalid, evaluate
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._engine.table import Table
 from matrics._quoting import quoted
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -23,7 +23,7 @@ __all__ = [
 Matrix = Literal["B", "A"]
 
 
-class GershgorinBounds(NamedTuple):
+class GershgorinBounds(NamedResult):
     """Bounds of the eigenvalues of B, each of shape (*B,)."""
 
     lower: Array
@@ -32,17 +32,6 @@ class GershgorinBounds(NamedTuple):
     """1 + r; no eigenvalue of A or B is larger."""
     valid_lower: Array
     """A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def _symmetric_part(t: Table, x: Array) -> Array:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from matrics._arrays import NUMPY, as_arrays
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._plot.curve_data import index_of, read_scores, sides_of
 from matrics._plot.inputs import on_host
 from matrics._plot.lines import (
@@ -56,7 +56,7 @@ AXES = {
 }
 
 
-class SmoothLine(NamedTuple):
+class SmoothLine(NamedResult):
     """A calibration curve without bins: a logistic model with a restricted cubic spline of the logit.
 
     Parameters
@@ -70,19 +70,8 @@ class SmoothLine(NamedTuple):
     low: NumPyArray
     high: NumPyArray
 
-    def __repr__(self) -> str:
-        return short_repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class CalibrationLine(NamedTuple):
+class CalibrationLine(NamedResult):
     """The reliability of one model, or of one class.
 
     Parameters
@@ -115,17 +104,6 @@ class CalibrationLine(NamedTuple):
     error: float
     histogram: NumPyArray
     smooth: SmoothLine | None = None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 @dataclass(eq=False, repr=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from matrics._engine.evaluation import InvalidConfusionMatrix, check
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._plot.display import Display, checked_width
 from matrics._plot.heat_map import (
     FEW,
@@ -43,7 +43,7 @@ MOST_PANELS = 30
 NAMES, CELL_OF_BOTH, CELL_OF_SHARE = 1.0, 0.28, 0.22
 
 
-class Confusion(NamedTuple):
+class Confusion(NamedResult):
     """One kind of error: samples of one class that are predicted as another.
 
     Parameters
@@ -60,9 +60,6 @@ class Confusion(NamedTuple):
     predicted: str
     samples: float
     share: float
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def __str__(self) -> str:
         """In words, as captions have it."""

@@ -154,7 +154,8 @@ class CurveDisplay(LinesDisplay):
         for look, k in zip(looks(len(named), in_a_crowd=len(named) < len(lines)), named, strict=True):
             line = lines[k]
             if self.bands[number] and not line.problem:
-                draw_band(axes, *self.bands[number][k], look, beside=self.panels() * len(named))
+                band = self.bands[number][k]
+                draw_band(axes, band.x, band.low, band.high, look, beside=self.panels() * len(named))
             if line.problem:
                 (handle,) = axes.plot([], [], linestyle="none", label=self._label(line))
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import evaluate
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._plot.curve_data import CurveScores
 from matrics._scoring.score import resolve
 from matrics._uncertainty.limits import percentile_limits
@@ -27,7 +27,7 @@ WHERE = np.linspace(0, 1, 201)  # false positive rates, or recalls
 NUMBERS_AT_ONCE = 2**21
 
 
-class Band(NamedTuple):
+class Band(NamedResult):
     """Pointwise limits of a curve.
 
     Parameters
@@ -39,17 +39,6 @@ class Band(NamedTuple):
     x: NumPyArray
     low: NumPyArray
     high: NumPyArray
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)

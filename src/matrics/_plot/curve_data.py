@@ -10,7 +10,7 @@ import numpy as np
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.naming import check_names, title_of
 from matrics._catalogue.record import Metric
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._plot.inputs import on_host
 from matrics._quoting import quoted
 from matrics._ranking.areas import average_precision, roc_auc
@@ -63,7 +63,7 @@ class CurveScores(NamedTuple):
     sides: Classes = TWO  # both classes, as titles call them
 
 
-class CurveLine(NamedTuple):
+class CurveLine(NamedResult):
     """One line of :func:`matrics.plot.curve`.
 
     Parameters
@@ -90,17 +90,6 @@ class CurveLine(NamedTuple):
     summary: float = np.nan
     best: int | None = None
     problem: str = ""
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def read_scores(

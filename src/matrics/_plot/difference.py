@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from matrics._engine.evaluation import check
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._plot.display import Display
 from matrics._plot.heat_map import class_ticks, draw_cells, height_of_cells, short_name, size_of_cells, write_below
 from matrics._plot.inputs import host_stack, names_of_classes, on_host
@@ -36,7 +36,7 @@ LEAST = 0.05  # of a class, the least end of the scale of colours
 GREYS = ("#ffffff", "#efefef", "#dddddd", "#cacaca")  # of differences that chance explains
 
 
-class Change(NamedTuple):
+class Change(NamedResult):
     """A cell in which two confusion matrices differ.
 
     Parameters
@@ -54,9 +54,6 @@ class Change(NamedTuple):
     a: float
     b: float
     p_value: float
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def __str__(self) -> str:
         """In words, as captions have it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_count
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics._plot.style import FAINT, Style, sequence_of_styles, styles, tidy
 from matrics._rounding import rounded
@@ -35,7 +35,7 @@ FOLD = 0.25  # two branches that begin this close to each other are the two ends
 NEAR = 0.05  # roots of neighbouring x that are farther apart are not joined, unless as many roots follow
 
 
-class NamedLine(NamedTuple):
+class NamedLine(NamedResult):
     """A discrimination line with the names of all measures, or all imbalances, that have it.
 
     Parameters
@@ -48,9 +48,6 @@ class NamedLine(NamedTuple):
 
     names: tuple[str, ...]
     line: DiscriminationLine
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @dataclass(eq=False, repr=False)

@@ -7,11 +7,11 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._plot.inputs import on_host
 from matrics._quoting import cut, quoted
 from matrics._tables.any_table import open_table
@@ -22,7 +22,7 @@ __all__ = ["TrainingRun", "read_runs"]
 STEP = "step"
 
 
-class TrainingRun(NamedTuple):
+class TrainingRun(NamedResult):
     """One run: measures by their names, over steps.
 
     Parameters
@@ -35,9 +35,6 @@ class TrainingRun(NamedTuple):
 
     name: str
     values: dict[str, tuple[NumPyArray, NumPyArray]]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from matrics._catalogue.naming import metric_of, title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._plot.inputs import on_host
 from matrics._quoting import quoted, quoted_list
 from matrics._uncertainty.results import Interval, ModelComparison
@@ -19,7 +19,7 @@ from matrics.typing import NumPyArray
 __all__ = ["MeasureOfModels", "are_matrices", "known_names", "read_measure"]
 
 
-class MeasureOfModels(NamedTuple):
+class MeasureOfModels(NamedResult):
     """One measure of M models.
 
     Parameters
@@ -40,17 +40,6 @@ class MeasureOfModels(NamedTuple):
     low: NumPyArray
     high: NumPyArray
     tied: NumPyArray | None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
     @property
     def best(self) -> int | None:

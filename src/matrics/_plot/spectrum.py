@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from matrics._engine.evaluation import InvalidConfusionMatrix, check
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._metrics.spectral import Matrix, eigenvalues, eve, gershgorin_bounds
 from matrics._plot.inputs import host_stack, names_of_panels
 from matrics._plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
@@ -31,7 +31,7 @@ CIRCLE = "#0072b2"
 FAILS = "#b85606"
 
 
-class Spectrum(NamedTuple):
+class Spectrum(NamedResult):
     """The eigenvalues of one confusion matrix.
 
     Parameters
@@ -61,9 +61,6 @@ class Spectrum(NamedTuple):
     valid_lower: float
     eve: float
     problem: str = ""
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @dataclass(eq=False, repr=False)

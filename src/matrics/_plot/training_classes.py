@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.registry import get_metric
-from matrics._engine.results import short_repr
+from matrics._engine.results import NamedResult
 from matrics._plot.display import Display
 from matrics._plot.heat_map import class_ticks, short_name, write_below
 from matrics._plot.history import read_runs
@@ -33,7 +33,7 @@ LIMITS = ("low", "high")
 OF_SCORES = ("roc_auc", "average_precision", "top_k_accuracy", "top_k_recall")
 
 
-class Forgotten(NamedTuple):
+class Forgotten(NamedResult):
     """A class whose last value is worse than its best one.
 
     Parameters
@@ -53,9 +53,6 @@ class Forgotten(NamedTuple):
     step: float
     last: float
     loss: float
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def __str__(self) -> str:
         """In words, as captions have it."""

@@ -1,10 +1,9 @@
-"""The threshold at which a measure is best, under constraints."""
+"""The search for the threshold at which a measure is best, under constraints."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,41 +12,38 @@ from matrics._arrays import NUMPY, Array, Standard
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import as_stack, evaluate, frames_to_the_user
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._quoting import cut, quoted_list
 from matrics._ranking.constraints import Constraint, read_constraints
-from matrics._ranking.inputs import ScoredSamples, read
-from matrics._ranking.prevalence import at_shares, read_shares
+from matrics._ranking.inputs import ScoredSamples
+from matrics._ranking.prevalence import at_shares
 from matrics._ranking.thresholds import all_thresholds
 from matrics._scoring.score import resolve
-from matrics._stacks.prevalence import PrevalenceLike
-from matrics.typing import ArrayLike
+from matrics._uncertainty.results import Interval
 
 
-class BestThreshold(NamedTuple):
-    """The best threshold of a measure, and its value there; both of shape (*B,).
+class BestThreshold(NamedResult, optional=3):
+    """The best threshold of a measure and its value, as from :func:`matrics.ranking.best_threshold`; arrays (*B,).
 
     Parameters
     ----------
     threshold : array
         Samples with a score of at least this are predicted as positive.
     value : array
-        The measure at this threshold.
+        The measure at this threshold, on the samples on which it was chosen.
+    threshold_interval : Interval, optional
+        With ``level``: of the threshold.
+    value_interval : Interval, optional
+        With ``level``: of the value of the measure on new samples. The estimate is ``value`` minus the optimism.
+    optimism : array, optional
+        With ``level``: by how much the value is better on the samples on which the threshold was chosen than on others.
     """
 
     threshold: Array
     value: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
+    threshold_interval: Interval = None  # type: ignore[assignment]  # is there with a level
+    value_interval: Interval = None  # type: ignore[assignment]
+    optimism: Array = None
 
 
 class Goal(NamedTuple):
@@ -115,85 +111,6 @@ def warn_of_sums(goal: Goal) -> None:
             UserWarning,
             stacklevel=frames_to_the_user(),
         )
-
-
-def best_threshold(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    metric: str | Metric,
-    *,
-    subject_to: str | Iterable[str] | None = None,
-    labels: Iterable[Hashable] | None = None,
-    positive: Hashable = None,
-    prevalence: PrevalenceLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    ignore_index: Any = None,
-    zero_division: float = math.nan,
-    workers: int = 1,
-) -> BestThreshold:
-    """The best threshold for a measure, of all thresholds between different scores.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, positive, sample_weight, ignore_index
-        See :func:`matrics.ranking.confusion_matrix`.
-    prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the threshold is to be used, as in
-        :func:`matrics.ranking.threshold_curve`: of the measure and of the constraints.
-    metric : str or Metric
-        The measure to maximise, or to minimise if lower values are better. A per-class measure
-        without an average is the value of the positive class.
-    subject_to : str or list of str, optional
-        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
-        in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
-        constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
-        are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
-    zero_division : float, default NaN
-        The value of undefined measures. NaN is never the best.
-    workers : int, default 1
-        Number of threads on the host, as in :func:`matrics.score`.
-
-    Returns
-    -------
-    BestThreshold
-        ``threshold``, one of the scores, or infinity if it is best to predict no sample as positive; and ``value``.
-        Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest. NaN
-        if the measure is undefined at every threshold, or a score is NaN. With several curves, or if values cannot be
-        inspected, also NaN if no threshold satisfies the constraints, or the measure is undefined at all that do.
-
-    Raises
-    ------
-    TypeError
-        As :func:`matrics.ranking.threshold_curve`.
-    ValueError
-        No threshold of a single curve satisfies the constraints: the message has the best attainable value of each. Or
-        some do, and the measure is undefined at all of these. Or as :func:`matrics.ranking.threshold_curve`.
-
-    Notes
-    -----
-    The value is the best of many on the same samples, and so biased upwards;
-    :func:`matrics.ranking.best_threshold_interval` estimates the bias.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
-    >>> matrics.ranking.best_threshold(y_true, y_score, "f1")
-    BestThreshold(threshold=0.3, value=0.8571)
-    >>> matrics.ranking.best_threshold(y_true, y_score, "recall", subject_to="precision>=0.9")
-    BestThreshold(threshold=0.6, value=0.6667)
-
-    Where one sample of a hundred is positive, false alarms count for more:
-
-    >>> matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.01)
-    BestThreshold(threshold=0.6, value=0.8)
-    """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    samples, shares = read_shares(prevalence, samples)
-    goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
-    if samples.is_weighted:
-        warn_of_sums(goal)
-    return find_best(samples, goal, zero_division=zero_division, workers=workers)
 
 
 def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:

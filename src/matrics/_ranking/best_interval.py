@@ -1,9 +1,9 @@
-"""How sure the best threshold is: the whole choice, repeated on resampled samples."""
+"""best_threshold(): the best threshold, and how sure it is: the whole choice, repeated on resampled samples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
-from matrics._engine.results import frame_of, short_repr, to_dict
-from matrics._ranking.best import Goal, find_best, read_goal, warn_of_sums
+from matrics._engine.results import columns_of
+from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal, warn_of_sums
 from matrics._ranking.inputs import read
 from matrics._ranking.prevalence import read_shares
 from matrics._ranking.rows import SampleRows, as_rows
@@ -20,6 +20,7 @@ from matrics._stacks.prevalence import PrevalenceLike
 from matrics._uncertainty.model_samples import cluster_codes
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._uncertainty.status import graver
 from matrics.typing import ArrayLike
 
 # Matrices per chunk: all thresholds of some replicates.
@@ -29,39 +30,12 @@ MATRICS_AT_ONCE = 2**18
 BELOW, ABOVE = 1.0, 0.75
 # As for other intervals.
 FEW_SAMPLES = 20
+# Replicates, where their number is left out.
+NUM_REPLICATES = 1000
 MANY_UNDEFINED = 0.05
 
 
-class BestThresholdInterval(NamedTuple):
-    """How sure a best threshold is, as from :func:`matrics.ranking.best_threshold_interval`.
-
-    Parameters
-    ----------
-    threshold : Interval
-        Of the threshold.
-    value : Interval
-        The value of the measure on new samples: the estimate is the value on these samples minus the optimism.
-    optimism : array
-        By how much the value is better on the samples on which the threshold was chosen than on others.
-    """
-
-    threshold: Interval
-    value: Interval
-    optimism: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-def best_threshold_interval(
+def best_threshold(
     y_true: ArrayLike,
     y_score: ArrayLike,
     metric: str | Metric,
@@ -73,50 +47,71 @@ def best_threshold_interval(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
-    level: float = 0.95,
-    num: int = 1000,
+    level: float | None = None,
+    num: int | None = None,
     rng: Any = None,
     zero_division: float = math.nan,
     workers: int = 1,
-) -> BestThresholdInterval:
-    """Intervals of the best threshold and of its value: bootstrap of the samples, with the choice repeated each time.
+) -> BestThreshold:
+    """The best threshold for a measure, of all thresholds between different scores; with ``level`` also its limits.
 
     Parameters
     ----------
-    y_true, y_score, metric, subject_to, labels, positive, sample_weight, ignore_index, zero_division, workers
-        See :func:`matrics.ranking.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when
-        they are drawn; those that are left out, or have weight 0, are not drawn.
+    y_true, y_score, labels, positive, sample_weight, ignore_index
+        See :func:`matrics.ranking.confusion_matrix`. With ``level``, arrays in the memory of the CPU; samples keep
+        their weights when they are drawn, and those that are left out, or have weight 0, are not drawn.
+    metric : str or Metric
+        The measure to maximise, or to minimise if lower values are better. A per-class measure
+        without an average is the value of the positive class.
+    subject_to : str or list of str, optional
+        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
+        in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
+        constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
+        are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        See :func:`matrics.ranking.best_threshold`. Samples are then drawn within their classes, and counted as known is
-        the prevalence itself. With clusters, these are drawn as wholes.
+        The share of the positive class where the threshold is to be used, as in
+        :func:`matrics.ranking.threshold_curve`: of the measure and of the constraints. With ``level``, samples are
+        drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
     clusters : array_like, shape (N,), optional
-        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
-    level : float, default 0.95
-        The coverage of the intervals.
-    num : int, default 1000
-        Number of replicates.
+        With ``level``: the cluster of each sample, such as its patient, document or image, which are resampled.
+    level : float, optional
+        The coverage of the intervals of the threshold and of its value. Without it there are none.
+    num : int, optional
+        With ``level``: the number of replicates; 1,000 if left out.
     rng : numpy.random.Generator or int, optional
-        Where random numbers come from, or a seed.
+        With ``level``: where random numbers come from, or a seed.
+    zero_division : float, default NaN
+        The value of undefined measures. NaN is never the best.
+    workers : int, default 1
+        Number of threads on the host, as in :func:`matrics.score`.
 
     Returns
     -------
-    BestThresholdInterval
-        ``threshold`` and ``value``, each an :class:`matrics.Interval` with fields of shape (*B,), and ``optimism``.
-        Replicates in which no threshold satisfies the constraints count as undefined.
+    BestThreshold
+        ``threshold``, one of the scores, or infinity if it is best to predict no sample as positive; and ``value``.
+        Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest. NaN
+        if the measure is undefined at every threshold, or a score is NaN. With several curves, or if values cannot be
+        inspected, also NaN if no threshold satisfies the constraints, or the measure is undefined at all that do.
+        With ``level`` also ``threshold_interval`` and ``value_interval``, each an :class:`matrics.Interval`, and
+        ``optimism``. Replicates in which no threshold satisfies the constraints count as undefined.
 
     Raises
     ------
     TypeError
-        Arrays are on a device or traced; or as :func:`matrics.ranking.best_threshold`.
+        With ``level``, arrays are on a device or traced; ``clusters``, ``num`` or ``rng`` are given without it. Or as
+        :func:`matrics.ranking.threshold_curve`.
     ValueError
-        There are no samples, or fewer than two clusters; or as :func:`matrics.ranking.best_threshold`.
+        No threshold of a single curve satisfies the constraints: the message has the best attainable value of each. Or
+        some do, and the measure is undefined at all of these. With ``level``, there are no samples, or fewer than two
+        clusters. Or as :func:`matrics.ranking.threshold_curve`.
 
     Notes
     -----
-    The best of many values is biased upwards. The optimism is how much better the threshold of a replicate scores on
-    the replicate than on the samples themselves, on average (Efron); it is taken off the value. Limits of the threshold
-    are quantiles of the replicates, and wide if the measure is flat around its best value: then many thresholds will
-    do.
+    The value is the best of many on the same samples, and so biased upwards. With ``level`` the samples are resampled,
+    and the choice is repeated each time. The optimism is how much better the threshold of a replicate scores on the
+    replicate than on the samples themselves, on average (Efron); the estimate of ``value_interval`` is the value minus
+    that. Limits of the threshold are quantiles of the replicates, and wide if the measure is flat around its best
+    value: then many thresholds will do.
 
     A choice is no smooth function of the samples: a third of the real optimism stays in the estimate, and replicates
     vary less than new samples. The limits of the value therefore are quantiles of the replicates less twice the
@@ -132,27 +127,45 @@ def best_threshold_interval(
 
     Examples
     --------
-    >>> import matrics, numpy
+    >>> import matrics
+    >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    >>> matrics.ranking.best_threshold(y_true, y_score, "f1")
+    BestThreshold(threshold=0.3, value=0.8571)
+    >>> matrics.ranking.best_threshold(y_true, y_score, "recall", subject_to="precision>=0.9")
+    BestThreshold(threshold=0.6, value=0.6667)
+
+    Where one sample of a hundred is positive, false alarms count for more:
+
+    >>> matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.01)
+    BestThreshold(threshold=0.6, value=0.8)
+
+    With limits:
+
+    >>> import numpy
     >>> random = numpy.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 400)
     >>> y_score = y_true + random.normal(size=400)
-    >>> found = matrics.ranking.best_threshold_interval(y_true, y_score, "f1", rng=1)
-    >>> print(f"{found.threshold.estimate:.2f}, between {found.threshold.low:.2f} and {found.threshold.high:.2f}")
+    >>> found = matrics.ranking.best_threshold(y_true, y_score, "f1", level=0.95, rng=1)
+    >>> where, value = found.threshold_interval, found.value_interval
+    >>> print(f"{where.estimate:.2f}, between {where.low:.2f} and {where.high:.2f}")
     -0.30, between -0.53 and 0.30
-    >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")
+    >>> print(f"{value.estimate:.2f}, between {value.low:.2f} and {value.high:.2f}")
     0.77, between 0.72 and 0.81
     """
-    level, num = check_level(level), check_draws(num)
+    if level is not None:
+        level, num = check_level(level), NUM_REPLICATES if num is None else check_draws(num)
+    elif unused := [name for name, one in {"clusters": clusters, "num": num, "rng": rng}.items() if one is not None]:
+        raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
     if samples.is_weighted:
         warn_of_sums(goal)
-    if samples.backend is not NUMPY:
-        raise TypeError(
-            "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"
-        )
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
+    if level is None or num is None:
+        return find_best(samples, goal, **options)
+    if samples.backend is not NUMPY:
+        raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
     units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
     if shares is not None and shares.ndim > 1:
         raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
@@ -161,21 +174,21 @@ def best_threshold_interval(
     best = find_best(samples, goal, **options)
     rows, shape = as_rows(samples)
     generator = np.random.default_rng(rng)
-    parts = []
+    found: list[tuple[Any, ...]] = []
     for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
         row = _Row.of(rows, k, units)
         drawn = _replicates(row, goal, num, generator, options)
         status = _status(row, drawn)
         with NUMPY.quiet():  # measures may be infinite
-            parts.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
+            found.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
 
-    def gathered(which: int) -> Interval:
-        fields = zip(*(part[which] for part in parts), strict=True) if parts else [()] * len(Interval._fields)
-        arrays = [np.asarray(field, dtype) for field, dtype in zip(fields, _DTYPES, strict=True)]
-        return Interval(*(samples.finish(array.reshape(shape)) for array in arrays))
+    def gathered(results: Sequence[Interval]) -> Interval:
+        fields = zip(columns_of(results, Interval), _DTYPES, strict=True)
+        return Interval(*(samples.finish(np.asarray(field, dtype).reshape(shape)) for field, dtype in fields))
 
-    optimism = np.asarray([part[2] for part in parts], float).reshape(shape)
-    return BestThresholdInterval(gathered(0), gathered(1), samples.finish(optimism))
+    of_threshold, of_value, optimism = zip(*found, strict=True) if found else ((), (), ())
+    lost = samples.finish(np.asarray(optimism, float).reshape(shape))
+    return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost)
 
 
 _DTYPES = (float, float, float, float, np.int64, np.int64)
@@ -298,6 +311,8 @@ def _intervals(  # noqa: PLR0917 (one curve)
 
 
 def _status(row: _Row, drawn: _Replicates) -> int:
-    if drawn.undefined > MANY_UNDEFINED * (drawn.undefined + drawn.values.size):
-        return IntervalStatus.UNDEFINED_REPLICATES
-    return IntervalStatus.FEW_SAMPLES if row.fewest() < FEW_SAMPLES else IntervalStatus.OK
+    reasons = {
+        IntervalStatus.FEW_SAMPLES: row.fewest() < FEW_SAMPLES,
+        IntervalStatus.UNDEFINED_REPLICATES: drawn.undefined > MANY_UNDEFINED * (drawn.undefined + drawn.values.size),
+    }
+    return int(graver(np.int64(0), reasons, np))

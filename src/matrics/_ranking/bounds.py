@@ -9,10 +9,10 @@ import numpy as np
 
 from matrics._arrays import Array, Standard
 from matrics._engine.evaluation import is_nan
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 
 
-class Bounded(NamedTuple):
+class Bounded(NamedResult):
     """A value of binned scores, and limits between which the value of the scores themselves is.
 
     Parameters
@@ -26,17 +26,6 @@ class Bounded(NamedTuple):
     value: Array
     low: Array
     high: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 class BoundedBins(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from matrics._arrays import Array
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._engine.safety import Safe
 from matrics._ranking.inputs import ScoredSamples, warn_of_sums
 from matrics._ranking.probabilities import check_zero_division, finish, is_class, mean, read_probabilities
@@ -17,7 +17,7 @@ from matrics.typing import ArrayLike, ArrayT, HostArray
 __all__ = ["BrierDecomposition", "brier_decomposition", "brier_score"]
 
 
-class BrierDecomposition(NamedTuple):
+class BrierDecomposition(NamedResult):
     """The parts of a Brier score, of :func:`matrics.probabilities.brier_decomposition`.
 
     Parameters
@@ -39,17 +39,6 @@ class BrierDecomposition(NamedTuple):
     uncertainty: Any
     within_bin_variance: Any
     within_bin_covariance: Any
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
     @property
     def score(self) -> Any:

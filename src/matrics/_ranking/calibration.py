@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 from matrics._arrays import Array
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 from matrics._engine.safety import Safe
 from matrics._quoting import quoted
 from matrics._ranking.inputs import ScoredSamples, of_others
@@ -20,7 +20,7 @@ __all__ = ["Reliability", "expected_calibration_error", "reliability_curve"]
 Norm = Literal["l1", "l2", "max"]
 
 
-class Reliability(NamedTuple):
+class Reliability(NamedResult):
     """The reliability curve of :func:`matrics.probabilities.reliability_curve`.
 
     Parameters
@@ -39,13 +39,6 @@ class Reliability(NamedTuple):
     share_of_positives: Any
     count: Any
     edges: Any
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each bin, which is from ``low`` to ``high``."""

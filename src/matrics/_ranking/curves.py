@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from matrics._arrays import Array
 from matrics._engine.evaluation import check_options
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._engine.safety import Safe
 from matrics._quoting import quoted
 from matrics._ranking.averages import Average, RowFunction, check_average, of_rows
@@ -17,7 +17,7 @@ from matrics._ranking.rows import Points, SampleRows, as_rows, points
 from matrics.typing import ArrayLike
 
 
-class RocCurve(NamedTuple):
+class RocCurve(NamedResult):
     """The receiver operating characteristic, each field of shape (*B, N + 1).
 
     Parameters
@@ -32,19 +32,8 @@ class RocCurve(NamedTuple):
     tpr: Array
     thresholds: Array
 
-    def __repr__(self) -> str:
-        return short_repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class PrecisionRecallCurve(NamedTuple):
+class PrecisionRecallCurve(NamedResult):
     """The precision-recall curve, each field of shape (*B, N + 1).
 
     Parameters
@@ -58,17 +47,6 @@ class PrecisionRecallCurve(NamedTuple):
     precision: Array
     recall: Array
     thresholds: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def roc_curve(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, as_arrays, on_host
 from matrics._arrays.draws import generator_of
 from matrics._arrays.sizes import check_draws
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, columns_of, frame_of, short_repr
 from matrics._quoting import quoted
 from matrics._ranking.inference.compare import named_scores
 from matrics._ranking.inference.measured import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
@@ -21,6 +21,7 @@ from matrics._ranking.inputs import is_number
 from matrics._uncertainty.limits import percentile_limits, spread
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._uncertainty.status import graver
 from matrics.typing import ArrayLike
 
 __all__ = ["DecisionCurve", "decision_curve"]
@@ -29,7 +30,7 @@ __all__ = ["DecisionCurve", "decision_curve"]
 CELLS_AT_ONCE = 2**21
 
 
-class DecisionCurve(NamedTuple):
+class DecisionCurve(NamedResult):
     """The decision curve of one or several models, as from :func:`matrics.ranking.decision_curve`.
 
     Parameters
@@ -61,10 +62,6 @@ class DecisionCurve(NamedTuple):
 
     def __repr__(self) -> str:
         return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each threshold of each model."""
@@ -200,8 +197,7 @@ def decision_curve(
     parts = [[row[k] for row in found] for k in range(len(MEASURES))]
 
     def finished(part: list[Interval]) -> Interval:
-        fields = zip(*part, strict=True) if part else [()] * len(Interval._fields)
-        return Interval(*(samples.finish_rows(list(field), limits.size) for field in fields))
+        return Interval(*(samples.finish_rows(list(field), limits.size) for field in columns_of(part, Interval)))
 
     benefit, of_all, standardized, avoided = map(finished, parts)
     shares = samples.finish_rows([np.asarray(row[-1]) for row in found], None)
@@ -269,14 +265,17 @@ def _of_element(  # noqa: PLR0917 (as of the door)
     moved = measured(counts + _one_more(size)) - own[:, None]
     number, units = (x[:, back] for x in _of_outcomes(samples, reached, size))
     few = few | _are_few(moved, number, units, error)
-    status = np.where(few, int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK))
-    status = np.where(undefined > MANY_UNDEFINED * num, int(IntervalStatus.UNDEFINED_REPLICATES), status)
-    varies = error > 1e-12
-    status = np.where(~varies, int(IntervalStatus.NO_VARIATION), status)
-    status = np.where(np.isnan(own), int(IntervalStatus.UNDEFINED), status)
-    spoiled = bool(samples.spoiled[0])
+    varies, spoiled = error > 1e-12, bool(samples.spoiled[0])
+    reasons = {
+        IntervalStatus.FEW_SAMPLES: few,
+        IntervalStatus.UNDEFINED_REPLICATES: undefined > MANY_UNDEFINED * num,
+        IntervalStatus.NO_VARIATION: ~varies,
+        IntervalStatus.UNDEFINED: np.isnan(own),
+        IntervalStatus.INVALID: spoiled,
+    }
+    status = graver(np.zeros(own.shape, np.int64), reasons, np)
     if spoiled:
-        own, status = np.full(own.shape, math.nan), np.full(own.shape, int(IntervalStatus.INVALID))
+        own = np.full(own.shape, math.nan)
     known = varies & ~np.isnan(own)
     low, high = np.minimum(low, own), np.maximum(high, own)
     low, high = (np.where(known, limit, math.nan) for limit in (low, high))

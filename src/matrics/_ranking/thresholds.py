@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from matrics._arrays.frames import is_frame
 from matrics._catalogue.record import Metric
 from matrics._counting.labels import label_dtype
 from matrics._engine.evaluation import evaluate
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
@@ -24,7 +24,7 @@ from matrics.typing import ArrayLike
 _NAN = "thresholds: expected numbers, got NaN at {}"
 
 
-class ThresholdCurve(NamedTuple):
+class ThresholdCurve(NamedResult):
     """Measures at every threshold, from the highest to the lowest; ``curve["f1"]`` is ``curve.values["f1"]``.
 
     Parameters
@@ -37,17 +37,6 @@ class ThresholdCurve(NamedTuple):
 
     thresholds: Array
     values: dict[str, Array]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
     def __getitem__(self, key: Any) -> Any:
         """The values of a measure by its key, or one of the two fields by its position."""

@@ -16,7 +16,7 @@ from matrics._raters.ratings import Ratings, read_ratings
 from matrics._uncertainty.limits import around, normal_quantile, percentile_limits, spread, student_quantile
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
-from matrics._uncertainty.status import EITHER_OUTCOME, enough
+from matrics._uncertainty.status import EITHER_OUTCOME, enough, graver
 from matrics.typing import ArrayLike
 
 # Below these, coverage falls short of the level: items with several ratings, items that are not of the most frequent
@@ -153,12 +153,14 @@ def _interval(  # noqa: PLR0917 (one coefficient of interval)
         low, high = percentile_limits(drawn, level, backend)
         error, undefined = spread(drawn, backend)
     has_limits = defined & ((error > 0) | (perfect & (replicates is None))) & ~xp.isnan(low)
-    status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), undefined * 0)
+    found = {
+        IntervalStatus.FEW_SAMPLES: few,
+        IntervalStatus.NO_VARIATION: ~has_limits,
+        IntervalStatus.UNDEFINED: ~defined,
+    }
     if replicates is not None:
-        many = undefined > UNDEFINED_SHARE * replicates.chosen.shape[0]
-        status = xp.where(many, int(IntervalStatus.UNDEFINED_REPLICATES), status)
-    status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
-    status = xp.where(defined, status, int(IntervalStatus.UNDEFINED))
+        found[IntervalStatus.UNDEFINED_REPLICATES] = undefined > UNDEFINED_SHARE * replicates.chosen.shape[0]
+    status = graver(undefined * 0, found, xp)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return one.value, low, high, xp.where(defined, error, math.nan), undefined, status
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
-from matrics._engine.results import frame_of, to_dict
+from matrics._engine.results import Result, frame_of, to_dict
 from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.by_model import are_labels, table_of_models
@@ -42,7 +42,7 @@ __all__ = ["Report", "kind_of", "make_manner", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Result):
     """A report on predictions, as from :func:`matrics.report`; it shows itself in a notebook.
 
     Parameters

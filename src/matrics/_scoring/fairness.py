@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from matrics._catalogue.classes import Classes, labels_of_frame
 from matrics._catalogue.naming import names_or_labels
 from matrics._catalogue.registry import get_metric
 from matrics._engine.evaluation import Invalid, as_stack
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._quoting import quoted
 from matrics._scoring.score import score
 from matrics.typing import ArrayLike
 
 
-class Disparity(NamedTuple):
+class Disparity(NamedResult):
     """The smallest and the largest value over groups, and their difference and ratio.
 
     Parameters
@@ -40,19 +40,8 @@ class Disparity(NamedTuple):
     ratio: Array
     undefined: Array
 
-    def __repr__(self) -> str:
-        return short_repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class EqualizedOdds(NamedTuple):
+class EqualizedOdds(NamedResult):
     """Differences between groups in two rates, and in the worse of both.
 
     Parameters
@@ -69,17 +58,6 @@ class EqualizedOdds(NamedTuple):
     ratio: Array
     true_positive_rate: Disparity
     false_positive_rate: Disparity
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:

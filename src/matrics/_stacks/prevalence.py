@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._arrays.inputs import library
 from matrics._engine.evaluation import as_stack
 from matrics._engine.execution import table_in_order
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 from matrics._quoting import quoted, quoted_list
 from matrics._stacks.transform import invalid_stays
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -21,7 +21,7 @@ from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 ROUNDING = 1e-5
 
 
-class PrevalenceEstimate(NamedTuple):
+class PrevalenceEstimate(NamedResult):
     """An estimate of the share of each class, as from :func:`matrics.stats.estimate_prevalence`, or from elsewhere.
 
     Functions with ``prevalence=`` take it, and :func:`matrics.interval` and :func:`matrics.compare` let its
@@ -38,7 +38,7 @@ class PrevalenceEstimate(NamedTuple):
     low, high : array, shape (*B, n), optional
         The limits of each share.
     status : array of int, shape (*B,), optional
-        Why the estimate is missing or not to be relied on: a code of :class:`matrics.results.PrevalenceStatus`.
+        Why the estimate is missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
     matrix : array, shape (*B, n, n), optional
         The matrix by whose rates it was found. Errors in these are errors of the estimate as well, and limits of
         measures of the same matrix account for that.
@@ -53,13 +53,6 @@ class PrevalenceEstimate(NamedTuple):
     status: Any = None
     matrix: Any = None
     by_cells: Any = None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each element of the arrays; without the matrix."""

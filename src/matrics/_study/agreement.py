@@ -15,7 +15,7 @@ from matrics._arrays import Array
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._engine.execution.blocks import in_threads
-from matrics._engine.results import frame_of, to_dict
+from matrics._engine.results import Result, frame_of
 from matrics._quoting import quoted
 from matrics._study.measured import Common, Measured
 from matrics._study.ranks import count_pairs, spearman
@@ -30,7 +30,7 @@ SHOWN = 6  # measures that a repr names
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Result):
     """How far each of K measures agrees with each other one, as from :func:`matrics.study.agreement`.
 
     Parameters
@@ -60,10 +60,6 @@ class Agreement:
     kendall: Array
     defined: Array
     disagreement: Array | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each pair of measures."""

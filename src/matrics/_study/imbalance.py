@@ -11,7 +11,7 @@ from matrics._arrays import Array
 from matrics._arrays.draws.numpy import seed_of
 from matrics._arrays.sizes import check_count
 from matrics._counting.build import confusion_matrix
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 from matrics._quoting import quoted
 from matrics._scoring.score import score
 from matrics._stacks.transform import normalize
@@ -149,7 +149,7 @@ MULTI_CLASS_PROBLEMS = (
 # The experiment -------------------------------------------------------------------------------------------------------
 
 
-class StabilityResult(NamedTuple):
+class StabilityResult(NamedResult):
     """What :func:`matrics.study.stability_experiment` has measured.
 
     Parameters
@@ -168,13 +168,6 @@ class StabilityResult(NamedTuple):
     classifiers: tuple[str, ...]
     num_classes: Array
     values: dict[str, Array]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each problem, run, classifier and test set."""

@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_count
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 from matrics._quoting import quoted
 from matrics._stacks.simulate import class_proportions, controlled_errors
 from matrics.typing import ArrayLike
@@ -57,7 +57,7 @@ class LineStatus(IntEnum):
     UNDEFINED = 4, "the measure is undefined for errors in all classes, or for any errors in the first class"
 
 
-class DiscriminationLine(NamedTuple):
+class DiscriminationLine(NamedResult):
     """A discrimination line, as from :func:`matrics.study.discrimination_line`.
 
     Parameters
@@ -81,13 +81,6 @@ class DiscriminationLine(NamedTuple):
     roots: Array
     has_interval: Array
     status: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each x."""

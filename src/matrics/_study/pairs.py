@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from matrics._arrays import Array, as_arrays
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._study.ranks import Pairs, Ranking, count_of_each
 from matrics._uncertainty.limits import normal_quantile
 from matrics._uncertainty.options import check_level
 from matrics.typing import ArrayLike
 
 
-class PairShares(NamedTuple):
+class PairShares(NamedResult):
     """A comparison of two measures on pairs of matrices, as from :func:`matrics.study.consistency`.
 
     Parameters
@@ -47,17 +47,6 @@ class PairShares(NamedTuple):
     only_f: int
     only_g: int
     left_out: int
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShares:

@@ -14,7 +14,7 @@ from matrics._arrays.sizes import check_count
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import groups
-from matrics._engine.results import frame_of, to_dict
+from matrics._engine.results import Result, frame_of
 from matrics._study.measured import Common, Measured
 from matrics._study.ranks import Ranking, spearman
 from matrics.typing import ArrayLike
@@ -45,7 +45,7 @@ class Representation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Redundancy:
+class Redundancy(Result):
     """A few measures that represent many, as from :func:`matrics.study.redundancy`.
 
     Parameters
@@ -64,10 +64,6 @@ class Redundancy:
     explained: tuple[float, ...]
     represented_by: dict[str, Representation]
     left_out: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each measure, and the chosen one that represents it."""

@@ -13,11 +13,11 @@ import numpy as np
 from matrics._arrays import Array, as_arrays
 from matrics._catalogue.naming import check_names
 from matrics._counting.codes import left_out
-from matrics._engine.results import to_dict
+from matrics._engine.results import Result
 from matrics._rounding import rounded
 from matrics._tables import latex
 from matrics._tables.found_labels import count_found
-from matrics._tables.table import PARTS, Library, imported
+from matrics._tables.table import Library, imported, parts_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
@@ -35,7 +35,7 @@ ACCURACY = -3  # its row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassificationReport:
+class ClassificationReport(Result):
     """Precision, recall and F1 of every class with their limits, as from :func:`matrics.classification_report`.
 
     ``print`` writes it as a table. The rows are the classes, then ``accuracy``, ``macro avg`` and ``weighted avg``, as
@@ -63,10 +63,6 @@ class ClassificationReport:
     level: float
     matrix: NumPyArray
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
     def to_frame(self, *, library: Library = "pandas") -> Any:
         """The table as a data frame, a row for each class and average.
 
@@ -88,8 +84,7 @@ class ClassificationReport:
         """
         columns: dict[str, Any] = {"class": list(self.names)}
         for measure in MEASURES:
-            found = getattr(self, measure)
-            columns |= {measure + ending: getattr(found, part) for part, ending in PARTS.items()}
+            columns |= {measure + ending: values for ending, values in parts_of(getattr(self, measure)).items()}
         return imported(library).DataFrame({**columns, "support": self.support})
 
     def to_latex(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from matrics._arrays import NUMPY
 from matrics._catalogue.classes import Classes
 from matrics._engine.evaluation import as_stack, raise_if_invalid
-from matrics._engine.results import to_dict
+from matrics._engine.results import Result
 from matrics._quoting import quoted
 from matrics._rounding import rounded
 from matrics._stacks.prevalence import PrevalenceEstimate
@@ -62,7 +62,7 @@ METHOD_NAMES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiagnosticTable:
+class DiagnosticTable(Result):
     """Measures of a diagnostic test with their limits, as from :func:`matrics.stats.diagnostic_table`.
 
     ``print`` writes the table.
@@ -97,10 +97,6 @@ class DiagnosticTable:
     positive: str
     level: float
     rest: dict[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self, *, library: Library = "pandas") -> Any:
         """The table as a data frame: ``measure``, ``estimate``, ``low``, ``high``, ``method`` and ``status``.

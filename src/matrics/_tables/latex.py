@@ -74,7 +74,7 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
 
     Parameters
     ----------
-    scores : dict of str to array, Interval, Comparison, PairedComparison, ModelComparison or RankingComparison
+    scores : dict of str to array, Interval, Comparison or ModelComparison
         As :func:`matrics.to_frame` takes them; or what :func:`matrics.compare_models` or
         :func:`matrics.ranking.compare` returns: then the intervals of the models, whose names are their rows.
     axes : sequence of str, or mapping of str to labels, optional

@@ -17,20 +17,12 @@ from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.registry import get_metric
 from matrics._quoting import quoted, quoted_list
 from matrics._tables.axes import Axes, axis_columns
-from matrics._uncertainty.results import Comparison, Interval, PairedComparison
+from matrics._uncertainty.results import Comparison, Interval
 
 Layout = Literal["wide", "long"]
 Library = Literal["pandas", "polars"]
 
-# The fields of an interval or a comparison, and the endings of their columns, as the command line writes them.
-PARTS = {"estimate": "", "low": "/low", "high": "/high", "standard_error": "/standard_error", "status": "/status"}
-OF_COMPARISONS = {"difference": "", "low": "/low", "high": "/high", "standard_error": "/standard_error"}
-OF_COMPARISONS |= {"probability": "/probability", "status": "/status"}
-KINDS: dict[type, dict[str, str]] = {
-    Interval: PARTS,
-    Comparison: OF_COMPARISONS,
-    PairedComparison: {**OF_COMPARISONS, "unpaired_width": "/unpaired_width"},
-}
+KINDS = (Interval, Comparison)
 
 
 class Measure(NamedTuple):
@@ -60,7 +52,7 @@ def to_frame(
 
     Parameters
     ----------
-    scores : dict of str to array, Interval, Comparison or PairedComparison
+    scores : dict of str to array, Interval or Comparison
         What :func:`matrics.score` returns: values (*B,), or (*B, n) for measures of every class; or what
         :func:`matrics.interval`, :func:`matrics.compare` or :func:`matrics.compare_paired` returns.
     axes : sequence of str, or mapping of str to labels, optional
@@ -146,13 +138,13 @@ def read_measures(
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
     if not all(isinstance(key, str) for key in scores):
         raise TypeError(f"scores: expected the names of measures as keys, got [{quoted_list(scores)}]")
-    other = next((v for v in scores.values() if isinstance(v, (tuple, Mapping)) and type(v) not in KINDS), None)
+    other = next((v for v in scores.values() if isinstance(v, (tuple, Mapping)) and not isinstance(v, KINDS)), None)
     if hasattr(other, "to_frame"):
         raise TypeError(
             f"scores: expected values, intervals or comparisons, got {type(other).__name__}: its to_frame()"
         )
-    if len({type(value) if type(value) in KINDS else None for value in scores.values()}) > 1:
-        raise TypeError("scores: expected values or intervals, got both: make a data frame of each")
+    if len({tuple(parts_of(value)) if isinstance(value, KINDS) else None for value in scores.values()}) > 1:
+        raise TypeError("scores: expected what one function returned, got several kinds: make a data frame of each")
     measures, shapes = [], {}
     for key, value in scores.items():
         measure, shapes[key] = _measure(key, value, class_names)
@@ -173,13 +165,18 @@ def imported(library: Any, function: str = "to_frame") -> Any:
         raise ImportError(f"{function} needs {library}: python -m pip install {library}") from error
 
 
+def parts_of(result: Interval | Comparison) -> dict[str, Array]:
+    """The fields of an interval or a comparison by the endings of their columns, as the command line writes them."""
+    fields = {name: value for name, value in result._asdict().items() if name != "undefined"}
+    return {f"/{name}" if k else "": value for k, (name, value) in enumerate(fields.items())}
+
+
 def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[Measure, tuple[int, ...]]:
     """The values or intervals of one key of the scores, and the shape of the stack."""
     # recall/cat is the value of a class already, and roc_auc that of a function of scores.
     metric = None if "/" in key or call_of(name_of(key)) else metric_of(key)
     is_classwise = metric is not None and metric.is_classwise
-    fields = KINDS.get(type(value))
-    given = {"": value} if fields is None else {ending: getattr(value, name) for name, ending in fields.items()}
+    given = parts_of(value) if isinstance(value, KINDS) else {"": value}
     parts, shape = {}, ()
     for ending, array in given.items():
         backend, (found,) = as_arrays(**{key: array})

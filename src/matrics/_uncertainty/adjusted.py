@@ -10,10 +10,10 @@ import numpy as np
 from matrics._arrays import Array, Standard, as_arrays
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._uncertainty.mixture import most_likely_shares
+from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.shares import (
     EDGE,
     FEW_SAMPLES,
-    PrevalenceStatus,
     Shares,
     around_product,
     at_hand,
@@ -60,12 +60,12 @@ def shares_of_counts(cm: Any, predicted_counts: Any, method: str, level: float) 
             safe = xp.where(determined[:, None, None], xp.matrix_transpose(rates), 1.0)
             shares = most_likely_shares(safe, weights, backend)
         reasons = {
-            PrevalenceStatus.FEW_SAMPLES: (number < FEW_SAMPLES) | xp.any(sizes < FEW_SAMPLES, axis=-1),
-            PrevalenceStatus.AT_THE_EDGE: xp.any(exact.middle < -of_bits(EDGE, exact.middle, xp), axis=-1),
-            PrevalenceStatus.UNDETERMINED: ~determined,
-            PrevalenceStatus.EMPTY_CLASS: xp.any(sizes == 0, axis=-1),
-            PrevalenceStatus.NO_SAMPLES: number == 0,
-            PrevalenceStatus.INVALID: ~valid,
+            IntervalStatus.FEW_SAMPLES: (number < FEW_SAMPLES) | xp.any(sizes < FEW_SAMPLES, axis=-1),
+            IntervalStatus.AT_THE_EDGE: xp.any(exact.middle < -of_bits(EDGE, exact.middle, xp), axis=-1),
+            IntervalStatus.UNDETERMINED: ~determined,
+            IntervalStatus.EMPTY_CLASS: xp.any(sizes == 0, axis=-1),
+            IntervalStatus.NO_SAMPLES: number == 0,
+            IntervalStatus.INVALID: ~valid,
         }
         found = exact._replace(shares=shares, middle=smoothed.middle, reach=z * smoothed.reach)
         return finished(found, reasons, batch, backend, own)

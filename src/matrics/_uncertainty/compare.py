@@ -36,7 +36,7 @@ from matrics._uncertainty.options import (
     clusters_first,
     read_options,
 )
-from matrics._uncertainty.results import Comparison, PairedComparison
+from matrics._uncertainty.results import Comparison
 from matrics._uncertainty.status import graver_of, reasons, status_of
 from matrics._uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
 from matrics._uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
@@ -179,7 +179,7 @@ def compare_paired(
     workers: int = 1,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
-) -> dict[str, PairedComparison]:
+) -> dict[str, Comparison]:
     """Compare two classifiers on the same samples.
 
     Parameters
@@ -201,7 +201,7 @@ def compare_paired(
 
     Returns
     -------
-    dict of str to PairedComparison
+    dict of str to Comparison
         The difference a - b, its limits and standard error, the probability that a is better, and how wide the interval
         would be if the samples of both were independent.
 
@@ -273,7 +273,7 @@ def compare_paired(
             found, apart = dependent(pair, tasks), independent(tasks)
         wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in apart]
         results = _finish(tasks, found, [good], batch)
-    named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
+    named = [Comparison(*parts)._replace(unpaired_width=width) for parts, width in zip(results, wide, strict=True)]
     return _named(chosen, named, home, backend, class_names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_size
 from matrics._counting.codes import as_codes, check_classes, numbered_groups
 from matrics._counting.jointly import count_jointly
 from matrics._counting.labels import check_ignore_index
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult
 from matrics._metrics.inference import special
 from matrics._uncertainty.measure import Score
 from matrics._uncertainty.weighted import ROUNDING, are_counts
@@ -123,7 +123,7 @@ def difference_of(score: Score, xp: Any) -> Score:
     return difference
 
 
-class McNemar(NamedTuple):
+class McNemar(NamedResult):
     """McNemar's test, as from :func:`matrics.stats.mcnemar`.
 
     Parameters
@@ -136,17 +136,6 @@ class McNemar(NamedTuple):
 
     statistic: Array
     p_value: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
 
 
 def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McNemar:

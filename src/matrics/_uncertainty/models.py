@@ -313,7 +313,7 @@ def _compared(
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
     status = graver_of(status[:, None], status[None, :], np)
-    status = graver(status, [(IntervalStatus.NO_VARIATION, ~has_limits & ~np.isnan(gap))], np)
+    status = graver(status, {IntervalStatus.NO_VARIATION: ~has_limits & ~np.isnan(gap)}, np)
     differences = Comparison(
         gap,
         np.where(has_limits, gap - reach, math.nan),

@@ -52,8 +52,8 @@ def estimate_prevalence(
     -------
     PrevalenceEstimate
         ``prevalence`` (*B, n), its ``covariance`` (*B, n, n), ``low`` and ``high`` (*B, n), and ``status`` (*B,), a
-        code of :class:`matrics.results.PrevalenceStatus`. All but the status are NaN where there is no estimate.
-        Functions with ``prevalence=`` take it as it is.
+        code of :class:`matrics.IntervalStatus`. All but the status are NaN where there is no estimate. Functions with
+        ``prevalence=`` take it as it is.
 
     Raises
     ------

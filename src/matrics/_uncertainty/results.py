@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from matrics._arrays import Array
-from matrics._engine.results import frame_of, short_repr, to_dict
+from matrics._engine.results import NamedResult, frame_of
 
 
 class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
     Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
-    reported. 8 and 9 are as minor as 1.
+    reported. 8 to 10 are as minor as 1. 10 to 12 are of estimates of a prevalence, and 11 and 12 leave it undefined.
 
     The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
     precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
@@ -52,7 +52,7 @@ class IntervalStatus(IntEnum):
     )
     EMPTY_CLASS = (
         2,
-        "a true class has no samples, and limits are for the other classes",
+        "a true class has no samples: limits are for the other classes, and a prevalence has no estimate",
     )
     UNDEFINED_REPLICATES = (
         3,
@@ -67,7 +67,7 @@ class IntervalStatus(IntEnum):
         "the method finds no variation, as without any errors or at the end of a range: it gives no limits",
     )
     UNDEFINED = 6, "the measure is undefined for this matrix"
-    INVALID = 7, "the matrix is invalid: a cell is negative, NaN or infinite"
+    INVALID = 7, "the matrix is invalid: a cell, a count or a probability is negative, NaN or infinite"
     FEW_LABELS = (
         8,
         "few true labels: below 10 of a class, 5 errors or 2 of a stratum of judged samples; limits may miss the truth",
@@ -76,9 +76,15 @@ class IntervalStatus(IntEnum):
         9,
         "estimate biased by over a tenth of its standard error (as a minimum of similar classes); may miss the truth",
     )
+    AT_THE_EDGE = (
+        10,
+        "a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside",
+    )
+    UNDETERMINED = 11, "two classes are predicted alike: the predictions do not say which one a sample is of"
+    NO_SAMPLES = 12, "there are no samples without labels"
 
 
-class Interval(NamedTuple):
+class Interval(NamedResult, optional=1):
     """An interval of each matrix of a stack, as from :func:`matrics.interval`; all arrays have the shape of the scores.
 
     Parameters
@@ -93,6 +99,9 @@ class Interval(NamedTuple):
         The number of replicates for which the measure is undefined; 0 for methods without replicates.
     status : array of int
         Why the limits are missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
+    effective_labels : array, optional
+        Of :func:`matrics.judged.interval`: how many samples with true labels alone, drawn at random, would give this
+        standard error.
     """
 
     estimate: Array
@@ -101,20 +110,10 @@ class Interval(NamedTuple):
     standard_error: Array
     undefined: Array
     status: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
+    effective_labels: Array = None
 
 
-class Comparison(NamedTuple):
+class Comparison(NamedResult, optional=2):
     """A comparison of two classifiers, as from :func:`matrics.compare`; all arrays have the shape of the scores.
 
     Parameters
@@ -131,6 +130,12 @@ class Comparison(NamedTuple):
         replicates. NaN for measures without a better direction.
     status : array of int
         A code of :class:`matrics.IntervalStatus`.
+    unpaired_width : array, optional
+        Of :func:`matrics.compare_paired`: the width that the interval would have if the samples of both were
+        independent.
+    effective_labels : array, optional
+        Of :func:`matrics.judged.compare`: how many samples with true labels alone, drawn at random, would give this
+        standard error of the difference.
     """
 
     difference: Array
@@ -139,65 +144,28 @@ class Comparison(NamedTuple):
     standard_error: Array
     probability: Array
     status: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
+    unpaired_width: Array = None
+    effective_labels: Array = None
 
 
-class PairedComparison(NamedTuple):
-    """A comparison on the same samples, as from :func:`matrics.compare_paired`: :class:`Comparison` and one more.
-
-    Parameters
-    ----------
-    difference, low, high, standard_error, probability, status : array
-        As of :class:`Comparison`.
-    unpaired_width : array
-        The width that the interval would have if the samples of both were independent.
-    """
-
-    difference: Array
-    low: Array
-    high: Array
-    standard_error: Array
-    probability: Array
-    status: Array
-    unpaired_width: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-
-class ModelComparison(NamedTuple):
+class ModelComparison(NamedResult, optional=2):
     """A comparison of M models on the same samples, as from :func:`matrics.compare_models`; class axes come last.
 
     Parameters
     ----------
     intervals : Interval
-        The interval of each model: arrays (M,) or (M, n).
+        The interval of each model: arrays (*B, M) or (*B, M, n).
     differences : Comparison
-        All pairwise differences, row less column: arrays (M, M) or (M, M, n).
-    probability_best : array, shape (M,) or (M, n)
+        All pairwise differences, row less column: arrays (*B, M, M) or (*B, M, M, n).
+    probability_best : array, shape (*B, M) or (*B, M, n)
         The probability of each model of being the best.
-    tied : array of bool, shape (M,) or (M, n)
+    tied : array of bool, shape (*B, M) or (*B, M, n)
         Which models are not significantly different from the best (itself included), corrected for comparing all.
-    names : tuple of str, length M, or None
-        The names of the models, where predictions were a mapping of names.
+    names : tuple of str, length M, optional
+        The names of the models, where predictions or scores were a mapping of names.
+    p_value : array, shape (*B, M, M) or (*B, M, M, n), optional
+        Of :func:`matrics.ranking.compare`: of the hypothesis that two models have the same value, two-sided; 1 on the
+        diagonal. Of each pair alone: it is ``tied`` that is corrected for looking at all pairs.
     """
 
     intervals: Interval
@@ -205,16 +173,10 @@ class ModelComparison(NamedTuple):
     probability_best: Array
     tied: Array
     names: tuple[str, ...] | None = None
-
-    def __repr__(self) -> str:
-        return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
+    p_value: Array = None
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each element of the arrays; with names, ``model`` is their column."""
         if self.names is None:
-            return frame_of(self)
+            return super().to_frame()
         return frame_of({"model": np.asarray(self.names, object), **self._replace(names=None)._asdict()}, indexed=False)

@@ -10,10 +10,10 @@ import numpy as np
 from matrics._arrays import Array, Standard, as_arrays
 from matrics._stacks.prevalence import PrevalenceEstimate, read_prevalence
 from matrics._uncertainty.mixture import most_likely_shares
+from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.shares import (
     EDGE,
     FEW_SAMPLES,
-    PrevalenceStatus,
     Shares,
     around_product,
     at_hand,
@@ -55,11 +55,11 @@ def shares_of_probabilities(probabilities: Any, training_prevalence: Any, level:
         covariance, determined = _inverse_on_simplex(backend.sum_of_products(parts, parts), backend)
         never = xp.zeros_like(valid)
         reasons = {
-            PrevalenceStatus.FEW_SAMPLES: ~never if number < FEW_SAMPLES else never,
-            PrevalenceStatus.AT_THE_EDGE: xp.any(shares < of_bits(EDGE, shares, xp), axis=-1),
-            PrevalenceStatus.UNDETERMINED: ~determined,
-            PrevalenceStatus.NO_SAMPLES: ~never if number == 0 else never,
-            PrevalenceStatus.INVALID: ~valid,
+            IntervalStatus.FEW_SAMPLES: ~never if number < FEW_SAMPLES else never,
+            IntervalStatus.AT_THE_EDGE: xp.any(shares < of_bits(EDGE, shares, xp), axis=-1),
+            IntervalStatus.UNDETERMINED: ~determined,
+            IntervalStatus.NO_SAMPLES: ~never if number == 0 else never,
+            IntervalStatus.INVALID: ~valid,
         }
         reach = quantile(level, flat, backend) * errors_of(covariance, eye, xp)
         return finished(Shares(shares, covariance, shares, reach), reasons, batch, backend, own)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from enum import IntEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._uncertainty.limits import normal_quantile
+from matrics._uncertainty.results import IntervalStatus
+from matrics._uncertainty.status import Reasons, graver
 
 # Samples of a class, and predictions in all, below which limits may miss the truth.
 FEW_SAMPLES = 20
@@ -18,39 +19,13 @@ FEW_SAMPLES = 20
 ALIKE = {64: 1e-9, 32: 1e-4}
 # Shares up to this are at the edge, by the bits.
 EDGE = {64: 1e-9, 32: 1e-5}
-
-
-class PrevalenceStatus(IntEnum):
-    """Why an estimate of prevalences is missing or unreliable; ``sentence`` has the reason in words.
-
-    The larger the number, the graver; of several reasons the gravest is given.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.results.PrevalenceStatus(2).sentence
-    'a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside'
-    """
-
-    sentence: str
-
-    def __new__(cls, value: int, sentence: str) -> Self:
-        """A code with its sentence."""
-        status = int.__new__(cls, value)
-        status._value_ = value
-        status.sentence = sentence
-        return status
-
-    OK = 0, "the limits can be relied on"
-    FEW_SAMPLES = 1, "few samples: below 20 of a class, or of samples without labels; limits may miss the truth"
-    AT_THE_EDGE = (
-        2,
-        "a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside",
-    )
-    UNDETERMINED = 3, "two classes are predicted alike: the predictions do not say which one a sample is of"
-    EMPTY_CLASS = 4, "a true class has no samples, so that nobody knows how it is predicted"
-    NO_SAMPLES = 5, "there are no samples without labels"
-    INVALID = 6, "a cell, a count or a probability is negative, NaN or infinite"
+# The reasons for which there is no estimate.
+WITHOUT_ESTIMATE = (
+    IntervalStatus.UNDETERMINED,
+    IntervalStatus.EMPTY_CLASS,
+    IntervalStatus.NO_SAMPLES,
+    IntervalStatus.INVALID,
+)
 
 
 class Shares(NamedTuple):
@@ -119,16 +94,19 @@ def errors_of(covariance: Array, eye: Array, xp: Any) -> Array:
 
 
 def finished(
-    found: Shares, reasons: dict[PrevalenceStatus, Array], batch: tuple[int, ...], backend: Standard, own: Standard
+    found: Shares,
+    reasons: Reasons,
+    batch: tuple[int, ...],
+    backend: Standard,
+    own: Standard,
 ) -> PrevalenceEstimate:
     """The estimate in the shape of the batch and the library of the user; NaN where there is none."""
     xp = backend.xp
     status = xp.zeros(
         found.shares.shape[0], dtype=backend.widest_int(found.shares) or xp.int32, **backend.device_option(found.shares)
     )
-    for code, holds in reasons.items():  # the gravest last
-        status = xp.where(holds, int(code), status)
-    known = status < int(PrevalenceStatus.UNDETERMINED)
+    status = graver(status, reasons, xp)
+    known = ~xp.any(xp.stack([reasons[code] for code in WITHOUT_ESTIMATE if code in reasons]), axis=0)
     shares = xp.where(found.shares < of_bits(EDGE, found.shares, xp), 0.0, found.shares)
     low, high = (xp.clip(found.middle + side * found.reach, 0, 1) for side in (-1, 1))
     low, high = xp.minimum(low, shares), xp.maximum(high, shares)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -22,6 +22,25 @@ from matrics._uncertainty.weighted import are_counts, effective, kish
 
 #: The limit that is asked about; both if none is.
 Side = Literal["low", "high"] | None
+
+#: Where each reason holds.
+Reasons = Mapping[IntervalStatus, Array]
+
+#: The reasons, the gravest last.
+BY_GRAVITY = (
+    IntervalStatus.FEW_LABELS,
+    IntervalStatus.BIASED,
+    IntervalStatus.FEW_SAMPLES,
+    IntervalStatus.AT_THE_EDGE,
+    IntervalStatus.UNDETERMINED,
+    IntervalStatus.EMPTY_CLASS,
+    IntervalStatus.UNDEFINED_REPLICATES,
+    IntervalStatus.NOT_COUNTS,
+    IntervalStatus.NO_VARIATION,
+    IntervalStatus.UNDEFINED,
+    IntervalStatus.NO_SAMPLES,
+    IntervalStatus.INVALID,
+)
 
 # Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it), or
 # of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
@@ -74,15 +93,15 @@ def _of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array
     backend, xp, whole = task.backend, task.backend.xp, task.whole
     few, pools = few_samples(task, measure, side)
     integer = backend.widest_int(whole) or xp.int32
-    status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
+    status = xp.astype(few, integer) * 0
     empty, counts = xp.any(pools == 0, axis=-1) if pools is not None else whole[:, 0, 0] < 0, are_counts(whole, backend)
     if status.ndim > 1:
         valid, counts = valid[:, None], counts[:, None]
         empty = empty if empty.ndim > 1 else empty[:, None]
-    status = xp.where(empty & valid, int(IntervalStatus.EMPTY_CLASS), status)
-    if task.squares is not None or task.options.scheme == "clusters":
-        return status  # with clusters, the variance of sums is estimated from the clusters
-    return xp.where(counts, status, int(IntervalStatus.NOT_COUNTS))
+    found = {IntervalStatus.FEW_SAMPLES: few, IntervalStatus.EMPTY_CLASS: empty & valid}
+    if task.squares is None and task.options.scheme != "clusters":  # clusters have the variance of sums
+        found[IntervalStatus.NOT_COUNTS] = ~counts
+    return graver(status, found, xp)
 
 
 def few_samples(task: Task, measure: Measure, side: Side = None) -> tuple[Array, Array | None]:
@@ -140,20 +159,23 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
     if value.ndim > 1:
         general = general if general.ndim > 1 else general[:, None]
         general, valid = general + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
-    gravest = (
-        (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * task.options.num)),
-        (IntervalStatus.NO_VARIATION, ~has_limits),
-        (IntervalStatus.UNDEFINED, ~known),
-        (IntervalStatus.INVALID, ~valid),
-    )
-    return known, has_limits, graver(general, gravest, xp)
+    found = {
+        IntervalStatus.UNDEFINED_REPLICATES: undefined > int(UNDEFINED_SHARE * task.options.num),
+        IntervalStatus.NO_VARIATION: ~has_limits,
+        IntervalStatus.UNDEFINED: ~known,
+        IntervalStatus.INVALID: ~valid,
+    }
+    return known, has_limits, graver(general, found, xp)
 
 
-def graver(status: Array, reasons: Sequence[tuple[IntervalStatus, Array]], xp: Any) -> Array:
-    """The status, or the gravest reason that holds; FEW_LABELS and BIASED are the lightest."""
-    for code, holds in reasons:
+def graver(status: Array, reasons: Reasons, xp: Any) -> Array:
+    """The gravest reason that holds, or the status of the samples, up to 9, where that is graver.
+
+    The statuses of all results are decided here.
+    """
+    for code in sorted(reasons, key=BY_GRAVITY.index):
         is_lighter = (status < int(code)) | (status >= int(IntervalStatus.FEW_LABELS))
-        status = xp.where(holds & is_lighter, int(code), status)
+        status = xp.where(reasons[code] & is_lighter, int(code), status)
     return status
 
 

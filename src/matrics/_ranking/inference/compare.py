@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from matrics._arrays import NUMPY, Array, as_arrays, on_host
 from matrics._arrays.draws import generator_of
 from matrics._arrays.frames import by_columns, cells, column_names, is_frame
 from matrics._engine.evaluation import check_options
-from matrics._engine.results import frame_of, short_repr, to_dict
 from matrics._quoting import first_twice, quoted
 from matrics._ranking.inference.interval import AverageOfInterval, check_average_of_interval
 from matrics._ranking.inference.measured import Manner, Measured, Method, check_method, measure_all
@@ -20,7 +19,8 @@ from matrics._ranking.inference.names import CURVES, Named, read_measures
 from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.limits import normal_quantile
 from matrics._uncertainty.options import check_level
-from matrics._uncertainty.results import Comparison, Interval, IntervalStatus
+from matrics._uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
+from matrics._uncertainty.status import graver, graver_of
 from matrics.typing import ArrayLike
 
 # Draws of the estimates of more than two models.
@@ -29,47 +29,6 @@ NUM_DRAWS = 20_000
 NOISE = 1e-12
 # Draws of two models that are this much of the largest deviation apart are the same.
 ROUNDING = 1e-6
-
-
-class RankingComparison(NamedTuple):
-    """A comparison of M models by their scores on the same samples, as from :func:`matrics.ranking.compare`.
-
-    Parameters
-    ----------
-    intervals : Interval
-        The interval of each model: arrays (*B, M), or (*B, M, n) of classes.
-    differences : Comparison
-        All pairwise differences, row less column: arrays (*B, M, M) or (*B, M, M, n).
-    p_value : array, shape (*B, M, M) or (*B, M, M, n)
-        Of the hypothesis that two models have the same value, two-sided; 1 on the diagonal. Of each pair alone: it is
-        ``tied`` that is corrected for looking at all pairs.
-    probability_best : array, shape (*B, M) or (*B, M, n)
-        The probability of each model of being the best.
-    tied : array of bool, shape (*B, M) or (*B, M, n)
-        Which models are not significantly different from the best (itself included), corrected for comparing all.
-    names : tuple of str, length M, or None
-        The names of the models, where scores were a mapping of names.
-    """
-
-    intervals: Interval
-    differences: Comparison
-    p_value: Array
-    probability_best: Array
-    tied: Array
-    names: tuple[str, ...] | None = None
-
-    def __repr__(self) -> str:
-        return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays; with names, ``model`` is their column."""
-        if self.names is None:
-            return frame_of(self)
-        return frame_of({"model": np.asarray(self.names, object), **self._replace(names=None)._asdict()}, indexed=False)
 
 
 def compare(
@@ -87,7 +46,7 @@ def compare(
     num: int | None = None,
     rng: Any = None,
     workers: int = 1,
-) -> dict[str, RankingComparison]:
+) -> dict[str, ModelComparison]:
     """Compare models by measures of their scores on the same samples: differences, p-values, and which are best.
 
     All models have the same samples, so what makes a sample hard for all of them cancels in their differences. Of the
@@ -115,7 +74,7 @@ def compare(
 
     Returns
     -------
-    dict of str to RankingComparison
+    dict of str to ModelComparison
         Of each measure the interval of each model (*B, M), all differences (*B, M, M), row less column, their p-values,
         the probability of each model of being the best, and which models are not significantly different from the
         best. With ``average="class"`` the classes are the last axis.
@@ -191,7 +150,7 @@ def compare(
     return results
 
 
-def _compared(found: Measured, measure: Named, level: float, rng: np.random.Generator) -> RankingComparison:
+def _compared(found: Measured, measure: Named, level: float, rng: np.random.Generator) -> ModelComparison:
     """The comparison of all elements and classes, (B, C, M, …)."""
     one, covariance, side = found.interval, found.covariance, 1 if measure.higher_is_better else -1
     # A model with an infinite loss is worse than others, by nothing that has limits.
@@ -207,8 +166,8 @@ def _compared(found: Measured, measure: Named, level: float, rng: np.random.Gene
     p_value = np.where(np.isnan(z), math.nan, 2 * NUMPY.normal_cdf(-np.abs(np.where(np.isnan(z), 0, z))))
     reach = np.where(varies, normal_quantile(level) * error, math.nan)
     above = np.where(np.isnan(z), math.nan, NUMPY.normal_cdf(np.where(np.isnan(z), 0, side * z)))
-    status = np.maximum(one.status[..., :, None], one.status[..., None, :])
-    status = np.where(varies | np.isnan(gap), status, int(IntervalStatus.NO_VARIATION))
+    status = graver_of(one.status[..., :, None], one.status[..., None, :], np)
+    status = graver(status, {IntervalStatus.NO_VARIATION: ~varies & ~np.isnan(gap)}, np)
     differences = Comparison(gap, gap - reach, gap + reach, error, above, status)
     critical, best = _of_all(estimate, covariance, error, side, level, rng)
     known = ~np.isnan(estimate)
@@ -219,7 +178,7 @@ def _compared(found: Measured, measure: Named, level: float, rng: np.random.Gene
     # Without variation, few samples are not enough for a decision.
     few = np.asarray(one.status) != int(IntervalStatus.OK)
     tied = known & ((behind <= critical[..., None] * of_best) | ((of_best <= NOISE) & few))
-    return RankingComparison(one, differences, p_value, best, tied)
+    return ModelComparison(one, differences, best, tied, p_value=p_value)
 
 
 def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
@@ -259,17 +218,19 @@ def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
     return critical, best
 
 
-def _finished(found: RankingComparison, samples: Samples, *, by_class: bool) -> RankingComparison:
+def _finished(found: ModelComparison, samples: Samples, *, by_class: bool) -> ModelComparison:
     """From (B, C, M) and (B, C, M, M) to (*B, M) and (*B, M, M), with the classes last if there are any."""
 
     def one(x: Array) -> Array:
         own = np.moveaxis(x, 1, -1) if by_class else x[:, 0]
         return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
 
-    return RankingComparison(
+    return ModelComparison(
         Interval(*map(one, found.intervals)),
         Comparison(*map(one, found.differences)),
-        *(one(x) for x in found[2:5]),
+        one(found.probability_best),
+        one(found.tied),
+        p_value=one(found.p_value),
     )
 
 

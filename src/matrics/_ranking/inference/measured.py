@@ -31,6 +31,7 @@ from matrics._ranking.inference.samples import Samples, SampleScores
 from matrics._ranking.probability_bins import Forecasts, forecasts
 from matrics._uncertainty.limits import normal_quantile, percentile_limits, spread
 from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._uncertainty.status import graver
 
 Method = Literal["auto", "delong", "logit", "bootstrap"]
 # What a method other than the default is for; the bootstrap of a calibration error would miss the truth.
@@ -227,12 +228,15 @@ def _gathered(
         low, high, error, undefined = np.moveaxis(every.drawn, 1, 0)
     effective = every.effective.min(axis=1)
     few = (every.fewest[..., None] < FEW_UNITS) | (effective < FEW_EFFECTIVE)
-    status = np.where(few, int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK))
-    status = np.where(every.left_out[..., None], int(IntervalStatus.EMPTY_CLASS), status)
-    status = np.where(undefined > MANY_UNDEFINED * manner.num, int(IntervalStatus.UNDEFINED_REPLICATES), status)
-    status = np.where(np.isnan(low) | np.isnan(high), int(IntervalStatus.NO_VARIATION), status)
-    status = np.where(~np.isfinite(estimate), int(IntervalStatus.UNDEFINED), status)
-    status = np.where(bad, int(IntervalStatus.INVALID), status)
+    reasons = {
+        IntervalStatus.FEW_SAMPLES: few,
+        IntervalStatus.EMPTY_CLASS: every.left_out[..., None],
+        IntervalStatus.UNDEFINED_REPLICATES: undefined > MANY_UNDEFINED * manner.num,
+        IntervalStatus.NO_VARIATION: np.isnan(low) | np.isnan(high),
+        IntervalStatus.UNDEFINED: ~np.isfinite(estimate),
+        IntervalStatus.INVALID: bad,
+    }
+    status = graver(np.zeros(estimate.shape, np.int64), reasons, np)
     nothing = bad | ~np.isfinite(estimate)
     low, high, error = (np.where(nothing, math.nan, part) for part in (low, high, error))
     estimate = np.where(bad, math.nan, estimate)

@@ -11,6 +11,7 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._arrays.draws import generator_of
 from matrics._arrays.sizes import check_draws
+from matrics._engine.results import columns_of
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.inference.calibration import ROUNDING, inverted_limits
 from matrics._ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
@@ -143,7 +144,7 @@ def interval(
     found = [_of_element(one, chosen, level, num, generator) for one in samples.elements()]
     results = {}
     for name in chosen:
-        fields = zip(*(one[name] for one in found), strict=True) if found else [()] * len(Interval._fields)
+        fields = columns_of([one[name] for one in found], Interval)
         results[name] = Interval(*(samples.finish_rows([np.asarray(x) for x in field], None) for field in fields))
     return results
 

@@ -10,7 +10,7 @@ from typing import Any
 from matrics._arrays import Array
 from matrics._catalogue.naming import named, title_of
 from matrics._catalogue.record import Metric
-from matrics._engine.results import frame_of, to_dict
+from matrics._engine.results import Result, frame_of
 from matrics._quoting import quoted
 
 
@@ -126,7 +126,7 @@ def key_of(metric: Metric) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Result):
     """The verdicts on a measure.
 
     Attributes
@@ -149,10 +149,6 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<Certificate of {title_of(self.metric)}: has {len(self.has)}, lacks {', '.join(self.lacks) or 'none'}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each property."""

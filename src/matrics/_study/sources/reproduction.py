@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrics._engine.results import frame_of, to_dict
+from matrics._engine.results import Result, frame_of
 from matrics._quoting import quoted
 from matrics._study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics._study.sources.recompute import Reproduced, judge, no_error, no_readings
@@ -63,7 +63,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Result):
     """The numbers of one source or of all.
 
     Attributes
@@ -81,10 +81,6 @@ class Reproduction:
         counts: Counter[str] = Counter(one.verdict for one in self.numbers)
         told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
         return f"<Reproduction of {len(self.numbers)} numbers: {told}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each number."""
