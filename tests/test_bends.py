@@ -134,6 +134,48 @@ def test_the_delta_method_and_clusters_keep_their_limits() -> None:
         assert matrics.interval(stack, "imbalance_ratio", **options)["imbalance_ratio"].low > 1  # type: ignore[arg-type]
 
 
+def test_far_from_chance_no_changed_matrices_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of each matrix of a stack depend on this matrix alone."""
+    near, far = np.asarray([[70, 60], [58, 62]]), np.asarray([[400, 50], [60, 490]])
+    names = ["eve", "cramers_v", "pearson_c"]
+    together = matrics.interval(np.stack([far, near, far + 1]), names)
+    for k, cm in enumerate((far, near, far + 1)):
+        for name, alone in matrics.interval(cm, names).items():
+            np.testing.assert_array_equal([together[name].low[k], together[name].high[k]], [alone.low, alone.high])
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("matrics._uncertainty.second_order._by_chunks", refuse)
+    matrics.interval(np.stack([far, far + 1]), names)
+    with pytest.raises(AssertionError):
+        matrics.interval(near, names)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("name", "number"), [("consonni_todeschini_ii", 50), ("eyraud", 80), ("eve", 20)])
+def test_limits_hold_with_the_samples_that_their_record_needs(name: str, number: int) -> None:
+    """At the matrices where they missed most often with fewer samples, of EVE with two classes."""
+    for n, share, recall in (
+        (2, 0.5, 0.98),
+        (3, 1 / 3, 0.98),
+        (2, 0.3, 0.8),
+        (2, 0.1, 0.85),
+        (2, 0.5, 0.5),
+        (2, 0.3, 0.55),
+    ):
+        if name == "eve" and n > 2:
+            continue
+        sizes = np.full(n, 1 / n) if share in {0.5, 1 / 3} else np.asarray([1 - share, share])
+        shares = sizes[:, None] * np.where(np.eye(n, dtype=bool), recall, (1 - recall) / (n - 1))
+        samples = number * n**2
+        cm = np.random.default_rng(0).multinomial(samples, shares.ravel(), 4000).reshape(-1, n, n)
+        exact = matrics.score(shares * samples, f"{name}:class" if name != "eve" else name).popitem()[1]
+        one = matrics.interval(cm, f"{name}:class" if name != "eve" else name).popitem()[1]
+        missed = (one.status == 0) & ~((one.low <= exact + 1e-9) & (exact - 1e-9 <= one.high))
+        assert missed.mean(axis=0).max() <= 0.07 + 2 * math.sqrt(0.07 * 0.93 / 4000), (n, share, recall)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [2, 3])
 def test_coverage_at_chance_and_at_ties(n: int) -> None:

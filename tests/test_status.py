@@ -19,6 +19,7 @@ from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.status import EVERYTHING, dependence_of
 
 FEW, OK, EMPTY = int(IntervalStatus.FEW_SAMPLES), int(IntervalStatus.OK), int(IntervalStatus.EMPTY_CLASS)
+MISS = int(IntervalStatus.LIMITS_MISS)
 
 # Ten answers of the last class among 10,000.
 REFUSALS = [[3990, 5, 3, 2], [4, 3980, 10, 6], [9, 5, 1970, 6], [1, 1, 1, 7]]
@@ -132,6 +133,39 @@ def test_every_function_has_the_same_rule() -> None:
     assert [int(one.status) for one in gates] == wanted
 
 
+def test_limits_that_do_not_hold_have_a_status_in_every_function() -> None:
+    """Those of ``iba`` and of EVE of three classes missed the true value for every number of samples."""
+    cm = np.asarray([[900, 60, 40], [50, 800, 30], [20, 10, 600]])
+    names, wanted = ["iba:macro", "iba[1]", "eve", "mcc"], [MISS, MISS, MISS, OK]
+    y_true, a = np.repeat(np.arange(3), cm.sum(axis=1)), np.repeat(np.tile(np.arange(3), 3), cm.ravel())
+    b = np.roll(a, 7)
+    joint = matrics.stats.joint_confusion_matrix(y_true, a, b, num_classes=3)
+    for method in ("auto", "delta", "bootstrap"):
+        options: dict[str, Any] = {"num": 100, "rng": 0} if method == "bootstrap" else {}
+        assert statuses(cm, *names, method=method, **options) == wanted
+    clusters = np.stack([[[36, 6, 4], [5, 32, 3], [2, 2, 24]]] * 30)
+    assert statuses(clusters, *names, cluster_axis=0) == wanted
+    found: list[Any] = [matrics.compare(cm, cm.T, names), matrics.compare_paired(joint, names)]
+    models = matrics.compare_models(y_true, [a, b], names, num_classes=3, num=100, rng=0)
+    assert [int(one.differences.status[0, 1]) for one in models.values()] == wanted
+    found.append({name: one.intervals for name, one in models.items()})
+    for one in found:
+        assert [int(np.max(result.status)) for result in one.values()] == wanted
+    labelled = np.arange(len(a)) % 3 == 0
+    judged = matrics.judged.count(y_true, b, a, labelled=labelled, num_classes=3)
+    assert [int(result.status) for result in matrics.judged.interval(judged, names).values()] == wanted
+    gates = matrics.gate(cm, [f"{name} >= 0.01" for name in names]).requirements
+    assert [int(one.status) for one in gates] == wanted
+    assert [one.verdict for one in gates] == ["undecided", "undecided", "undecided", "pass"]
+    assert gates[0].remarks[1] == "no number of samples like these would decide: require another measure"
+    # Few samples are the reason where there are few; of two classes, EVE holds.
+    assert statuses(cm // 30, *names) == [FEW, MISS, FEW, FEW]
+    two = np.asarray([[60, 12], [9, 49]])
+    assert statuses(two, "eve", "consonni_todeschini_ii:macro", "mcc") == [OK, FEW, OK]
+    (few,) = matrics.gate(two, "consonni_todeschini_ii >= 0.01").requirements
+    assert (few.verdict, few.needed) == ("undecided", 200)
+
+
 def test_clusters_and_weights() -> None:
     clusters = np.zeros((30, 2, 2), int)
     clusters[:, 0] = [9, 1]
@@ -180,6 +214,22 @@ def test_status_0_means_93_percent(metric: str) -> None:
         lower = max(lower, (weights * ((one.low > chances) & (k >= 5))).sum(axis=1)[likely].max())
     assert lowest > 0.93
     assert lower < 0.04
+
+
+@pytest.mark.parametrize("number", [80, 200, 600])
+def test_numbers_of_samples_hold_exactly(number: int) -> None:
+    """The number of errors is a binomial count, and the mean number of true negatives is an affine function of it."""
+    chances = np.linspace(0.02, 0.98, 97)
+    weights, errors = laws(number, chances)
+    right = number - errors
+    cm = np.stack([right // 2, errors // 2, errors - errors // 2, right - right // 2], axis=-1).reshape(-1, 2, 2)
+    for name, exact in (
+        ("zero_one_loss_count", number * chances),
+        ("true_negatives:macro", number * (1 - chances) / 2),
+    ):
+        one = matrics.interval(cm, name)[name]
+        held = (one.low <= exact[:, None] + 1e-9) & (exact[:, None] - 1e-9 <= one.high)
+        assert (weights * (~held & (one.status == OK))).sum(axis=1).max() <= 0.07
 
 
 def test_coverage_given_the_status_is_lower_where_few_errors_are_expected() -> None:

@@ -73,6 +73,7 @@ class Metric:
     ignores_class_sizes: Literal["always", "two classes"] | None = None
     scale_free: bool = True
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
+    limits_need: Callable[[int], float] | None = field(default=None, repr=False)  # samples, or inf: none are enough
     on_host: bool = False
     proportion_of: Trials | None = None
     range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it

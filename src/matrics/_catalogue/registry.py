@@ -55,6 +55,7 @@ def metric(
     ignores_class_sizes: Literal["always", "two classes"] | None = None,
     scale_free: bool = True,
     lowest: Callable[[int], float] | None = None,
+    limits_need: Callable[[int], float] | None = None,
     on_host: bool = False,
     proportion_of: Trials | None = None,
     range_of: Callable[..., tuple[float, float]] | None = None,
@@ -84,6 +85,9 @@ def metric(
         Whether it is one of shares: the same when all cells are multiplied alike.
     lowest
         The least value for n classes, where that depends on n.
+    limits_need
+        How many samples its limits need with n classes to hold in simulations, where these are more than 20 n²;
+        ``math.inf`` where they did not hold for any number.
     on_host
         Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
     proportion_of
@@ -115,6 +119,7 @@ def metric(
             ignores_class_sizes=ignores_class_sizes,
             scale_free=scale_free,
             lowest=lowest,
+            limits_need=limits_need,
             on_host=on_host,
             proportion_of=proportion_of,
             range_of=range_of,

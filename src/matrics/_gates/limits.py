@@ -98,24 +98,32 @@ def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[flo
 
     A difference from a baseline needs them of both models.
     """
-    tables: list[dict[str, Any]] = [_table_of(given)]
-    if wanted.is_relative and given.joint is not None:
-        tables = [
-            {
-                "cm": given.joint.sum(axis),
-                "squares": None if given.joint_squares is None else given.joint_squares.sum(axis),
-                "clusters": None if given.joint_clusters is None else given.joint_clusters.sum(axis + 1),
-            }
-            for axis in (2, 1)
-        ]
-    elif wanted.is_relative:
-        tables.append({"cm": given.baseline, "squares": given.baseline_squares})
     measure, side = Measure.of(wanted.metric), _side_of(wanted)
-    return [need for table in tables for need in needs_of(measure=measure, side=side, **table)]
+    return [need for table in _tables_of(wanted, given) for need in needs_of(measure=measure, side=side, **table)]
 
 
-def _table_of(given: Evidence) -> dict[str, Any]:
-    return {"cm": given.cm, "squares": given.squares, "clusters": given.clusters}
+def has_bias(wanted: Requirement, given: Evidence) -> bool:
+    """Whether the limit that decides on a requirement may not hold because an estimate is biased."""
+    measure, side = Measure.of(wanted.metric), _side_of(wanted)
+    side = None if wanted.is_relative else side  # a difference is wrong on either side
+    return any(is_biased(measure=measure, side=side, **table) for table in _tables_of(wanted, given))
+
+
+def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
+    """The matrices of a requirement: of a difference from a baseline those of both models."""
+    here = {"cm": given.cm, "squares": given.squares, "clusters": given.clusters}
+    if not wanted.is_relative:
+        return [here]
+    if given.joint is None:
+        return [here, {"cm": given.baseline, "squares": given.baseline_squares}]
+    return [
+        {
+            "cm": given.joint.sum(axis),
+            "squares": None if given.joint_squares is None else given.joint_squares.sum(axis),
+            "clusters": None if given.joint_clusters is None else given.joint_clusters.sum(axis + 1),
+        }
+        for axis in (2, 1)
+    ]
 
 
 def _side_of(wanted: Requirement) -> Side:
@@ -127,8 +135,8 @@ def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Lim
     """The limits with the status of the one that decides: few errors, or a bias, may make only the other one wrong."""
     if limits.status == IntervalStatus.FEW_SAMPLES:
         holds = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
-    elif limits.status == IntervalStatus.BIASED and not wanted.is_relative:
-        holds = not is_biased(measure=Measure.of(wanted.metric), side=_side_of(wanted), **_table_of(given))
+    elif limits.status == IntervalStatus.BIASED:
+        holds = not has_bias(wanted, given)
     else:
         return limits
     return limits._replace(status=IntervalStatus.OK) if holds else limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matrics._gates.limits import Evidence, limits_of, needs_of_requirement
+from matrics._gates.limits import Evidence, has_bias, limits_of, needs_of_requirement
 from matrics._gates.requirements import Requirement
 from matrics._gates.results import Limits, verdict_of
 from matrics._judged.counts import JudgedCounts
@@ -23,12 +23,14 @@ def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, optio
     ``options`` are those of :func:`matrics.interval`.
     """
     distance = abs(limits.estimate - wanted.limit)
-    if not 0 < distance < math.inf or limits.are_missing:
+    if not 0 < distance < math.inf or limits.are_missing or limits.status == IntervalStatus.LIMITS_MISS:
         return None
     now = given.compared if wanted.is_relative else given.samples
     if given.labels is not None:
         return _deciding_labels(wanted, limits, distance, given.labels, options)
     if given.clusters is not None:  # as the width falls with the root of their number
+        if limits.status == IntervalStatus.BIASED:
+            return None
         few = limits.status != IntervalStatus.OK
         times = ((limits.high - limits.low) / 2 / distance) ** 2
         return None if few and times <= 1 else math.ceil(max(times * now, now + 1))
@@ -87,6 +89,9 @@ def _times_for_width(
 
 def _times_for_status(status: IntervalStatus, given: Evidence, wanted: Requirement) -> float:
     """How many times as many samples an interval needs for a status of 0; infinite if no number gives one."""
+    if status == IntervalStatus.BIASED:  # with more samples the classes that differ compete no longer
+        some = (2.0**k for k in range(1, STEPS + 1))
+        return next((times for times in some if not has_bias(wanted, given.times(times))), math.inf)
     if status != IntervalStatus.FEW_SAMPLES:
         return math.inf
     needs = needs_of_requirement(wanted, given)

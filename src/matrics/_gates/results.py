@@ -17,6 +17,12 @@ Verdict = Literal["pass", "fail", "undecided"]
 #: The gravest first: of several requirements it decides.
 GRAVEST: tuple[Verdict, ...] = ("fail", "undecided", "pass")
 
+# What would decide instead, where no number of samples would.
+INSTEAD = {
+    IntervalStatus.BIASED: ": require :min or :max of a measure of each class, whose limits allow for the bias",
+    IntervalStatus.LIMITS_MISS: ": require another measure",
+}
+
 
 class Limits(NamedTuple):
     """One interval, in plain numbers."""
@@ -121,7 +127,7 @@ class RequirementResult(Result):
             return ""
         unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
         if self.needed is None:
-            return f"no number of {unit}s like these would decide"
+            return f"no number of {unit}s like these would decide{INSTEAD.get(self.status, '')}"
         return f"about {count(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"
 
 

@@ -29,7 +29,7 @@ from matrics._uncertainty.interval import on_host, source_for
 from matrics._uncertainty.measure import Measure, Score, Task
 from matrics._uncertainty.options import Options
 from matrics._uncertainty.results import Comparison, IntervalStatus
-from matrics._uncertainty.status import UNDEFINED_SHARE, graver
+from matrics._uncertainty.status import UNDEFINED_SHARE, at_best, graver
 from matrics.typing import ArrayLike
 
 
@@ -243,7 +243,8 @@ def _differences(  # noqa: PLR0917 (one call of compare)
             IntervalStatus.NO_VARIATION: ~has_limits,
             IntervalStatus.UNDEFINED: ~known,
         }
-        status = graver(xp.astype(xp.zeros_like(gap), backend.widest_int(gap) or xp.int32), found, xp)
+        none = xp.astype(xp.zeros_like(gap), backend.widest_int(gap) or xp.int32)
+        status = graver(none + at_best(measure, pairs.tables[0].shape[-1]), found, xp)
         probability = _probability(gap, error, has_limits, measure, backend)
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
         worth = _worth(a, b, squares, variance, both[0].sizes, pairs)

@@ -19,7 +19,7 @@ from matrics._uncertainty.measure import Measure, Task, score_of
 from matrics._uncertainty.options import Options, check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
 from matrics._uncertainty.slopes import slopes
-from matrics._uncertainty.status import few_samples, graver
+from matrics._uncertainty.status import at_best, few_samples, graver
 from matrics.typing import ArrayLike
 
 # Probabilities of which this or less would be found if they were calibrated are said to be wrong.
@@ -203,7 +203,7 @@ def _interval(  # noqa: PLR0917 (one measure of expected_interval)
         IntervalStatus.NO_VARIATION: ~has_limits,
         IntervalStatus.UNDEFINED: ~known,
     }
-    status = graver(undefined, found, xp)
+    status = graver(undefined + at_best(measure, sums[0].shape[-1]), found, xp)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return value, low, high, xp.where(known, xp.sqrt(variance), math.nan), undefined, status
 

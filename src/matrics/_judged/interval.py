@@ -25,7 +25,7 @@ from matrics._uncertainty.limits import around, normal_quantile, wilson
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
-from matrics._uncertainty.status import UNDEFINED_SHARE, graver
+from matrics._uncertainty.status import UNDEFINED_SHARE, at_best, graver
 from matrics._uncertainty.weighted import kish
 
 #: How limits are formed: by derivatives, or as quantiles of replicates.
@@ -209,7 +209,7 @@ def _intervals(  # noqa: PLR0917 (one call of interval)
             IntervalStatus.UNDEFINED: ~known,
             IntervalStatus.INVALID: ~good,
         }
-        status = graver(undefined * 0, found, xp)
+        status = graver(undefined * 0 + at_best(measure, judged.plane.shape[-1]), found, xp)
         low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
         value, error = xp.where(good, one.value, math.nan), xp.where(known, error, math.nan)
         worth = one.effective_labels

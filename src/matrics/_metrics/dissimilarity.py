@@ -141,6 +141,7 @@ def baulieu_iii(t: Table) -> Array:
     undefined="an empty matrix",
     symmetric=True,
     scale_free=False,
+    limits_need=lambda _: math.inf,
 )
 def baulieu_iv(t: Table) -> Array:
     """Errors minus a product of tp and tn terms, over all samples; unbounded below.
@@ -211,6 +212,7 @@ def baulieu_vi(t: Table) -> Array:
     undefined="an empty matrix",
     symmetric=True,
     scale_free=False,
+    limits_need=lambda _: math.inf,
 )
 def baulieu_vii(t: Table) -> Array:
     """Errors over all samples plus a cubic term in the true positives.
@@ -346,6 +348,7 @@ def baulieu_xii(t: Table) -> Array:
     undefined="no sample of the class and none predicted as it",
     symmetric=True,
     scale_free=False,
+    limits_need=lambda _: math.inf,
 )
 def baulieu_xiii(t: Table) -> Array:
     """Errors over errors plus true positives plus a cubic term in the true positives.

@@ -52,6 +52,7 @@ METHODS = {
     "scale of the logit{student}{further}.",
     "unbounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on "
     "the scale of a logarithm where there is one bound{student}.",
+    "count": "{have} by the score limits of a sum over the true classes ({rows}).",
     "corrected": "{have} by the delta method ({delta}), after a single sample, spread over all cells, was added to the "
     "matrix, and corrected for bias by second derivatives; each limit is the wider of those on the scale of the "
     "measure and on the scale of the logit{student}.",

@@ -13,7 +13,7 @@ from matrics._engine.evaluation import evaluate
 from matrics._uncertainty.clusters import spread_of_clusters, student_quantiles
 from matrics._uncertainty.extremes import level_of_all, of_classes, values_of_classes
 from matrics._uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
-from matrics._uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics._uncertainty.measure import Extreme, Limits, Measure, Score, Task, is_count, score_of
 from matrics._uncertainty.options import OF_RATIOS
 from matrics._uncertainty.predictive import is_predictive_value, limits_beside_shares
 from matrics._uncertainty.proportions import METHODS as PROPORTIONS
@@ -38,8 +38,9 @@ NUMBERS_AT_ONCE = 2**21
 CLUSTERS_THAT_VARY = 10
 
 # How limits are formed: by the delta method alone, from the limits of the classes, of a proportion by its trials; or by
-# the delta method with a sample spread over the cells: corrected for bias, or of a measure without or with bounds.
-Formula = Literal["plain", "extreme", "proportion", "corrected", "unbounded", "bounded"]
+# the delta method with a sample spread over the cells: corrected for bias, of a number of samples by the rows, or of a
+# measure without or with bounds.
+Formula = Literal["plain", "extreme", "proportion", "corrected", "count", "unbounded", "bounded"]
 
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
 NOISE = {64: 1e-7, 32: 1e-5}
@@ -74,7 +75,10 @@ def formula_of(measure: Measure, method: str, scheme: str) -> Formula:
         return "proportion"
     if measure.biased:
         return "corrected"
-    return "unbounded" if math.inf in (measure.range[1], -measure.range[0]) else "bounded"
+    low, high = measure.range
+    if (low, high) == (0, math.inf) and scheme != "clusters" and is_count(measure.metric):
+        return "count"
+    return "unbounded" if math.inf in (high, -low) else "bounded"
 
 
 def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
@@ -241,15 +245,19 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
 
     The delta method uses the variance at the estimate. If the dominant class has few errors, this variance changes much
     with a single error, and the coverage is too low. Measures without a bound are ratios of contributions of the
-    classes, not sums: their limits, on the scale of a logarithm, are kept.
+    classes, not sums: their limits, on the scale of a logarithm, are kept. Numbers of samples are sums, and the score
+    limits of the rows hold without the others.
     """
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
-    if formula_of(task.measures[k], task.options.method, task.options.scheme) == "unbounded":
+    formula = formula_of(task.measures[k], task.options.method, task.options.scheme)
+    if formula == "unbounded":
         return limits
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
     low, high = task.estimates[k] - down, task.estimates[k] + up
     low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
     # If the delta method finds no variation, there are no limits at all.
+    if formula == "count":
+        return xp.where(xp.isnan(limits[0]), limits[0], low), xp.where(xp.isnan(limits[1]), limits[1], high)
     return xp.where(low < limits[0], low, limits[0]), xp.where(high > limits[1], high, limits[1])
 
 

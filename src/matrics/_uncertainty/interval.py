@@ -181,7 +181,8 @@ def interval(
     has fewer than five errors or five correct predictions.
 
     Without draws, an interval takes the time of about 2 n² scores. Measures that may have stationary points, such as
-    EVE, entropies and measures made of chi-squared, take that of 256 more scores. With draws, an interval takes the
+    entropies, take that of 256 more scores; EVE and the measures made of chi-squared only for matrices that are at most
+    five standard errors from chance. With draws, an interval takes the
     time of ``num`` scores. Limits stay within the range of the measure. If there are no limits, they are NaN, and
     ``status`` has the reason.
 

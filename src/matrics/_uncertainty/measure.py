@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +75,21 @@ class Measure(NamedTuple):
         )
 
 
+@lru_cache(maxsize=1024)
+def is_count(metric: Metric | None) -> bool:
+    """Whether a measure is a sum of cells, such as the number of errors: that of two matrices together is their sum."""
+    if metric is None:
+        return False
+    average = "class" if metric.average == "binary" else metric.average
+    a, b = np.random.default_rng(0).uniform(50, 150, (2, 3, 3))
+    try:
+        function = replace(metric, average=average, classes=()).bind()
+        one, other, both = evaluate(np.stack([a, b, a + b]), [function], invalid="nan")[0]
+    except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
+        return False
+    return bool(np.allclose(one + other, both, rtol=1e-9, atol=0))
+
+
 def _two_samples(metric: Metric, pick: int | None) -> tuple[TableFunction, ...]:
     """The successes and sizes of the two samples that a ratio of each class, or of one, compares."""
     if metric.name not in RATIOS or metric.average not in ("class", "binary") or metric.is_own:
@@ -125,7 +141,7 @@ class Task(NamedTuple):
         """The number of cells of a table."""
         return math.prod(self.whole.shape[-2:])
 
-    def part(self, which: slice) -> Task:
+    def part(self, which: slice | Array) -> Task:
         """The same of some of the tables."""
         estimates = [estimate[which, ...] for estimate in self.estimates]
         squares = None if self.squares is None else self.squares[which, :, :]

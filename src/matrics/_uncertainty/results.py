@@ -15,13 +15,15 @@ class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
     Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
-    reported. 8 to 10 are as minor as 1. 10 to 12 are of estimates of a prevalence, and 11 and 12 leave it undefined.
+    reported. 8 to 11 are as minor as 1. 11 to 13 are of estimates of a prevalence, and 12 and 13 leave it undefined.
 
     The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
     precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
     denominator, and of these 5 successes and 5 failures. Other measures need 20 samples of every class, 20 n² in all,
-    5 errors and 5 correct predictions. The derivatives by the cells decide what a measure depends on, also of an own
-    measure.
+    5 errors and 5 correct predictions; two measures, whose limits do not hold with so few samples, need more. The
+    derivatives by the cells decide what a measure depends on, also of an own measure. Measures whose limits missed the
+    true value too often for any number of samples, such as EVE of more than two classes, have the status
+    ``LIMITS_MISS`` in place of 0.
 
     Status 0 of 95 % limits promises that at most 7 of 100 data sets have the status 0 and limits that miss the true
     value. Where nearly all data sets have the status 0, the coverage therefore is at least 93 %. This holds exactly for
@@ -33,7 +35,7 @@ class IntervalStatus(IntEnum):
     --------
     >>> import matrics
     >>> matrics.IntervalStatus(1).sentence
-    'few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth'
+    'few samples: below 20 of a class (or of its clusters), 20 n² (or more) in all or 5 errors; may miss the truth'
     """
 
     sentence: str
@@ -48,7 +50,7 @@ class IntervalStatus(IntEnum):
     OK = 0, "the limits can be relied on"
     FEW_SAMPLES = (
         1,
-        "few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth",
+        "few samples: below 20 of a class (or of its clusters), 20 n² (or more) in all or 5 errors; may miss the truth",
     )
     EMPTY_CLASS = (
         2,
@@ -76,12 +78,16 @@ class IntervalStatus(IntEnum):
         9,
         "estimate biased by over a tenth of its standard error (as a minimum of similar classes); may miss the truth",
     )
-    AT_THE_EDGE = (
+    LIMITS_MISS = (
         10,
+        "limits of this measure missed the truth in over 7 % of simulated data sets, for any number of samples",
+    )
+    AT_THE_EDGE = (
+        11,
         "a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside",
     )
-    UNDETERMINED = 11, "two classes are predicted alike: the predictions do not say which one a sample is of"
-    NO_SAMPLES = 12, "there are no samples without labels"
+    UNDETERMINED = 12, "two classes are predicted alike: the predictions do not say which one a sample is of"
+    NO_SAMPLES = 13, "there are no samples without labels"
 
 
 class Interval(NamedResult, optional=1):

@@ -26,6 +26,9 @@ BENT = (0.25, 0.75)
 # The second bound for a tie that is three standard errors away, which only the larger changes reach.
 FAR = 0.4
 
+# Further from chance than this many standard errors, a measure that is corrected for bias does not bend.
+NEAR_CHANCE = 5
+
 # Closer to an end of the range than this many standard errors, a logarithmic or logit scale is not used.
 NEAR = 1.4
 
@@ -80,6 +83,31 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
     end of the range: where a test of this end does not reject it, it is the limit. The variance of clusters is another,
     and these are left out.
     """
+    xp = task.backend.xp
+    near = [
+        _may_bend(task.measures[k], task.estimates[k], error) for k, (_, _, error) in zip(which, limits, strict=True)
+    ]
+    found = limits
+    if task.backend is not NUMPY:
+        found = _by_chunks(task, which, limits, z)
+    elif (rows := np.flatnonzero(np.any([one.reshape(len(one), -1).any(axis=1) for one in near], axis=0))).size:
+        of_rows = _by_chunks(task.part(rows), which, [tuple(x[rows] for x in own) for own in limits], z)
+        found = [tuple(x.copy() for x in own) for own in limits]
+        for own, new in zip(found, of_rows, strict=True):
+            for x, y in zip(own, new, strict=True):
+                x[rows] = y
+    kept = zip(near, found, limits, strict=True)
+    return [(*(xp.where(one, x, y) for x, y in zip(new[:2], old[:2], strict=True)), old[2]) for one, new, old in kept]
+
+
+def _may_bend(measure: Measure, value: Array, error: Array) -> Array:
+    """Where a measure may bend: if it is corrected for bias and has two bounds, near the lower one alone, at chance."""
+    is_corrected = measure.biased and all(map(math.isfinite, measure.range))
+    return ~(value - measure.range[0] > (NEAR_CHANCE * error if is_corrected else math.inf))
+
+
+def _by_chunks(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
+    """The same, whether or not a measure may bend there."""
     backend, xp, count = task.backend, task.backend.xp, task.whole.shape[0]
     step = max(1, CELLS_AT_ONCE // (task.size * PAIRS)) if backend is NUMPY else max(1, count)
     parts: list[list[LimitsAndError]] = []

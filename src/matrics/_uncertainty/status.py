@@ -80,9 +80,11 @@ def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, 
     and with ``of_difference`` about the limits of the difference from another value.
     """
     status = _of_samples(task, valid, measure, side)
+    xp = task.backend.xp
+    status = xp.where(status == 0, at_best(measure, task.whole.shape[-1]), status)
     if not may_be_biased(measure, task.options.method, of_difference=of_difference):
         return status
-    xp, bias = task.backend.xp, bias_of(task, measure)
+    bias = bias_of(task, measure)
     beyond = _beyond(bias, side, xp)
     status = status[:, None] if status.ndim < bias.ndim else status
     return xp.where((status == 0) & beyond, int(IntervalStatus.BIASED), status)
@@ -127,6 +129,17 @@ def is_biased(
 ) -> bool:
     """Whether the estimate of one matrix is so much biased that its limit at ``side`` may not hold."""
     return bool(np.any(_beyond(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
+
+
+def at_best(measure: Measure, n: int) -> int:
+    """The status of limits from enough samples: not 0 where no number was enough in simulations, by the record."""
+    return int(IntervalStatus.LIMITS_MISS if _samples_needed(measure, n) == math.inf else IntervalStatus.OK)
+
+
+def _samples_needed(measure: Measure, n: int) -> float:
+    """How many samples limits of a measure that depends on n classes need; infinite if no number is enough."""
+    needed = None if measure.metric is None else measure.metric.limits_need
+    return SAMPLES_OF_A_CELL * n**2 if needed is None else needed(n)
 
 
 def _beyond(bias: Array, side: Side, xp: Any) -> Array:
@@ -180,7 +193,7 @@ def graver(status: Array, reasons: Reasons, xp: Any) -> Array:
 
 
 def graver_of(a: Array, b: Array, xp: Any) -> Array:
-    """The graver of two statuses: FEW_LABELS and BIASED are as light as 1."""
+    """The graver of two statuses: those from FEW_LABELS on are as light as 1."""
     of_a, of_b = (xp.where(one >= int(IntervalStatus.FEW_LABELS), 1, one) for one in (a, b))
     return xp.where(of_b > of_a, b, a)
 
@@ -397,7 +410,9 @@ def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array 
     else:
         sizes, units = samples.of_pools(task)
         right, wrong = _outcomes(on, task.whole.shape[-1])
-        found.append(Need(samples.number((*right, *wrong)), SAMPLES_OF_A_CELL * units.shape[-1] ** 2))
+        needed = _samples_needed(measure, units.shape[-1])
+        needed = needed if needed < math.inf else SAMPLES_OF_A_CELL * units.shape[-1] ** 2
+        found.append(Need(samples.number((*right, *wrong)), needed))
         found.append(Need(xp.min(xp.where(sizes > 0, units, math.inf), axis=-1), SAMPLES_OF_A_CLASS))
         found.append(Need(samples.number(right), EITHER_OUTCOME))
         # Few errors are no reason against the limit on the side of more errors.

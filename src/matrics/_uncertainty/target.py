@@ -24,7 +24,7 @@ class Target(NamedTuple):
     matrix: Array | None = None  # (*P, n, n): that by whose rates they were estimated
     by_cells: Array | None = None  # (*P, n, n, n), or (B, n, n²): their derivatives by its cells
 
-    def part(self, which: slice) -> Target:
+    def part(self, which: slice | Array) -> Target:
         """The same of some of the tables."""
         return Target(*(None if x is None else x[which, ...] for x in self))
 

@@ -138,6 +138,7 @@ def optimization_precision(t: Table) -> Array:
     aliases=("index_of_balanced_accuracy",),
     needs_every_class=True,
     ignores_class_sizes="two classes",
+    limits_need=lambda _: math.inf,
 )
 def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
     """Index of balanced accuracy: recall times specificity, weighted by 1 + alpha (recall - specificity).

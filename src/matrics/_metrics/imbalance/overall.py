@@ -127,6 +127,7 @@ def auroc_ova(t: Table) -> Array:
     undefined="an empty matrix, or a single class",
     lowest=lambda n: (n - 2) / (2 * n),
     ignores_class_sizes="two classes",
+    limits_need=lambda _: math.inf,
 )
 def auroc_ova_lower_bound(t: Table) -> Array:
     """The smallest AUROC-OVA for these class sizes: each sample is predicted as the largest of the other classes.

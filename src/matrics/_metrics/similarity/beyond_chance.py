@@ -173,6 +173,7 @@ def forbes_ii(t: Table) -> Array:
     source="Goodman and Kruskal 1954",
     undefined="all samples are in tp, or all are in tn; -∞ if all are in fp, or all are in fn",
     symmetric=True,
+    limits_need=lambda _: math.inf,
 )
 def goodman_kruskal_lambda_r(t: Table) -> Array:
     """Reliability λ: relative reduction of errors against guessing the mode, averaged over truth and prediction.

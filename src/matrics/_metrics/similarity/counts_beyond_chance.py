@@ -65,6 +65,7 @@ def dennis(t: Table) -> Array:
     symmetric=True,
     needs_every_class=True,
     scale_free=False,
+    limits_need=lambda n: 80 * n**2,
 )
 def eyraud(t: Table) -> Array:
     """Eyraud's coefficient, in the form used by PyCM and abydos.

@@ -47,6 +47,7 @@ def consonni_todeschini_i(t: Table) -> Array:
     undefined="an empty matrix",
     symmetric=True,
     scale_free=False,
+    limits_need=lambda n: 50 * n**2,
 )
 def consonni_todeschini_ii(t: Table) -> Array:
     """One minus the logarithm of the errors over that of all samples, one added to both counts.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from matrics._arrays import Array
 from matrics._catalogue.options import NotNegative
 from matrics._catalogue.registry import metric
@@ -148,6 +150,7 @@ def overlap_coefficient(t: Table) -> Array:
     undefined="no sample of the class and none predicted as it",
     aliases=("class_balance_accuracy",),
     symmetric=True,
+    limits_need=lambda _: math.inf,
 )
 def braun_blanquet(t: Table) -> Array:
     """The smaller of precision and recall. Its mean over the classes is the class balance accuracy.
