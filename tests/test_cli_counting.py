@@ -1,6 +1,7 @@
 """Labels counted batch by batch: the same matrices as of the whole table, however the rows are cut, and resumed."""
 
 import itertools
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -243,7 +244,7 @@ def test_integers_and_then_fractions_are_counts():
 
 
 def test_too_many_classes_are_named_before_a_matrix_is_laid_out(monkeypatch):
-    monkeypatch.setattr(of_counts, "MOST_CELLS", 99)
+    monkeypatch.setattr(of_counts.sizes, "most_cells", lambda: 99)
     counts = Counts(Names())
     counts.add(Batch(pa.record_batch({"y_true": np.arange(9), "y_pred": np.arange(9)}), "x"))
     assert len(counts.counted().true) == 9
@@ -254,7 +255,7 @@ def test_too_many_classes_are_named_before_a_matrix_is_laid_out(monkeypatch):
 
 def test_memory_is_looked_up(tmp_path, monkeypatch):
     most = of_counts.most_cells()
-    assert 0 < most <= of_counts.MOST_CELLS
+    assert 0 < most <= of_counts.sizes.most_cells()
     (tmp_path / "memory.max").write_text(f"{2**20}\n")
     monkeypatch.setattr(of_counts, "CGROUP", tmp_path / "memory.max")
     assert of_counts.most_cells() == 2**20 // 32
@@ -273,8 +274,30 @@ def test_what_is_read_ahead_ends_with_an_error_and_with_its_reader():
         next(found)
     endless = ahead(iter(range(10**9)))
     assert [next(endless), next(endless)] == [0, 1]
-    endless.close()  # its thread ends, or this would never return
+    endless.close()
     assert list(ahead(iter(()))) == []
+
+
+def test_what_is_read_ahead_is_not_waited_for():
+    is_there, is_closed = threading.Event(), threading.Event()
+
+    def items():
+        try:
+            yield 1
+            is_there.wait()  # as for a pipe
+            yield 2
+        finally:
+            is_closed.set()
+
+    before = set(threading.enumerate())
+    found = ahead(items())
+    assert next(found) == 1
+    (thread,) = set(threading.enumerate()) - before
+    found.close()
+    assert not is_closed.is_set()
+    is_there.set()
+    thread.join()  # it ends with what it was making
+    assert is_closed.wait(10)
 
 
 def test_few_row_groups_are_open_at_a_time(monkeypatch):

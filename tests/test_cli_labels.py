@@ -32,7 +32,7 @@ def write(monkeypatch: Any) -> Any:
         if ending == "xlsx":
             pandas = pytest.importorskip("pandas")
             frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in columns.items()})
-            monkeypatch.setattr(pandas, "read_excel", lambda *_, **__: frame)
+            monkeypatch.setattr("matrics._cli.excel._read", lambda *_, **__: frame)
             path.write_bytes(b"PK")
         elif ending == "parquet":
             pq.write_table(pa.table(columns), path)

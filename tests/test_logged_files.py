@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import matrics
-from matrics._integrations.loggers.files import BLOCK
+from matrics._integrations.loggers.files import BLOCK, CsvFile
 from matrics.loggers import log_to
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
@@ -177,3 +177,10 @@ def test_a_header_that_excel_has_saved(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfstep,loss\r\n0,1.0\r\n")
     log_to(path, {"loss": 0.5}, 1)
     assert path.read_bytes() == b"\xef\xbb\xbfstep,loss\r\n0,1.0\r\n1,0.5\n"
+
+
+def test_a_name_with_a_carriage_return_is_one_cell(tmp_path: Path) -> None:
+    """Readers end a line at a carriage return that is not in quotes."""
+    path = tmp_path / "run.csv"
+    CsvFile(path).write({"a\rb": 0.5}, 1)
+    assert path.read_bytes() == b'step,"a\rb"\n1,0.5\n'

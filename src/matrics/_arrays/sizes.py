@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from matrics._process import ARRAY
 from matrics._quoting import quoted
 
-# The largest integer of 32 bits, which is more than there is of anything; and in bytes what no function makes, 1 TiB,
-# and the largest state without allow_large=True, 8 GiB.
+# The largest integer of 32 bits, which is more than there is of anything; and in bytes what no state takes, 1 TiB.
 MOST_COUNT = 2**31 - 1
 MOST_BYTES = 2**40
-LARGE_BYTES = 2**33
-# 8 GiB of counts: with more, the labels are probably not classes but numbers of samples.
-MOST_CELLS = 2**30
+
+
+def most_cells() -> int:
+    """The largest number of counts: with more, the labels are probably not classes but numbers of samples."""
+    return ARRAY.size // 8
 
 
 def is_whole(value: Any) -> bool:
@@ -32,33 +34,35 @@ def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     return int(value)
 
 
-def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
+def check_draws(num: Any, numbers: int = 1, **sizes: Any) -> int:
     """Check the number of draws; a ValueError names the arguments that make their memory too large."""
     number = check_count(num, "num", most=None)
     check_size(numbers * number, num=number, **sizes)
     return number
 
 
-def check_size(numbers: int, **sizes: Any) -> None:
-    """Raise if an array of this many 8-byte numbers fits in no memory; the message names the arguments."""
-    if 8 * numbers > MOST_BYTES:
-        most, got = written_size(MOST_BYTES), written_size(8 * numbers)
-        raise ValueError(f"{_written(sizes)}: expected an array of at most {most}, got one of {got}")
+def check_size(numbers: int, *, advice: str = "", **sizes: Any) -> None:
+    """Raise if an array of this many 8-byte numbers is beyond the limit; the message names the arguments."""
+    if numbers > most_cells():
+        got = written_size(8 * numbers)
+        raise ValueError(f"{_written(sizes)}: expected an array of at most {ARRAY.in_words}, got one of {got}{advice}")
 
 
 def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
-    """Raise if a running state of this many bytes fits in no memory, or is large without ``allow_large=True``.
+    """Raise if a running state of this many bytes fits in no memory, or is beyond the limit of all arrays.
+
+    ``allow_large=True`` lifts that limit for this state.
 
     A library would run out of memory, perhaps only when the state is first written to. The arguments that make it so
     large are named.
     """
     if not isinstance(allow_large, bool):
         raise TypeError(f"allow_large: expected True or False, got {quoted(allow_large)}")
-    most = MOST_BYTES if allow_large else LARGE_BYTES
-    if size > most:
+    if size > (MOST_BYTES if allow_large else ARRAY.size):
+        most = written_size(MOST_BYTES) if allow_large else ARRAY.in_words
         unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
         got = f"got one of {written_size(size)}{unless}{advice}"
-        raise ValueError(f"{_written(sizes)}: expected a state of at most {written_size(most)}, {got}")
+        raise ValueError(f"{_written(sizes)}: expected a state of at most {most}, {got}")
 
 
 def _written(sizes: Mapping[str, Any]) -> str:

@@ -24,20 +24,33 @@ def main() -> None:
         print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     from matrics._cli import app
+    from matrics._files.notices import leave
 
-    sys.exit(_end(app))
+    leave(_end(app))
+
+
+class _StandardOutput(io.FileIO):
+    """Standard output, which names itself in errors."""
+
+    def write(self, data: Any) -> Any:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _buffer_output() -> None:
-    """Give standard output a buffer, which PYTHONUNBUFFERED takes away.
+    """Give standard output a buffer, which PYTHONUNBUFFERED takes away, and a name.
 
     Without a buffer, Python drops the rest of a text of which the system has written a part, as it does on a full disk.
     """
     stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
-        buffered = io.BufferedWriter(stream.buffer)
-        options: dict[str, Any] = {"encoding": stream.encoding, "errors": stream.errors}
-        sys.stdout = io.TextIOWrapper(buffered, line_buffering=stream.isatty(), **options)
+    if isinstance(stream, io.TextIOWrapper):
+        with contextlib.suppress(OSError):  # it is no file
+            stream.flush()
+            buffered = io.BufferedWriter(_StandardOutput(stream.fileno(), "wb", closefd=False))
+            options: dict[str, Any] = {"encoding": stream.encoding, "errors": stream.errors}
+            sys.stdout = io.TextIOWrapper(buffered, line_buffering=stream.isatty(), **options)
 
 
 def _end(app: Any) -> int:
@@ -106,10 +119,10 @@ def _close_output() -> None:
 
 def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror is not None:
-        # Output files name themselves, and so do files that are read.
-        return f"{error.filename or 'standard output'}: {error.strerror}"
+        # Output files name themselves, and so do files that are read, and standard output.
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return f"not enough memory: {error}"
+        return f"not enough memory: {error}" if str(error) else "not enough memory"
     return " ".join(
         [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
     )  # notes of a user's own measure

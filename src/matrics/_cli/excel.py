@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matrics._files.foreign import READERS
+from matrics._files.sheets import refuse_large_sheet, refuse_many_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +42,14 @@ def read_sheets(paths: Sequence[Path]) -> Sheet:
 
 def _read(pd: Any, path: Path, *, one: bool) -> Any:
     try:
-        return pd.read_excel(path, dtype=object, keep_default_na=False, na_values=[""])  # NA may be a label
-    except ImportError:
+        if path.suffix.lower() != ".xls":  # of which pandas says the size
+            refuse_large_sheet(path)
+        with pd.ExcelFile(path) as book:
+            if path.suffix.lower() == ".xls":
+                first = book.book.sheet_by_index(0)
+                refuse_many_cells(first.nrows, first.ncols)
+            return pd.read_excel(book, dtype=object, keep_default_na=False, na_values=[""])  # NA may be a label
+    except (ImportError, MemoryError):
         raise
     except Exception as error:  # pandas passes on those of zipfile, of XML and of each reader
         if isinstance(error, OSError) and error.errno:

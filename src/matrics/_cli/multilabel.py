@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
-from matrics._arrays.sizes import MOST_CELLS
+from matrics._arrays.sizes import most_cells
 from matrics._cli.block_results import BlockResult, Piece
 from matrics._cli.printing import counted
 from matrics._cli.run import Run, score_columns
@@ -155,7 +155,7 @@ def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, An
         raise ValueError(
             f"columns {quoted(names.true)} and {quoted(names.pred)}: expected at least one label, got empty cells only"
         )
-    if table.num_rows * len(known) > MOST_CELLS:
+    if table.num_rows * len(known) > most_cells():
         raise ValueError(f"expected few different labels, got {len(known):,} in {table.num_rows:,} rows")
     matrices = []
     for rows, flat in parts:

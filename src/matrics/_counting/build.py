@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
 from matrics._arrays import Array, Standard, as_arrays
-from matrics._arrays.sizes import check_count
+from matrics._arrays.sizes import check_count, check_size
 from matrics._counting.codes import in_order, known_labels, numbered_groups, true_codes
 from matrics._counting.count import count_labels
 from matrics._counting.labels import (
+    FEWER_CELLS,
     NUMBERED,
     broadcast,
     check_group_numbers,
@@ -151,7 +152,9 @@ def confusion_matrix(
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
         NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
         other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
-        ``ConfusionState.zeros(...).update(...).dropped`` is their number.
+        ``ConfusionState.zeros(...).update(...).dropped`` is their number. Or the matrices would take more than 1 GiB
+        or than the MiB in the environment variable ``MATRICS_MAX_ARRAY_MIB``; :class:`matrics.MarginState` and the
+        metrics ``MarginMetric`` keep 3 numbers per class.
 
     Notes
     -----
@@ -334,6 +337,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
     rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
+    cells = rows[0] * max(number_of_groups, 1) * n**2
+    check_size(cells, num_classes=n, num_groups=num_groups, batch=batch_shape or None, advice=FEWER_CELLS)
 
     codes = widen(y_true, backend)
     kept = is_kept(codes, labels_to_ignore(ignored, y_true, backend), backend)

@@ -13,6 +13,7 @@ from matrics._arrays.sizes import check_size
 from matrics._counting.codes import as_codes, check_classes, numbered_groups
 from matrics._counting.labels import (
     BY_COLUMNS,
+    FEWER_CELLS,
     NO_CLASS_AXIS,
     all_within,
     broadcast,
@@ -89,9 +90,6 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         groups, number_of_groups = numbered_groups(groups, num_groups)
     else:  # the texts of one batch do not say what the numbers of all are
         number_of_groups = check_groups(groups, num_groups)
-    if not may_drop:  # a state has its counts already
-        cells = classes.number**2 * max(number_of_groups, 1)
-        check_size(cells, num_classes=classes.number, num_groups=number_of_groups or None)
     has_groups = number_of_groups > 0
     values = {"y_true": y_true, "y_pred": y_pred}
     others = {"groups": groups, "sample_weight": sample_weight}
@@ -140,7 +138,16 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         arrays[-1] = check_weights(arrays[-1], backend)
     arrays = broadcast(sample_ndim, backend, shapes, *arrays, has_classes=has_classes)
     batch_shape = tuple(arrays[0].shape[: arrays[0].ndim - sample_ndim])
-    if state is not None and batch_shape != batch:
+    if state is None:  # a state has its counts already
+        cells = classes.number**2 * max(number_of_groups, 1)
+        check_size(
+            cells * math.prod(batch_shape),
+            num_classes=classes.number,
+            num_groups=num_groups,
+            batch=batch_shape or None,
+            advice=FEWER_CELLS,
+        )
+    elif batch_shape != batch:
         raise ValueError(f"expected labels with the batch {batch} of the state, got the batch {batch_shape}")
     count = (counter or Count)(
         classes.number,

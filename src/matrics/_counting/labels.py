@@ -24,8 +24,9 @@ NUMBERED = "number other labels first, in the order of the columns: y_true = [cl
 # What to do about the cells of many classes.
 MANY_CLASSES = 100
 FEWER_CELLS = (
-    "; matrics.MarginState keeps 3 numbers per class instead of a cell for each pair of classes, which is enough for "
-    "accuracy, F1, MCC, Cohen's kappa and the others of MarginState.list_metrics()"
+    "; matrics.MarginState, or MarginMetric in a training loop, keeps 3 numbers per class instead of a cell for each "
+    "pair of classes, which is enough for accuracy, F1, MCC, Cohen's kappa and the others of "
+    "MarginState.list_metrics()"
 )
 
 # Floating labels from here on are of no class, and do not fit in integers of 32 bits; a float for JAX.

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from matrics._arrays import Array, Standard
-from matrics._counting.labels import broadcast, check_weights, class_axis_last, refuse_weights
+from matrics._arrays.sizes import check_size
+from matrics._counting.labels import FEWER_CELLS, broadcast, check_weights, class_axis_last, refuse_weights
 
 
 def count_soft_targets(
@@ -53,6 +54,7 @@ def count_soft_targets(
         targets, y_prob = (xp.where(weight == 0, 0, x) for x in (targets, y_prob))
         y_prob = y_prob * weight
     batch_shape = tuple(first.shape[: first.ndim - sample_ndim])
+    check_size(math.prod(batch_shape) * n * n, num_classes=n, batch=batch_shape or None, advice=FEWER_CELLS)
     rows = (math.prod(batch_shape), math.prod(first.shape[len(batch_shape) :]), n)
     sums = backend.sum_of_products(xp.reshape(targets, rows), xp.reshape(y_prob, rows))
     return xp.reshape(sums, (*batch_shape, n, n))

@@ -6,10 +6,15 @@ import gzip
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from matrics._process import MEMBER
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 COMPRESSIONS = (".gz", ".zst")
+# What is kept of a file as objects takes several times the memory of its text, and it may be compressed.
+OF_OBJECTS, OF_DISK = 4, 3
+LIST_BYTES = 16  # of text, for a list or an object of JSON, which takes as much memory as so many
 
 
 def suffix_of(path: Path) -> str:
@@ -20,6 +25,31 @@ def suffix_of(path: Path) -> str:
 def without_compression(suffix: str) -> str:
     """The end of a name before ``.gz`` or ``.zst``."""
     return next((suffix.removesuffix(end) for end in COMPRESSIONS if suffix.endswith(end)), suffix)
+
+
+def most_letters() -> int:
+    """The longest cell or line: an unclosed quote in a big file must not fill the memory."""
+    return MEMBER.size // OF_OBJECTS
+
+
+def most_kept(size: int) -> int:
+    """How much text is kept as objects, for this size of a file."""
+    return max(MEMBER.size // OF_OBJECTS, OF_DISK * size)
+
+
+def refuse_much(kept: int, size: int) -> None:
+    """Raise if the text that is kept as objects is too long, for this size of a file."""
+    most = most_kept(size)
+    if kept > most:
+        raise ValueError(
+            f"expected at most {most:,} bytes of decompressed text to be kept, {OF_DISK} times the size of the file or "
+            f"1/{OF_OBJECTS} of {MEMBER.in_words}, got more"
+        )
+
+
+def length_of_json(content: bytes) -> int:
+    """The length of a text of JSON, in which lists and objects count as longer."""
+    return len(content) + LIST_BYTES * (content.count(b"[") + content.count(b"{"))
 
 
 def decompressed(raw: BinaryIO, suffix: str) -> Any:

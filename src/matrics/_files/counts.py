@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics._arrays.sizes import MOST_CELLS
+from matrics._arrays import sizes
 from matrics._files import columns, crosstab
 from matrics._files.labels import MISSING_CLASS, Order, as_labels, found_labels, joined_order, order_of
 from matrics._files.missing import said, settled_batch
@@ -448,11 +448,11 @@ def most_cells() -> int:
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
-        return MOST_CELLS
+        return sizes.most_cells()
     limit = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
     if limit.isdigit():
         memory = min(memory, int(limit))
-    return min(MOST_CELLS, memory // (8 * OF_MEMORY))
+    return min(sizes.most_cells(), memory // (8 * OF_MEMORY))
 
 
 def _codes(column: Column) -> tuple[Array, Column]:

@@ -8,24 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._catalogue.classes import Sorted
+from matrics._files.compression import refuse_much
 from matrics._quoting import cut, first_twice, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matrics._files.text import Row
 
 Array = Any
 
+CELL_BYTES = 8  # of the text of a number, whose copies take as much memory as the objects of such a text
 
-def read_numbers(rows: Iterable[Row], skip: int = 0) -> Array:
-    """Read the numbers of all rows, without the first ``skip`` columns."""
-    numbers = []
+
+def read_numbers(rows: Iterable[Row], size: int, skip: int = 0) -> Array:
+    """Read the numbers of all rows of a file of this size, without the first ``skip`` columns."""
+    numbers: list[Array] = []
     for line, row in rows:
+        refuse_much(CELL_BYTES * (len(row) - skip) * (len(numbers) + 1), size)
         for column, cell in enumerate(row[skip:], skip + 1):
             if not is_number(cell):
                 raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
-        numbers.append([float(cell) for cell in row[skip:]])
+        numbers.append(np.array([float(cell) for cell in row[skip:]]))
     return np.array(numbers)
 
 
@@ -47,9 +51,17 @@ def is_crosstab(header: Sequence[str], rows: Iterable[Row]) -> bool:
     return named and not set(header[1:]).isdisjoint(row[0] for _, row in rows)
 
 
-def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tuple[str, ...]]:
+def read_crosstab(header: Sequence[str], rows: Iterable[Row], size: int) -> tuple[Array, tuple[str, ...]]:
     """Read a crosstab: its counts, with the columns in the order of the rows, and its labels in that order."""
-    true, pred = [row[0] for _, row in rows], list(header[1:])
+    true: list[str] = []
+    pred = list(header[1:])
+
+    def noted() -> Iterator[Row]:
+        for line, row in rows:
+            true.append(row[0])
+            yield line, row
+
+    numbers = read_numbers(noted(), size, skip=1)
     for where, labels in (("row", true), ("column", pred)):
         if len(set(labels)) < len(labels):
             raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
@@ -61,7 +73,7 @@ def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tu
         raise ValueError(
             f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
         )
-    counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
+    counts = numbers[:, [columns_of[label] for label in true]]
     there = np.nonzero(counts)
     refuse_totals(there[0], there[1], counts[there], true)
     return counts, tuple(true)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,10 +96,9 @@ def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] 
 
     first, *start = text.first_rows()
     if crosstab.is_crosstab(first[1], start):
-        _, *others = text.rows()
-        return crosstab.read_crosstab(first[1], others)
+        return crosstab.read_crosstab(first[1], itertools.islice(text.rows(), 1, None), text.size)
     if set(names.labels).isdisjoint(first[1]) and any(map(crosstab.is_number, first[1])):
-        return crosstab.read_numbers(text.rows()), None
+        return crosstab.read_numbers(text.rows(), text.size), None
     return None
 
 

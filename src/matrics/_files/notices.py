@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from matrics._process import IS_COMMAND, READER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from matrics._tables.vocabularies import TwoNames
 
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
+
+# Seconds after a signal: the main thread may take the former to end by itself, and the work of another thread that is
+# left then, such as to remove a file, may take the latter. Together with the end of the process this is one second.
+GRACE = 0.4
+CLEANING = 0.3
 
 LONGEST_LINE = 2000
 ADVICE = "pass both names of the positive class, such as --positive yes=pos; or rename the labels of one column"
@@ -68,15 +77,29 @@ def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) ->
         raise ValueError(f"--{error}") from error
 
 
+class _Signals:
+    """What is known of signals in this process."""
+
+    received = False
+    cleaners: tuple[Callable[[], str], ...] = ()  # what is left to do if the main thread does not end
+
+
 @contextlib.contextmanager
 def signals_stop() -> Iterator[None]:
     """Make SIGTERM raise Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that results are saved.
 
-    Afterwards Ctrl-C ends the process without a traceback; there is nothing left to save.
+    A main thread that waits for a thread, a disk or a long computation does not see the exception. In the process of
+    the command line another thread then ends the process. Afterwards Ctrl-C ends the process without a traceback;
+    there is nothing left to save.
     """
 
     def stop(*_: Any) -> None:
+        _Signals.received = True
         raise Stopped(TERMINATED)
+
+    def interrupt(*_: Any) -> None:
+        _Signals.received = True
+        raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # not in the main thread
         yield
@@ -84,10 +107,71 @@ def signals_stop() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     is_own = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
     if is_own:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, interrupt)
     try:
-        yield
+        with _watched() if IS_COMMAND and sys.platform != "win32" else contextlib.nullcontext():
+            yield
     finally:
         signal.signal(signal.SIGTERM, before)
         if is_own:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _watched() -> Iterator[None]:
+    """Have a thread end the process after a signal; without one, the thread ends with the context."""
+    incoming, outgoing = os.pipe()
+    os.set_blocking(outgoing, False)
+    signal.set_wakeup_fd(outgoing, warn_on_full_buffer=False)  # Python writes the number of each signal to it
+    watch = threading.Thread(target=_watch, args=(incoming,), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
+        os.close(outgoing)
+        if not _Signals.received:
+            watch.join()
+
+
+def _watch(incoming: int) -> None:
+    codes = {signal.SIGTERM: TERMINATED, signal.SIGINT: INTERRUPTED}
+    while number := os.read(incoming, 1):
+        if number[0] in codes:
+            time.sleep(GRACE)
+            cleaning = threading.Thread(target=_clean, daemon=True)  # it may wait for a disk, or for a full pipe
+            cleaning.start()
+            cleaning.join(CLEANING)
+            os._exit(codes[signal.Signals(number[0])])
+    os.close(incoming)
+
+
+def _clean() -> None:
+    for clean in reversed(_Signals.cleaners):
+        with contextlib.suppress(Exception):
+            message = clean()
+            if message:
+                say(message)
+
+
+@contextlib.contextmanager
+def cleaned_by(clean: Callable[[], str]) -> Iterator[None]:
+    """Call a function, and print the line that it returns, if a signal ends the process within this context.
+
+    The main thread does this itself as soon as it has left the context.
+    """
+    before = _Signals.cleaners
+    _Signals.cleaners = (*before, clean)
+    try:
+        yield
+    finally:
+        _Signals.cleaners = before
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with this code, also where a thread would wait for a pipe or a disk, or for its reader."""
+    if IS_COMMAND and (_Signals.received or any(thread.name == READER for thread in threading.enumerate())):
+        # Python would write to standard output, which may be a full pipe, and end below the library that a thread has
+        # called.
+        os._exit(code)
+    sys.exit(code)

@@ -78,5 +78,5 @@ def _mapped(path: Path) -> Array:
         raise OSError(error.errno, f"{os.strerror(error.errno or 0)}, to map the array", str(path)) from error
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {BAD_HEADER.format('numpy.save')}") from error
-    except (ValueError, ArithmeticError) as error:
+    except (ValueError, TypeError, ArithmeticError) as error:  # the latter of sizes that are no integers
         raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics._files.archives import opened_archive, reading
+from matrics._process import MEMBER
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ Array = Any
 BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 PIECE = 2**20  # bytes to skip at a time
-MOST_DEFLATED = 2**30  # bytes of an array that may be decompressed at once
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def members(path: Path) -> list[Member]:
     """The arrays of an archive, without their numbers."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path}: expected arrays written by numpy.savez, got a file that is not a zip archive")
-    with _of_numpy(path), zipfile.ZipFile(path) as archive:
+    with _of_numpy(path), opened_archive(path) as archive:
         found = []
         for info in archive.infolist():
             with archive.open(info) as file:
@@ -68,10 +69,11 @@ def members(path: Path) -> list[Member]:
                 size = info.file_size - file.tell()
             if size < math.prod(member.shape) * member.dtype.itemsize:
                 raise ValueError(f"{quoted(member.name)} has fewer numbers than its shape {member.shape}")
-            if member.at_once > max(MOST_DEFLATED, info.compress_size):
+            if member.at_once > max(MEMBER.size, info.compress_size):
                 raise ValueError(
-                    f"{quoted(member.name)} of shape {member.shape} takes {member.at_once / 1e9:,.1f} GB at once, and "
-                    f"{info.compress_size / 1e6:,.1f} MB in the file: save it by numpy.save, which is read in place"
+                    f"expected at most {MEMBER.in_words}, at once, got {member.at_once / 1e6:,.0f} MB in "
+                    f"{quoted(member.name)} of shape {member.shape}, and {info.compress_size / 1e6:,.1f} MB in the "
+                    "file: save it by numpy.save, which is read in place"
                 )
             found.append(member)
         return found
@@ -79,7 +81,7 @@ def members(path: Path) -> list[Member]:
 
 def load(path: Path, member: Member) -> Array:
     """The whole of an array."""
-    with _of_numpy(path), zipfile.ZipFile(path) as archive, archive.open(member.file) as file:
+    with _of_numpy(path), opened_archive(path) as archive, archive.open(member.file) as file:
         array = np.lib.format.read_array(file, allow_pickle=False)
         _pass_over(file)
         return array
@@ -97,7 +99,7 @@ class NpzStack:
         self._open: tuple[int, int, Any] | None = None  # an array, the matrix at which its file stands, and the file
         self._whole: tuple[int, Array] | None = None  # an array in Fortran order, which cannot be read block by block
         self._files = contextlib.ExitStack()  # the archive and the file in it that are open
-        self._archive: zipfile.ZipFile | None = None
+        self._archive: Any = None
         weakref.finalize(self, self._files.close)  # reading may end before they do, and Python 3.13 then warns
 
     def read(self, start: int, stop: int) -> Array:
@@ -122,7 +124,7 @@ class NpzStack:
         if self._open is None or self._open[0] != which or self._open[1] > first:
             self._close()
             if self._archive is None:  # once: an archive may have thousands of arrays
-                self._archive = self._files.enter_context(zipfile.ZipFile(self.path))
+                self._archive = self._files.enter_context(opened_archive(self.path))
             file = self._archive.open(member.file)
             _header(member.file, file)
             self._open = which, 0, file
@@ -156,6 +158,8 @@ def _header(name: str, file: Any) -> Member:
     if version not in READERS:
         raise ValueError(f"{quoted(name)} is not an array of numbers")
     shape, is_fortran, dtype = READERS[version](file)
+    if bool in map(type, shape):
+        raise ValueError(f"{quoted(name)} has the shape {shape}, whose sizes are no numbers")
     if dtype.hasobject:
         raise ValueError(f"{quoted(name)} has Python objects")
     return Member(name, shape, dtype, is_fortran)
@@ -174,11 +178,13 @@ def _pass_over(file: Any, size: int | None = None) -> None:
 def _of_numpy(path: Path) -> Iterator[None]:
     """Convert errors of the archive and of NumPy to errors that name what was expected."""
     try:
-        yield
+        with reading(path):
+            yield
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {BAD_HEADER.format('numpy.savez')}") from error
     except (
         ValueError,
+        TypeError,
         ArithmeticError,
         EOFError,
         RuntimeError,

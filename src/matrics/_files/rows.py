@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from matrics._files.columns import decoded
 from matrics._files.names import wanted_columns
 from matrics._files.text import STDIN, TextFile, open_text
+from matrics._process import READER
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -141,7 +142,11 @@ def named(file: str) -> Iterator[None]:
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item]:
-    """Yield the same items, while a thread makes the next one."""
+    """Yield the same items, while a thread makes the next one.
+
+    If no more items are taken, the thread ends as soon as it has made the item that it is making. Nothing waits for
+    that, as it may wait for a pipe or a disk.
+    """
     waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
     done = threading.Event()
 
@@ -161,7 +166,7 @@ def ahead(items: Iterator[Item]) -> Generator[Item]:
         except BaseException as error:  # noqa: BLE001 (raised again where the items are taken)
             put(None, error)
 
-    thread = threading.Thread(target=make, daemon=True)
+    thread = threading.Thread(target=make, name=READER, daemon=True)
     thread.start()
     try:
         while True:
@@ -174,4 +179,3 @@ def ahead(items: Iterator[Item]) -> Generator[Item]:
             del item  # or it would be held while the next one is waited for
     finally:
         done.set()
-        thread.join()

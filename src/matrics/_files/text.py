@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import itertools
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from matrics._files.columns import is_number
-from matrics._files.compression import decompressed, without_compression
+from matrics._files.compression import decompressed, most_letters, without_compression
 from matrics._files.names import Names, check_columns
 from matrics._quoting import quoted
 from matrics._tables.odd_labels import stands_for_missing
@@ -33,7 +34,6 @@ Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, 
 STDIN = Path("-")
 TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
-MOST_LETTERS = 2**26  # of a cell or a line: an unclosed quote in a big file must not fill the memory
 BLOCK_BYTES = 2**22
 CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the memory of texts in Python
 MOST_LINES_BACK = 1000
@@ -75,6 +75,11 @@ class TextFile:
         """How many bytes of the file have been read; 0 of a stream."""
         return self._raw.tell() if self._raw.seekable() else 0
 
+    @property
+    def size(self) -> int:
+        """The bytes of the file; 0 of a stream."""
+        return os.fstat(self._raw.fileno()).st_size if self._raw.seekable() else 0
+
     def rows(self) -> Iterator[Row]:
         """Yield every row with its line, the header first."""
         with _readable():
@@ -99,7 +104,7 @@ class TextFile:
                     more = self._read()
                     block, has_ended = block + more, not more
                 end = _end_of_rows(block, is_last=has_ended)
-                if not end and len(block) < MOST_LETTERS and not has_ended:
+                if not end and len(block) < most_letters() and not has_ended:
                     size += BLOCK_BYTES
                     continue
                 if not end:  # an unclosed quote, or an endless line
@@ -254,9 +259,10 @@ def _as_text(file: Any) -> io.TextIOWrapper:
 
 def _lines(file: io.TextIOWrapper) -> Iterator[str]:
     """Yield the lines of a file; raise if a line is longer than memory can hold."""
-    for line in iter(lambda: file.readline(MOST_LETTERS + 1), ""):
-        if len(line) > MOST_LETTERS:
-            raise ValueError(f"expected lines of at most {MOST_LETTERS:,} letters, got one that begins {line[:40]!r}")
+    most = most_letters()
+    for line in iter(lambda: file.readline(most + 1), ""):
+        if len(line) > most:
+            raise ValueError(f"expected lines of at most {most:,} letters, got one that begins {line[:40]!r}")
         yield line
 
 
@@ -274,7 +280,7 @@ def _separator(block: bytes, separators: str) -> str:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    csv.field_size_limit(MOST_LETTERS)
+    csv.field_size_limit(most_letters())
     try:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
@@ -316,7 +322,7 @@ def rows(lines: Iterable[str], separator: str, begin: int = 1, width: int = 0) -
     ValueError
         A quote is not closed, text follows a closing quote, or a row is not as wide as the first (or as ``width``).
     """
-    csv.field_size_limit(MOST_LETTERS)
+    csv.field_size_limit(most_letters())
     # Only in strict mode a quote that is never closed, or that is followed by text, is an error.
     reader = csv.reader(lines, delimiter=separator, strict=True)
     first = begin - 1

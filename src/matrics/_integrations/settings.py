@@ -17,15 +17,13 @@ from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.record import Metric
 from matrics._counting.codes import left_out
 from matrics._engine.evaluation import check_options, evaluate, frames_to_the_user
+from matrics._process import ARRAY
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 from matrics._states.margin_scores import measures_of_cells
 from matrics._states.margins import MarginState
 from matrics._states.two_words import TwoWords
 from matrics._states.windows import checked_decay
-
-#: All cells that take more bytes are not kept by a metric whose measures need none: 1 GiB.
-MOST_CELLS_UNASKED = 2**30
 
 
 def classes_of(
@@ -136,12 +134,12 @@ def keeps_cells(
 ) -> bool:
     """Whether a metric keeps all cells of its matrix, or margins alone; raises for too large a state.
 
-    It keeps margins in a ``MarginMetric``, and where cells would take more than 1 GiB and no measure needs them, unless
-    ``allow_large``.
+    It keeps margins in a ``MarginMetric``, and where cells would be beyond the limit of arrays and no measure needs
+    them, unless ``allow_large``.
     """
     size = num_classes**2 * bytes_of_cell
     sizes = {"num_classes": num_classes}
-    if not margins_alone and (allow_large is True or size <= MOST_CELLS_UNASKED):
+    if not margins_alone and (allow_large is True or size <= ARRAY.size):
         check_state_size(size, sizes, allow_large=allow_large)
         return True
     lacking = measures_of_cells(metrics)
@@ -152,7 +150,8 @@ def keeps_cells(
             f"{need}, which take {written_size(size)}; a ConfusionMetric keeps them"
         )
     if lacking:
-        advice = f"; {need}, and measures of matrics.MarginState.list_metrics() three numbers for each class"
+        of_margins = "the measures of MarginMetric and of matrics.MarginState.list_metrics()"
+        advice = f"; {need}, and {of_margins} three numbers for each class"
         check_state_size(size, sizes, allow_large=allow_large, advice=advice)
         return True
     check_state_size(3 * num_classes * bytes_of_cell, sizes, allow_large=allow_large)
@@ -163,8 +162,8 @@ def no_matrix(num_classes: int) -> NoReturn:
     """Raise: a metric of margins has no matrix."""
     raise ValueError(
         f"matrix: expected a metric that keeps all cells, got one that keeps true positives, row sums and column sums "
-        f"of {num_classes:,} classes (metric.state); a ConfusionMetric keeps all, where they take more than 1 GiB with "
-        "allow_large=True"
+        f"of {num_classes:,} classes (metric.state); a ConfusionMetric keeps all, beyond the limit of "
+        f"{ARRAY.variable} with allow_large=True"
     )
 
 

@@ -83,7 +83,7 @@ class ScoreMetric(RunningMetric):
         The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
         NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
-        Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
+        Whether the counts may take more than 1 GiB; otherwise a larger metric raises an error with its size.
     cuda_graph : bool, default False
         Whether ``compute`` on a CUDA device captures its kernels, some five hundred, as one CUDA graph and replays that
         from then on. The graph takes memory for a copy of the counts and for all that is computed from them. Elsewhere

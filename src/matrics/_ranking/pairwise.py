@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from matrics._arrays import NUMPY, Array
@@ -63,7 +63,7 @@ def _wins(samples: ScoredSamples, workers: int) -> tuple[Array, Array, Array]:
     sizes = backend.scatter_add(labels, weight[:, :, None], n)[:, :, 0]
     wins: list[Any] = [None] * n
 
-    def work(classes: Sequence[int]) -> None:
+    def work(classes: Iterable[int]) -> None:
         with backend.quiet():  # which belongs to the thread
             for k in classes:
                 keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)

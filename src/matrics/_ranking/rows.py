@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ def each(rows: SampleRows, function: Callable[[SampleRows], Array], workers: int
     parts = [slice(start, start + step) for start in range(0, count, step)]
     values = np.empty(count)
 
-    def work(share: Sequence[slice]) -> None:
+    def work(share: Iterable[slice]) -> None:
         with rows.backend.quiet():  # which belongs to the thread
             for part in share:
                 values[part] = function(rows.cut(part))

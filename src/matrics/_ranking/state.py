@@ -133,7 +133,7 @@ class ScoreState(RunningState, ScoreLeaves):
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
         allow_large : bool, default False
-            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
+            Whether the state may take more than 1 GiB; otherwise a larger state raises an error with its size.
 
         Raises
         ------

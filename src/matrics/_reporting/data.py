@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._arrays import NUMPY
-from matrics._arrays.sizes import MOST_CELLS
+from matrics._arrays.sizes import most_cells
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import check_names
 from matrics._plot.inputs import host_stack, names_of_classes
@@ -366,7 +366,7 @@ def _grouped(name: str, column: Coded, cells: NumPyArray, models: int, n: int) -
 
 
 def _refuse_many(matrices: int, n: int) -> None:
-    if matrices * n * n > MOST_CELLS:
+    if matrices * n * n > most_cells():
         raise ValueError(f"data: expected labels of few classes, got {n:,} classes in {matrices:,} matrices")
 
 

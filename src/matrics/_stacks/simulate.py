@@ -95,7 +95,7 @@ def resample(
     batch = tuple(cells.shape[(1 if scheme == "clusters" else 0) : -2])
     if scheme == "clusters" and (cells.ndim < 3 or cells.shape[0] == 0):
         raise ValueError(f"cm: expected a leading axis of clusters (K, *B, n, n), got shape {tuple(cells.shape)}")
-    check_draws(num, math.prod(batch) * n * n)
+    check_draws(num, math.prod(batch) * n * n, num_classes=n)
     added = check_prior(prior, (n, n), source) if scheme == "dirichlet" else None
     plan = Plan.of(math.prod(batch), num, n * n, scheme)
     xp = source.backend.xp

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import Array
-from matrics._arrays.sizes import MOST_CELLS, one_or_more
+from matrics._arrays.sizes import most_cells, one_or_more
 from matrics._counting.build import confusion_matrix
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._quoting import quoted
@@ -165,7 +165,7 @@ def count_codes(
         warn_of_odd_labels(true_labels, pred_labels)
     number = len(places[0]) if places else 1
     n = len(classes)
-    if number * n * n > MOST_CELLS:
+    if number * n * n > most_cells():
         raise ValueError(
             f"frame: expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count"
         )

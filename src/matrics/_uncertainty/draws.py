@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from matrics._arrays import NUMPY, Array, Standard
@@ -27,7 +27,7 @@ def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits
         columns = list(enumerate(found))
         del found  # so that replicates are freed before the last ones are summarised
 
-        def summarise(share: Sequence[tuple[int, Array]], which: slice = which) -> None:
+        def summarise(share: Iterable[tuple[int, Array]], which: slice = which) -> None:
             with backend.quiet():
                 for k, values in share:
                     estimate = many.estimates[k][which, ...]

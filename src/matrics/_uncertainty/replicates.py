@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def replicates(
         found: list[Array] = []
 
         def work(
-            share: Sequence[tuple[tuple[slice, slice], RandomSource]],
+            share: Iterable[tuple[tuple[slice, slice], RandomSource]],
             start: int = start,
             part: Plan = part,
             found: list[Array] = found,

@@ -182,7 +182,7 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
 
 
 def graver(status: Array, reasons: Reasons, xp: Any) -> Array:
-    """The gravest reason that holds, or the status of the samples, up to 9, where that is graver.
+    """The gravest reason that holds, or the status of the samples where that is graver.
 
     The statuses of all results are decided here.
     """

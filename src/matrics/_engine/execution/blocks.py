@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,7 +175,7 @@ class _ManyBlocks:
             for room, value in zip(rooms, values, strict=True):
                 room[start:stop] = value.T
 
-        def write_share(share: Sequence[tuple[int, int]]) -> None:
+        def write_share(share: Iterable[tuple[int, int]]) -> None:
             scratch = Scratch(max(block * n * n, self._part if wide else 0), self._look, dtype)
             with np.errstate(all="ignore"):  # which belongs to the thread
                 for start, stop in share:
@@ -230,12 +230,21 @@ def number_of_threads(workers: int) -> int:
     return (os.cpu_count() or 1) if workers == -1 else workers
 
 
-def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
+def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
     """Process each share in its own thread, the first one in this thread.
 
     If this one slept instead, the system might well put two of the others on one core, and leave them there. Where no
-    thread can be started, it does them all.
+    thread can be started, it does them all. After an error or Ctrl-C in this thread, the others end what they have
+    begun, and begin nothing else.
     """
+    has_failed = False
+
+    def until_failure(share: Sequence[Any]) -> Iterator[Any]:
+        for part in share:
+            if has_failed:
+                return
+            yield part
+
     mine, *others = shares
     if not others:
         work(mine)
@@ -246,16 +255,20 @@ def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(len(others))
-        theirs = [pool.submit(work, others[0])]
+        theirs = [pool.submit(work, until_failure(others[0]))]
     except RuntimeError:
         for share in shares:
             work(share)
         return
     with pool:
-        theirs += [pool.submit(work, share) for share in others[1:]]
-        work(mine)
-        for future in theirs:
-            future.result()
+        try:
+            theirs += [pool.submit(work, until_failure(share)) for share in others[1:]]
+            work(mine)
+            for future in theirs:
+                future.result()
+        except BaseException:
+            has_failed = True
+            raise
 
 
 def _class_first(block: Array, scratch: Scratch) -> Array:

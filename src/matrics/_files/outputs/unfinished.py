@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from matrics._files.notices import INTERRUPTED, Stopped, say
+from matrics._files.notices import INTERRUPTED, Stopped, cleaned_by, say
 from matrics._files.outputs.question import Question
 from matrics._files.outputs.sealed import NEW, WHOLE, create, named, read, seal, sealed, stem_of
 from matrics._files.outputs.whole import settle, take_name
@@ -49,7 +49,8 @@ class Unfinished:
         # The output may be moved together with this folder, and its name may already have the maximum length.
         digest = hashlib.blake2b(os.fsencode(destination.path.name), digest_size=6).hexdigest()
         self.folder = destination.path.with_name(f".matrics-{digest}.unfinished")
-        self.lock = FileLock(self.folder / "lock", timeout=0)
+        # Another thread removes the folder if a signal ends the process and this thread does not.
+        self.lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
         self.records: list[Record] = []  # of the finished parts
         self.total = 0  # matrices
         self.rows = 0  # of labels that are counted in ``counted``
@@ -146,6 +147,13 @@ class Unfinished:
         self.give_up()
         _remove([self.folder / WHOLE])
         return True
+
+    def stopped(self) -> str:
+        """Keep the folder or remove it, and return what the user is to know."""
+        if self.keep():
+            return f"{self._name}: stopped; --resume continues from {self.place}"
+        self.remove()
+        return ""
 
     def give_up(self) -> None:
         """Close all files, and let other runs have the folder."""
@@ -345,12 +353,11 @@ def unfinished_output(destination: Destination, question: Question, *, resume: b
     """Make an output; after an error, finished parts are kept for ``--resume``, unless the input is at fault."""
     work = Unfinished(destination, question)
     try:
-        work.open(resume=resume)
-        yield work
+        with cleaned_by(work.stopped):
+            work.open(resume=resume)
+            yield work
     except (KeyboardInterrupt, Stopped) as error:
-        code = error.code if isinstance(error, Stopped) else INTERRUPTED
-        message = f"{destination.path}: stopped; --resume continues from {work.place}" if work.keep() else ""
-        raise Stopped(code, message) from None
+        raise Stopped(error.code if isinstance(error, Stopped) else INTERRUPTED, work.stopped()) from None
     except (OSError, MemoryError) as error:
         if not work.keep():
             raise

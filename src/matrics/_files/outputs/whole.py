@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from matrics._files.notices import cleaned_by
 from matrics._files.outputs.destination import followed
 from matrics._files.outputs.sealed import create
 from matrics._files.outputs.writers import Writer, open_writer
@@ -89,10 +90,16 @@ def _temporary(output: Path) -> Path:
 
 @contextlib.contextmanager
 def _naming(output: Path, temporary: Path) -> Iterator[None]:
-    """Name the output in errors, and not the temporary file."""
+    """Name the output in errors, and not the temporary file, which is removed."""
+
+    def remove() -> str:
+        temporary.unlink(missing_ok=True)
+        return ""
+
     try:
-        yield
+        with cleaned_by(remove):
+            yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(output)) if error.errno else error from None
     finally:
-        temporary.unlink(missing_ok=True)
+        remove()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matrics._files.compression import suffix_of, without_compression
+from matrics._files.compression import length_of_json, refuse_much, suffix_of, without_compression
 from matrics._integrations.evals import inspect_logs, json_lines, lm_eval_logs, promptfoo_logs
 from matrics._integrations.evals.log import Log, checked
 
@@ -61,7 +61,9 @@ def _lines(path: Path, *, several: bool) -> list[Mapping[str, Any]]:
 
 def _of_json(path: Path) -> Log:
     try:
-        content = json.loads(path.read_bytes())
+        text = path.read_bytes()
+        refuse_much(length_of_json(text), len(text))
+        content = json.loads(text)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"expected JSON, got: {error}") from error
     for is_log, read in OF_JSON:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from matrics._files.archives import opened_archive
+from matrics._files.compression import length_of_json, refuse_much
 from matrics._integrations.evals.log import Graded, Log, epoch_of, member, number, plain, text
 from matrics._integrations.evals.zipped import read_member
 from matrics._quoting import quoted
@@ -15,13 +18,14 @@ from matrics._quoting import quoted
 VERSION = 2
 # The letters of Inspect's scorers: correct, incorrect, partially correct, no answer.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+OF_SAMPLE = ("id", "epoch", "scores", "error", "metadata", "target")
 NO_ANSWER = "no answer"
 
 
 def read_archive(path: Path) -> Log:
     """A log that ends in .eval. Summaries are enough, as they hold the grades; without them each sample is read."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_archive(path) as archive:
             names = set(archive.namelist())
             head = "header.json" if "header.json" in names else "_journal/start.json"
             if head not in names:
@@ -31,7 +35,7 @@ def read_archive(path: Path) -> Log:
                 samples = _json(archive, "summaries.json")
             else:  # of a run that was stopped, or of an early version
                 places = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-                samples = [_json(archive, name) for name in places]
+                samples = [_summary(_json(archive, name)) for name in places]
     except zipfile.BadZipFile as error:
         raise ValueError(f"expected a log of Inspect, a ZIP archive, got another file: {error}") from error
     return _log(path, header, samples)
@@ -48,10 +52,17 @@ def is_log(content: Any) -> bool:
 
 
 def _json(archive: zipfile.ZipFile, name: str) -> Any:
+    content = read_member(archive, name)
+    refuse_much(length_of_json(content), os.fstat(archive.fp.fileno()).st_size)  # type: ignore[union-attr]
     try:
-        return json.loads(read_member(archive, name))
+        return json.loads(content)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"expected JSON in {name}, got: {error}") from error
+
+
+def _summary(sample: Any) -> Any:
+    """What a summary has of a sample, and not its messages and events, which are long."""
+    return {name: sample[name] for name in OF_SAMPLE if name in sample} if isinstance(sample, Mapping) else sample
 
 
 def _log(path: Path, header: Any, samples: Any) -> Log:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import json
 import zlib
@@ -11,7 +12,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from matrics._files.compression import decompressed, suffix_of
+from matrics._files.archives import share_in_words
+from matrics._files.compression import (
+    OF_OBJECTS,
+    decompressed,
+    length_of_json,
+    most_kept,
+    most_letters,
+    refuse_much,
+    suffix_of,
+)
 from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, of_one_type, plain, text
 from matrics._quoting import quoted, quoted_list
 
@@ -19,8 +29,16 @@ from matrics._quoting import quoted, quoted_list
 def read_objects(path: Path) -> list[Mapping[str, Any]]:
     """The objects of all lines that are not blank."""
     found: list[Mapping[str, Any]] = []
+    longest, kept, size = most_letters(), 0, path.stat().st_size
+    most = most_kept(size)  # before the loop, whose time counts
     with opened_lines(path) as file:
-        for position, line in enumerate(file, 1):
+        for position, line in enumerate(iter(functools.partial(file.readline, longest + 1), b""), 1):
+            if len(line) > longest:
+                limit = share_in_words(OF_OBJECTS)
+                raise ValueError(f"line {position}: expected lines of at most {limit}, got a longer one")
+            kept += length_of_json(line)
+            if kept > most:
+                refuse_much(kept, size)
             if not line.strip():
                 continue
             try:

@@ -7,6 +7,8 @@ import zipfile
 import zlib
 from typing import Any
 
+from matrics._files.archives import refuse_large
+
 ZSTANDARD = 93  # the number of the method in the headers of members
 LOCAL_HEADER = 30  # bytes, of which the last four are the lengths of two fields behind it
 
@@ -22,6 +24,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
         pyarrow is missing, and Zstandard compresses the member.
     """
     about = archive.getinfo(name)
+    refuse_large(about)
     if about.compress_type != ZSTANDARD:
         try:
             return archive.read(name)
@@ -35,7 +38,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
         ) from error
     try:
         with pa.CompressedInputStream(pa.BufferReader(_raw(archive, about)), "zstd") as stream:
-            found = bytes(stream.read())
+            found = bytes(stream.read(about.file_size + 1))
     except (OSError, struct.error) as error:
         raise ValueError(f"expected a member {name} compressed by Zstandard, got: {error}") from error
     if len(found) != about.file_size or zlib.crc32(found) != about.CRC:

@@ -17,6 +17,7 @@ from typing import Any
 from matrics._arrays import Array
 from matrics._catalogue.naming import title_of
 from matrics._engine.evaluation import frames_to_the_user
+from matrics._files.outputs.texts import csv_text
 from matrics._quoting import quoted
 
 STEP = "step"
@@ -96,8 +97,8 @@ class CsvFile(LinesFile):
         header = self._header(list(cells))
         with self.opened() as stream:
             if header is None:
-                stream.write(_row(list(cells)))
-            stream.write(_row([cells[name] for name in header or cells]))
+                stream.write(csv_text([list(cells)]))
+            stream.write(csv_text([[cells[name] for name in header or cells]]))
 
     def _header(self, columns: list[str]) -> list[str] | None:
         """The columns of the file in their order, if they are these; None of a new file."""
@@ -110,7 +111,7 @@ class CsvFile(LinesFile):
             if last:
                 cut_half_line(self.path, last)
             return header if self.path.stat().st_size else None
-        if last and len(last) == self.path.stat().st_size and _row(columns).encode().startswith(last):
+        if last and len(last) == self.path.stat().st_size and csv_text([columns]).encode().startswith(last):
             cut_half_line(self.path, last)  # the first line itself, of these columns, was not written whole
             return None
         if header is None:
@@ -139,12 +140,6 @@ def destination_of_file(target: Any) -> CsvFile | JsonLines:
 def _check_step(numbers: dict[str, float]) -> None:
     if STEP in numbers:
         raise ValueError(f"scores: expected no score named {STEP!r}, the name of the step: pass a prefix=")
-
-
-def _row(cells: list[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
 
 
 def _written(number: float) -> str:

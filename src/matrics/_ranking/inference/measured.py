@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -96,7 +96,7 @@ def measure_all(samples: Samples, measures: Mapping[str, Named], manner: Manner)
     made = forecasts(samples.read, None) if any(one.kind == "calibration" for one in measures.values()) else None
     streams = generator_of(manner.rng).spawn(len(elements))
 
-    def work(share: Sequence[int]) -> None:
+    def work(share: Iterable[int]) -> None:
         for k in share:
             values = [None if one is None else samples.of_element(one, k) for one in losses]
             here = None if made is None else [samples.of_element(part, k) for part in made]

@@ -1,0 +1,56 @@
+"""Archives (ZIP) whose members are read, with a limit of their sizes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import zipfile
+from typing import TYPE_CHECKING
+
+from matrics._process import MEMBER
+from matrics._quoting import first_twice, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextlib.contextmanager
+def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An archive; raise if two members have one name, as libraries read either of them."""
+    with reading(path), zipfile.ZipFile(path) as archive:
+        twice = first_twice(archive.namelist())
+        if twice is not None:
+            raise ValueError(f"expected members of different names, got two of the name {quoted(twice)}")
+        yield archive
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Name the file in errors of the system; a position that no file has is a fault of the archive."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or not error.errno:
+            raise
+        if error.errno == errno.EINVAL:
+            raise zipfile.BadZipFile("it names a place that is not in the file") from error
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def refuse_large(member: zipfile.ZipInfo, share: int = 1) -> None:
+    """Raise if a member that is read at once has more bytes than this share of the limit.
+
+    No more of it is read than its size in the archive says.
+    """
+    most = MEMBER.size // share
+    if member.file_size > most:
+        raise ValueError(
+            f"expected members of at most {share_in_words(share)}, got {member.file_size:,} bytes in "
+            f"{quoted(member.filename)}"
+        )
+
+
+def share_in_words(share: int) -> str:
+    """A share of the limit, and how to change it."""
+    return MEMBER.in_words if share == 1 else f"{MEMBER.size // share:,} bytes, 1/{share} of {MEMBER.in_words}"
