@@ -184,7 +184,7 @@ def row(record, signals):
     chance = f"{record.chance_value:g}{guess.get(record.chance, ' equal, all')}" if record.chance else "–"
     cells = [
         record.family.replace("_", " "),
-        "class, 1 of 2" if record._averaged and record.is_of_two else of,
+        of,
         bounds(record),
         {"higher": "↑\N{NO-BREAK SPACE}higher", "lower": "↓\N{NO-BREAK SPACE}lower", "neither": "–"}[better],
         chance,

@@ -79,8 +79,8 @@ def stub() -> str:
     return "".join(
         [
             HEADER.format(others="\n".join(_others()), names="\n".join(f'    "{name}",' for name in every)),
-            f"\n_OneVsRest: TypeAlias = {_words((*AVERAGES['overall'], 'one-vs-rest'))}\n",
-            f"_Average: TypeAlias = {_words(AVERAGES['per_class'])} | None\n",
+            f"\n_OneVsRest: TypeAlias = {_words(('auto', *AVERAGES['overall'], 'one-vs-rest'))} | None\n",
+            f"_Average: TypeAlias = {_words(('auto', *AVERAGES['per_class']))} | None\n",
             *(_class(name, takes) for takes, name in classes.items()),
             "\n",
             *instances,
@@ -112,7 +112,7 @@ def _lines(keywords: list[str]) -> str:
 
 def _average(record: Metric) -> str:
     """An overall measure has no default: without average it gives one value per matrix."""
-    return "average: _OneVsRest = ..." if record.kind == "overall" else "average: _Average = None"
+    return "average: _OneVsRest = ..." if record.kind == "overall" else 'average: _Average = "auto"'
 
 
 def _keyword(option: Option) -> str:

@@ -15,6 +15,9 @@ AVERAGES = {
     "overall": ("one_vs_rest",),
 }
 
+#: The average that gives one value for each class, which ``average=None`` means.
+EACH = {"per_class": "class", "overall": "one_vs_rest"}
+
 #: Averages of several classes, which may be some of them: ``f1:macro[cat,dog]``.
 OF_SEVERAL = ("macro", "micro", "weighted", "min", "max", "geometric")
 
@@ -31,9 +34,8 @@ MEANS = {
     "mean_dice": ("f1", "macro"),
 }
 
-#: Names of diagnostic tests. With two classes and without an average they refer to the positive class.
-#: The other names of the same measures (recall, precision, tpr, tnr, ...) are means of the classes.
-TWO_CLASS_WORDS = frozenset(
+#: Names of diagnostic tests, which titles keep: "sensitivity" instead of "recall". The values are the same.
+TEST_WORDS = frozenset(
     {
         "sensitivity",
         "specificity",
@@ -56,17 +58,22 @@ TWO_CLASS_WORDS = frozenset(
 
 
 def check_average(average: Any, kind: str, name: str) -> str | None:
-    """The average as a spec spells it, or None for the default; raises with what this kind of measure takes."""
-    asked = average
+    """The average as a spec spells it, or None for "auto"; raises with what this kind of measure takes.
+
+    The argument None means one value for each class, as in scikit-learn and torchmetrics.
+    """
+    given = average
     if average is None:
-        return None
+        return EACH[kind]
     if isinstance(average, str):
         average = average.strip().casefold().replace("-", "_")
+    if average == "auto":
+        return None
     if average not in AVERAGES[kind]:
         what = "a class measure" if kind == "per_class" else "an overall measure"
-        expected = ", ".join(repr(known) for known in AVERAGES[kind])
+        expected = ", ".join(repr(known) for known in ("auto", *AVERAGES[kind]))
         raise ValueError(
-            f"{name} is {what}: expected average to be one of {expected}, got {quoted(asked)}; a class is in square "
+            f"{name} is {what}: expected average to be one of {expected}, got {quoted(given)}; a class is in square "
             f"brackets ({name}[fraud])"
         )
     return str(average)

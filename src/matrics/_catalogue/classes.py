@@ -11,7 +11,19 @@ import numpy as np
 from matrics._quoting import cut, quoted, quoted_list
 
 
-class Sorted(tuple[Any, ...]):
+class Names(tuple[str, ...]):
+    """Names that the user gave the classes of a matrix: they change no value, and class 1 of two stays positive."""
+
+    __slots__ = ()
+
+
+class Texts(tuple[Any, ...]):
+    """Texts that are the labels of samples: neither of two is positive unless the user says which."""
+
+    __slots__ = ()
+
+
+class Sorted(Texts):
     """Texts in alphabetical order, which has no meaning: the positive class of two has to be passed.
 
     Otherwise a tuple. Labels found in data are passed as this type, which records that their order has no meaning.
@@ -38,6 +50,19 @@ class Categories(tuple[Any, ...]):
 
 
 TRUTHS = (("0", "1"), ("false", "true"))
+
+
+def class_names_of(labels: tuple[Hashable, ...]) -> tuple[str, ...]:
+    """The names of classes with these labels, of a type that says whether class 1 of two is positive.
+
+    >>> type(class_names_of((7, 8))).__name__, type(class_names_of(("ok", "fraud"))).__name__
+    ('Names', 'Texts')
+    """
+    names = tuple(map(str, labels))
+    if isinstance(labels, Sorted):
+        return Sorted(names)
+    are_texts = any(isinstance(label, str) for label in labels) and tuple(map(str.lower, names)) not in TRUTHS
+    return Texts(names) if are_texts else Names(names)
 
 
 def labels_of_frame(cm: Any) -> tuple[Hashable, ...] | None:
@@ -86,6 +111,8 @@ class Classes:
     apart
         Indices of classes that are not to be counted as negative beside another class, and what their rows are, in
         words: results such as "indeterminate", and missing labels.
+    are_names
+        Whether the labels are only names, which the user gave to the classes of a matrix.
     """
 
     number: int
@@ -95,6 +122,7 @@ class Classes:
     ordered: bool = True
     left_out: tuple[int, ...] = ()
     apart: tuple[tuple[int, str], ...] = ()
+    are_names: bool = False
 
     @classmethod
     def of(
@@ -115,20 +143,37 @@ class Classes:
         """
         named = None if labels is None else tuple(labels)
         ordered = ordered and not isinstance(labels, Sorted)
-        found = cls(number, named, None, by_construction, ordered, left_out, apart)
+        are_names = isinstance(labels, Names)
+        found = cls(number, named, None, by_construction, ordered, left_out, apart, are_names)
         return found if positive is None else replace(found, positive=found.index(positive, "positive"))
 
     @property
-    def default_positive(self) -> int | None:
-        """The positive class: the one passed, else class 1 of two without names or called by numbers or booleans.
+    def default_average(self) -> tuple[str, tuple[int, ...]]:
+        """The average of a class measure by default, and the class that it is of: the positive one, if there is one.
 
-        Of two texts neither is positive by itself, and neither is one of more classes.
+        This is the only place that decides it.
+
+        >>> Classes.of(2).default_average, Classes.of(3).default_average, Classes.of(3, None, 0).default_average
+        (('binary', (1,)), ('macro', ()), ('binary', (0,)))
+        >>> Classes.of(2, ["ok", "fraud"]).default_average
+        ('macro', ())
+        """
+        positive = 1 if self.by_construction and self.positive is None else self.default_positive
+        return ("macro", ()) if positive is None else ("binary", (positive,))
+
+    @property
+    def default_positive(self) -> int | None:
+        """The positive class: the one passed, else class 1 of two of a plain matrix, or whose labels are no texts.
+
+        Of two labels that are texts neither is positive by itself, and neither is one of more classes.
 
         >>> Classes.of(2, [0, 1]).default_positive, Classes.of(2, ["ok", "fraud"]).default_positive
         (1, None)
         """
         if self.positive is not None or self.number != 2:
             return self.positive
+        if self.are_names:
+            return 1
         texts = tuple(str(label).lower() for label in self.labels or ())
         return None if any(isinstance(label, str) for label in self.labels or ()) and texts not in TRUTHS else 1
 

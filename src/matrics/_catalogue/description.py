@@ -10,13 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from matrics._catalogue import weights
-from matrics._catalogue.averages import MEANS, TWO_CLASS_WORDS
+from matrics._catalogue.averages import MEANS
 from matrics._catalogue.elsewhere import ELSEWHERE
 from matrics._catalogue.options import Option
 from matrics._catalogue.pycm import PYCM
 from matrics._catalogue.record import Metric, spell
 from matrics._catalogue.registry import get_metric
-from matrics._quoting import fold
 
 
 def describe(name: str | Metric) -> str:
@@ -63,7 +62,6 @@ def facts(record: Metric) -> dict[str, str]:
     """The record as labelled lines, which ``describe``, the command line and the docs page show."""
     lines = {
         "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
-        **({"no average": _without_average(record)} if record._averaged else {}),
         "family": record.family,
         "range": range_of(record),
         "direction": direction_of(record),
@@ -104,17 +102,6 @@ def _behaviour(record: Metric) -> dict[str, str]:
         "transposed": "the same value" if record.symmetric else "a different value",
         "class sizes": _class_sizes(record),
     }
-
-
-def _without_average(record: Metric) -> str:
-    """The meaning of a per-class measure without an average, by this name or by another."""
-    of_two = [name for name in (record.name, *record.aliases) if fold(name) in TWO_CLASS_WORDS]
-    others = [name for name in (record.name, *record.aliases) if name not in of_two]
-    if record.is_of_two:
-        but = f"; {', '.join(others)}: the mean over the classes of two as well" if others else ""
-        return f"class 1 of two classes, or the class positive=; the mean over more than two{but}"
-    but = f"; {', '.join(of_two)}: class 1 of two classes" if of_two else ""
-    return f"the mean over the classes; with positive= that class{but}"
 
 
 def range_of(record: Metric) -> str:

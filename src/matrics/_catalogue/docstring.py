@@ -11,21 +11,19 @@ if TYPE_CHECKING:
     from matrics._catalogue.options import Option
 
 _AVERAGE = """
-average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"}, optional
+average : {"auto", "macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"} or None, default "auto"
     How the classes' values become one: their plain mean, the measure of the pooled 2×2 table, their mean weighted by
     the true class sizes, the lowest, the highest, their geometric mean, the value of the positive class, or every
-    class's own. Undefined classes are left out unless ``zero_division`` is a number.
+    class's own, as does None. Undefined classes are left out unless ``zero_division`` is a number. ``"auto"`` is the
+    value of the positive class for two classes and where ``positive`` is given, and otherwise ``"macro"``.
 positive : int, optional
-    The index of the positive class; the result is then the value of this class. Without it, ``"binary"`` refers to
-    class 1 of two. The default average is """
+    The index of the positive class; the result is then the value of this class. Without it, class 1 of two is
+    positive; of a data frame whose two labels are texts neither is, and ``"auto"`` is ``"macro"``."""
 
 _CLASS_WEIGHTS = """
 class_weights : array_like, shape (n,), or dict of class to number, optional
     The weight of each class in ``average="weighted"``, the default with it, in place of its true size. Only ratios of
     weights matter. A dictionary is by class name where classes have names, and by index otherwise."""
-
-_MACRO = '``"macro"``,\n    and ``"binary"`` where ``positive`` is given.'
-_OF_TWO = '``"binary"``\n    for 2×2 matrices and where ``positive`` is given, otherwise ``"macro"``.'
 
 _MATRIX = """ None is "none". A matrix says how bad it is that a sample of one
     class (row) is predicted as another (column): 0 on the diagonal, as full agreement, and larger for worse errors."""
@@ -69,9 +67,9 @@ def compose(metric: Any) -> str:
     low, high = metric.range
     return _DOCSTRING.format(
         summary=summary,
-        average=(_AVERAGE + (_OF_TWO if metric.is_of_two else _MACRO) + _CLASS_WEIGHTS) if averaged else "",
+        average=(_AVERAGE + _CLASS_WEIGHTS) if averaged else "",
         options="".join(_option(option) for option in metric.options),
-        shape='array, shape (*B,), or (*B, n) for ``average="class"``' if averaged else "array, shape (*B,)",
+        shape="array, shape (*B,), or (*B, n) for ``average=None``" if averaged else "array, shape (*B,)",
         low=low,
         high=high,
         undefined=metric.undefined,

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from matrics._catalogue.averages import TWO_CLASS_WORDS
-
 
 class Elsewhere(NamedTuple):
     """A function of another library that shares a name with a measure here, but differs."""
@@ -28,24 +26,16 @@ class Elsewhere(NamedTuple):
 
 _SKLEARN = "class 1 of two by default, and has no default for more"
 _TORCH = "class 1 of two, and pooled over more, by default"
-_MEAN = "class 1 of two, and the mean of more, by default"
 
 
 def _averaged(name: str, there: str, *, sklearn: bool = False, pooled: bool = True) -> tuple[Elsewhere, ...]:
-    """The notes of a class measure, the mean over the classes by default, or of class 1 of two."""
-    of_two = name in TWO_CLASS_WORDS
-    binary = name if of_two else f"{name}:binary"
-    classification = "torchmetrics.functional.classification"
-    of_sklearn = Elsewhere(f"sklearn.metrics.{name}_score", _SKLEARN, binary, name)
+    """The notes of a class measure, which is that of class 1 of two, and the mean over more, by default."""
+    of_sklearn = Elsewhere(f"sklearn.metrics.{name}_score", _SKLEARN, name, name)
+    classification = f"torchmetrics.functional.classification.multiclass_{there}"
     return (
         *((of_sklearn,) if sklearn else ()),
-        Elsewhere(
-            f"torchmetrics.functional.{there}",
-            *((_TORCH, binary, f"{name}:micro") if pooled else (_MEAN, binary, name)),
-        ),
-        Elsewhere(f"{classification}.multiclass_{there}", "the mean of two classes as well", f"{name}:macro", name)
-        if of_two
-        else Elsewhere(f"{classification}.binary_{there}", "class 1 of two", binary),
+        *((Elsewhere(f"torchmetrics.functional.{there}", _TORCH, name, f"{name}:micro"),) if pooled else ()),
+        Elsewhere(classification, "the mean of two classes as well", f"{name}:macro", name),
     )
 
 

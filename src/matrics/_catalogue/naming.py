@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from matrics._arrays import Array, is_compiling
-from matrics._catalogue.classes import in_words
+from matrics._catalogue.classes import Names, Texts, in_words
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
 from matrics._engine.evaluation import frames_to_the_user
@@ -140,7 +140,7 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
     """Return one name per class, or None; anything else raises an error."""
     if class_names is None:
         return None
-    names = class_names if isinstance(class_names, tuple) else tuple(class_names)
+    names = class_names if isinstance(class_names, (Names, Texts)) else Names(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"class_names: expected strings, one for each class, got {quoted(class_names)}")
     if len(names) != num_classes or len(set(names)) != num_classes:

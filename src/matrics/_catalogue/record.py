@@ -26,7 +26,7 @@ from matrics._catalogue.functions import (
 from matrics._catalogue.options import Option, read_options
 from matrics._engine.evaluation import Invalid, TableFunction, evaluate
 from matrics._engine.table import Table
-from matrics._quoting import cut, fold, quoted
+from matrics._quoting import cut, quoted
 from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]
@@ -40,7 +40,7 @@ CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "co
 #: The family of measures that are not of this library.
 OWN = "own"
 
-_OF_AVERAGES = ("average", "positive", "class_weights")  # what every class measure takes
+_OF_AVERAGES = {"average": "auto", "positive": None, "class_weights": None}  # what every class measure takes
 
 #: The margin of the samples that a measure is a proportion of.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
@@ -220,7 +220,7 @@ class Metric:
         return inspect.Signature(
             [
                 inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword(name, None) for name in _OF_AVERAGES] if self._averaged else []),
+                *([keyword(*each) for each in _OF_AVERAGES.items()] if self._averaged else []),
                 *(keyword(option.name, option.default) for option in self.options),
                 keyword("zero_division", math.nan),
                 keyword("invalid", "warn"),
@@ -322,8 +322,9 @@ class Metric:
     def using(self, **options: Any) -> Metric:
         """Fix options of this metric.
 
-        ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
-        which is selected; ``class_weights`` are the weights of the weighted mean over the classes.
+        ``average`` is one of the words of specs, ``"auto"`` for the default, or None for every class; ``positive`` is
+        the index of the class of which is selected; ``class_weights`` are the weights of the weighted mean over the
+        classes.
 
         >>> import matrics
         >>> print(matrics.metrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
@@ -407,8 +408,7 @@ class Metric:
             raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
         average = self.average
         if self._averaged and average is None:
-            words = classes.number == 2 and self.is_of_two
-            average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
+            average, chosen = classes.default_average
         if average == "binary" and not chosen:
             chosen = (classes.positive_of(self.spec),)
         if average in averages.OF_SEVERAL and not chosen and 0 < len(classes.left_out) < classes.number:
@@ -432,11 +432,6 @@ class Metric:
         return self.ordinal is True or any(isinstance(value, str) and value in words for _, value in self.fixed)
 
     @property
-    def is_of_two(self) -> bool:
-        """Whether its name, such as sensitivity, refers to the positive class of two classes."""
-        return fold(self.called or self.name) in averages.TWO_CLASS_WORDS
-
-    @property
     def is_classwise(self) -> bool:
         """Whether it gives a value for each class."""
         return self.average in averages.CLASSWISE and not self.classes
@@ -447,7 +442,7 @@ class Metric:
         >>> import matrics
         >>> from matrics._catalogue.classes import Classes
         >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")
-        recall, macro; recall of fraud
+        recall; recall of fraud
         """
         found = self if classes is None else self.resolved_for(classes)
         measure = replace(found, average=None, classes=(), class_weights=()).spec
@@ -459,7 +454,7 @@ class Metric:
             return f"{measure} of {names[0]} against the rest"
         if found.average == "binary":
             return f"{measure} of {names[0] if names else 'the positive class'}"
-        if not found._averaged or (found.average is None and found.is_of_two):
+        if not found._averaged or (found.average is None and not found.class_weights and not names):
             return measure
         some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
         by = f" by class_weights={spell(found.class_weights)}" if found.class_weights else ""
@@ -491,10 +486,9 @@ class Metric:
     def _identity(self) -> tuple[Any, ...]:
         # By function and name: a notebook cell that is run again makes another measure of the same name.
         # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
-        default = "positive of two" if self._averaged and self.is_of_two else None
         labels = tuple([str(label) for label in self.classes])
         facts = (self.function, self.name, self.kind, self.range)  # all that a result depends on
-        return (*facts, self.fixed, self.average or default, labels, self.class_weights)
+        return (*facts, self.fixed, self.average, labels, self.class_weights)
 
     def __copy__(self) -> Metric:
         return self  # nothing in it changes

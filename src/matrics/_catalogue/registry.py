@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from matrics._arrays import Array, is_compiling
 from matrics._catalogue import of_scores
-from matrics._catalogue.averages import AVERAGES, MEANS, TWO_CLASS_WORDS
+from matrics._catalogue.averages import AVERAGES, MEANS, TEST_WORDS
 from matrics._catalogue.functions import place_of
 from matrics._catalogue.options import read_options
 from matrics._catalogue.own import of_packages
@@ -386,10 +386,8 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
 
 
 def _called(record: Metric, name: str) -> Metric:
-    """The metric by a name of it, which matters if one of the two is a word of tests with two results."""
-    if (name in TWO_CLASS_WORDS) == (record.name in TWO_CLASS_WORDS):
-        return record
-    return replace(record, called=name)
+    """The metric by a name of it, which titles keep if it is a word of diagnostic tests."""
+    return replace(record, called=name) if name in TEST_WORDS and name != record.name else record
 
 
 def options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
@@ -458,7 +456,7 @@ def _unknown(name: str, spec: str) -> str:
     known = {alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}
     known |= {alias: ":".join(mean) for alias, mean in MEANS.items()} | _NAMES | _OWN_NAMES
     calls = {alias: f"matrics.{call}" for alias, call in of_scores.CALLS.items() if alias not in known}
-    alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
+    alone = {*METRICS, *_OWN}
 
     def said(near: str) -> str:
         return near if near in alone else calls.get(near) or f"{near} (= {known[near]})"

@@ -12,7 +12,7 @@ import numpy as np
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_state_size, written_size
 from matrics._catalogue.classes import Classes
-from matrics._catalogue.naming import title_of
+from matrics._catalogue.naming import check_names, title_of
 from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.record import Metric
 from matrics._counting.codes import left_out
@@ -44,7 +44,9 @@ def classes_of(
     if known and class_names and any(type(label) is type(positive) and label == positive for label in known):
         positive = class_names[known.index(positive)]
     left = left_out(list(ignored), number, None if known is None else tuple(known))
-    return Classes.of(number, class_names or known, positive, by_construction=by_construction, left_out=left)
+    return Classes.of(
+        number, check_names(class_names, number) or known, positive, by_construction=by_construction, left_out=left
+    )
 
 
 def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -> tuple[dict[str, Metric], list[str]]:

@@ -13,7 +13,7 @@ from matrics._catalogue.record import Metric
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 
-Average = Literal["macro", "micro", "weighted", "samples", "label"]
+Average = Literal["auto", "macro", "micro", "weighted", "samples", "label"]
 AVERAGES = get_args(Average)
 #: How many samples truly have a label.
 SUPPORT = "positives:binary"
@@ -21,11 +21,12 @@ Scores = dict[str, Array]
 
 
 def checked_average(average: Any) -> Average:
-    """The name of an average, the mean over labels if there is none; anything else raises an error."""
-    if average is None:
-        return "macro"
+    """The name of an average: "auto" is the mean over labels, None the value of each; others raise an error."""
+    if average is None or average == "auto":
+        return "label" if average is None else "macro"
     if average not in AVERAGES:
-        raise ValueError(f"average: expected one of {', '.join(map(repr, AVERAGES))}, got {quoted(average)}")
+        expected = ", ".join(map(repr, (*AVERAGES, None)))
+        raise ValueError(f"average: expected one of {expected}, got {quoted(average)}")
     found: Average = average
     return found
 

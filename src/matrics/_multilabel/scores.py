@@ -125,7 +125,7 @@ def score(
     y_pred: Any,
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     sample_weight: Any = None,
     ignore_index: int | Sequence[int] | None = None,
     zero_division: float = math.nan,
@@ -146,7 +146,7 @@ def score(
         1 if the label is predicted.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; per-class and overall measures.
-    average : {"macro", "micro", "weighted", "samples", "label"}, optional
+    average : {"auto", "macro", "micro", "weighted", "samples", "label"} or None, default "auto"
         ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
         samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``:
         the mean over samples of the measure of each sample's own matrix. ``"label"``: no average.

@@ -190,7 +190,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         self,
         metrics: str | Metric | Iterable[str | Metric] = "core",
         *,
-        average: Average | None = None,
+        average: Average | None = "auto",
         zero_division: float = math.nan,
         invalid: Invalid = "warn",
         workers: int = 1,
@@ -202,7 +202,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         metrics : str, Metric, or several of them
             As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. There is no
             ``positive``: to have the label is the positive class of each of these matrices.
-        average : {"macro", "micro", "weighted", "label"}, optional
+        average : {"auto", "macro", "micro", "weighted", "label"} or None, default "auto"
             As in :func:`matrics.multilabel.score`. A mean over samples is not among them, as it needs the matrix of
             each sample, which a state of fixed size does not keep.
         zero_division, invalid, workers

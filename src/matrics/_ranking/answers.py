@@ -50,10 +50,12 @@ class Areas:
     def bounded(self, name: str, average: Any, zero_division: float) -> Bounded:
         """An area with its limits, ``"roc_auc"`` or ``"average_precision"``."""
         check_options(zero_division, "nan")
-        average, zero_division = check_average(average), float(zero_division)
+        zero_division = float(zero_division)
         reading, function = self._reading, bounds.roc_auc if name == "roc_auc" else bounds.average_precision
         backend, is_valid, has_classes = reading.backend, reading.is_valid(), reading.has_classes
         xp = backend.xp
+        number = int(reading.counts.shape[-3]) if has_classes else None
+        average = check_average(average, num_classes=number)
         with backend.quiet():
             is_pooled = has_classes and average == "micro"
             parts = [function(bins, backend) for bins in self._of(is_pooled=is_pooled)]
@@ -65,6 +67,8 @@ class Areas:
                 areas = bounds.average_of(areas, weights, zero_division, is_defined, backend)
             else:
                 areas = [xp.where(is_defined, part, zero_division) for part in areas]
+                if average == "binary":
+                    areas = [part[..., 1] for part in areas]
                 if is_valid is not None and has_classes and average == "class":
                     is_valid = is_valid[..., None]
             if is_valid is not None:

@@ -22,7 +22,7 @@ def roc_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
@@ -43,7 +43,7 @@ def roc_auc(
         Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
         samples of the class. Scores with one axis more than the labels are scores of classes, if the samples are on the
         axis before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
-    average : {"macro", "weighted", "micro", "class"}, optional
+    average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
         Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
         of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and with
         ``positive`` it is an error.
@@ -70,7 +70,7 @@ def roc_auc(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         Between 0 and 1; ½ for random scores. NaN for a batch element with a NaN score. Undefined classes
         are left out of means.
 
@@ -111,7 +111,7 @@ def roc_auc(
     Scores of three classes:
 
     >>> y_score = [[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
-    >>> matrics.ranking.roc_auc([0, 1, 2, 1], y_score, average="class")
+    >>> matrics.ranking.roc_auc([0, 1, 2, 1], y_score, average=None)
     array([1., 1., 1.])
     """
     how = MULTI_CLASS.get(multi_class)
@@ -121,8 +121,14 @@ def roc_auc(
         raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     if how == "one_vs_one" and samples.num_classes is not None:
-        return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division, workers)
-    return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division, workers)
+        return one_vs_one(samples, check_average(average, ("auto", "macro", "weighted")), zero_division, workers)
+    return of_rows(
+        _roc_area,
+        samples,
+        check_average(average, positive=positive, num_classes=samples.num_classes),
+        zero_division,
+        workers,
+    )
 
 
 def partial_roc_auc(
@@ -131,7 +137,7 @@ def partial_roc_auc(
     *,
     max_fpr: float,
     standardized: bool = True,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
@@ -154,7 +160,7 @@ def partial_roc_auc(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         For ``max_fpr=1`` that of :func:`matrics.ranking.roc_auc`.
 
     Raises
@@ -186,10 +192,11 @@ def partial_roc_auc(
             value = 0.5 * (1 + (value - least) / (most - least))
         return safe.define(value, found.of_both_classes)  # after scaling, which is not for zero_division
 
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     return of_rows(
         area,
-        read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
-        check_average(average, positive=positive),
+        samples,
+        check_average(average, positive=positive, num_classes=samples.num_classes),
         zero_division,
         workers,
     )
@@ -199,7 +206,7 @@ def average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
@@ -221,7 +228,7 @@ def average_precision(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         Above 0 and up to 1; for random scores about the share of the positive samples. NaN for a batch
         element with a NaN score. Undefined classes are left out of means.
 
@@ -240,10 +247,11 @@ def average_precision(
     >>> matrics.ranking.average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     np.float64(0.8333333333333333)
     """
+    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     return of_rows(
         _average_precision,
-        read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
-        check_average(average, positive=positive),
+        samples,
+        check_average(average, positive=positive, num_classes=samples.num_classes),
         zero_division,
         workers,
     )

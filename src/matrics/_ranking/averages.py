@@ -13,22 +13,34 @@ from matrics._quoting import quoted
 from matrics._ranking.inputs import ScoredSamples, of_others
 from matrics._ranking.rows import SampleRows, as_rows, each
 
-Average = Literal["macro", "weighted", "micro", "class"]
+Average = Literal["auto", "macro", "weighted", "micro", "class"]
 
 #: The value of each row, undefined if the divisor is 0.
 RowFunction = Callable[[SampleRows, Safe], Array]
 
 
-def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, positive: Any = None) -> str:
-    """The average in words, where None is the mean over classes; anything else raises an error."""
-    if average is not None and positive is not None:
+def check_average(
+    average: Any,
+    known: tuple[str, ...] = get_args(Average),
+    *,
+    positive: Any = None,
+    num_classes: int | None = None,
+) -> str:
+    """The average in words: "auto" is "binary" for two classes, else "macro", and None "class"; others raise an error.
+
+    With ``"binary"`` the value is that of class 1, as it is of scores of class 1 alone.
+    """
+    if average != "auto" and positive is not None:
         raise ValueError(
-            f"average={quoted(average)}: expected None with positive={quoted(positive)}, which is one class "
+            f'average={quoted(average)}: expected "auto" with positive={quoted(positive)}, which is one class '
             "against the rest"
         )
-    found = "macro" if average is None else average
-    if not isinstance(found, str) or found not in known:
-        raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {quoted(average)}")
+    if average == "auto" and num_classes == 2:
+        return "binary"
+    found = {"auto": "macro", None: "class"}.get(average, average) if isinstance(average, (str, type(None))) else ""
+    if found not in known:
+        expected = (*known, *([None] if "class" in known else []))
+        raise ValueError(f"average: expected one of {', '.join(map(repr, expected))}, got {quoted(average)}")
     return str(found)
 
 
@@ -52,6 +64,8 @@ def of_rows(
             spoiled = xp.any(xp.reshape(rows.spoiled, shape), axis=-1)
             weights = None if average == "macro" else _class_sizes(rows, shape, values)
             values = xp.where(spoiled, math.nan, mean_of_defined(values, weights, safe))
+    if has_classes and average == "binary":
+        values = values[..., 1]
     return samples.finish(values)
 
 

@@ -148,7 +148,7 @@ def precision_at_recall(
     y_score: ArrayLike,
     recall: float,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
@@ -169,7 +169,7 @@ def precision_at_recall(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         Between 0 and 1. :func:`matrics.ranking.best_threshold` gives the threshold as well.
 
     Raises
@@ -186,7 +186,7 @@ def precision_at_recall(
     least = _share(recall, "recall")
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive)
+    how = check_average(average, positive=positive, num_classes=samples.num_classes)
     return of_rows(_highest("precision", "recall", least), samples, how, zero_division, workers)
 
 
@@ -195,7 +195,7 @@ def recall_at_precision(
     y_score: ArrayLike,
     precision: float,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
@@ -216,7 +216,7 @@ def recall_at_precision(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         Between 0 and 1; 0 if no threshold reaches the precision, because then no sample can be predicted as positive.
 
     Raises
@@ -233,7 +233,7 @@ def recall_at_precision(
     least = _share(precision, "precision")
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive)
+    how = check_average(average, positive=positive, num_classes=samples.num_classes)
     return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
 
 
@@ -242,7 +242,7 @@ def recall_at_specificity(
     y_score: ArrayLike,
     specificity: float,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
@@ -263,7 +263,7 @@ def recall_at_specificity(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         Between 0 and 1. Its limits are those of ``recall_at_specificity(specificity=0.9)`` in
         :func:`matrics.ranking.interval`.
 
@@ -287,7 +287,13 @@ def recall_at_specificity(
         return safe.define(recall, found.of_both_classes)
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    return of_rows(best, samples, check_average(average, positive=positive), zero_division, workers)
+    return of_rows(
+        best,
+        samples,
+        check_average(average, positive=positive, num_classes=samples.num_classes),
+        zero_division,
+        workers,
+    )
 
 
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:

@@ -320,12 +320,12 @@ class ScoreState(RunningState, ScoreLeaves):
 
         return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid) | values
 
-    def roc_auc(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
+    def roc_auc(self, *, average: Average | None = "auto", zero_division: float = math.nan) -> Bounded:
         """The area under the ROC curve, with bounds that contain the area of the exact scores.
 
         Parameters
         ----------
-        average : {"macro", "weighted", "micro", "class"}, optional
+        average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
             With classes: the mean of the areas of each class against the rest (the default), that by numbers of true
             samples, the area of all their scores together, or each. Undefined areas are left out of means. Without
             classes it has no meaning.
@@ -336,7 +336,7 @@ class ScoreState(RunningState, ScoreLeaves):
         -------
         Bounded
             ``value``, with half of each pair in one bin, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average="class"``.
+            ``average=None``.
 
         Notes
         -----
@@ -355,14 +355,14 @@ class ScoreState(RunningState, ScoreLeaves):
         """
         return Areas(self).bounded("roc_auc", average, zero_division)
 
-    def average_precision(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
+    def average_precision(self, *, average: Average | None = "auto", zero_division: float = math.nan) -> Bounded:
         """The average precision, with bounds that contain the value of the exact scores.
 
         It is the sum, over thresholds, of the precision times the increase of recall, as in scikit-learn.
 
         Parameters
         ----------
-        average : {"macro", "weighted", "micro", "class"}, optional
+        average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
             As in :meth:`roc_auc`.
         zero_division : float, default NaN
             The value without positives.
@@ -371,7 +371,7 @@ class ScoreState(RunningState, ScoreLeaves):
         -------
         Bounded
             ``value``, if the scores of one bucket count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average="class"``.
+            ``average=None``.
 
         Notes
         -----
@@ -531,19 +531,19 @@ class ScoreState(RunningState, ScoreLeaves):
         """
         return Means.of(self, zero_division).of_hits("weighted")
 
-    def top_k_recall(self, *, average: AverageOfHits | None = None, zero_division: float = math.nan) -> Array:
+    def top_k_recall(self, *, average: AverageOfHits | None = "auto", zero_division: float = math.nan) -> Array:
         """The share of the samples of each class that have it among the k highest scores, for each k of ``top_k=``.
 
         Parameters
         ----------
-        average : {"macro", "weighted", "class"}, optional
+        average : {"auto", "macro", "weighted", "class"} or None, default "auto"
             The mean over classes (the default), that over samples, or every class.
         zero_division : float, default NaN
             The value of a class without samples.
 
         Returns
         -------
-        array, shape (*B, K), or (*B, K, n) for ``average="class"``
+        array, shape (*B, K), or (*B, K, n) for ``average=None``
             In [0, 1], as :func:`matrics.ranking.top_k_recall` of all samples.
 
         Raises
@@ -556,7 +556,7 @@ class ScoreState(RunningState, ScoreLeaves):
         >>> import matrics
         >>> state = matrics.ScoreState.zeros(num_classes=3, top_k=2)
         >>> state = state.update([0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.5, 0.1, 0.4]])
-        >>> state.top_k_recall(average="class")
+        >>> state.top_k_recall(average=None)
         array([[1. , 0.5, nan]])
         """
         return Means.of(self, zero_division).of_hits(check_average(average, get_args(AverageOfHits)))

@@ -18,7 +18,7 @@ from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["top_k_accuracy", "top_k_recall"]
 
-Average = Literal["macro", "weighted", "class"]
+Average = Literal["auto", "macro", "weighted", "class"]
 
 
 @overload
@@ -138,7 +138,7 @@ def top_k_recall(
     y_score: Any,
     k: int | Sequence[int] = 5,
     *,
-    average: Average | None = None,
+    average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
@@ -161,7 +161,7 @@ def top_k_recall(
         Scores of the classes.
     k : int or sequence of K ints, default 5
         The number of classes that count as predicted, at most n.
-    average : {"macro", "weighted", "class"}, optional
+    average : {"auto", "macro", "weighted", "class"} or None, default "auto"
         The mean over classes (the default), the mean weighted by their numbers of samples, which is
         :func:`matrics.ranking.top_k_accuracy`, or every class. Classes without samples are left out of a mean, unless
         ``zero_division`` is a number.
@@ -178,7 +178,7 @@ def top_k_recall(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average="class"``
+    array, shape (*B,), or (*B, n) for ``average=None``
         In [0, 1]; with several k, (*B, K) or (*B, K, n). NaN for a batch element with a NaN score.
 
     Raises
@@ -192,7 +192,7 @@ def top_k_recall(
     --------
     >>> import matrics
     >>> y_score = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.5, 0.2], [0.5, 0.1, 0.4]]
-    >>> matrics.ranking.top_k_recall([0, 1, 1, 1], y_score, 2, average="class").round(3)
+    >>> matrics.ranking.top_k_recall([0, 1, 1, 1], y_score, 2, average=None).round(3)
     array([1.   , 0.667,   nan])
     """
     how = check_average(average, get_args(Average))

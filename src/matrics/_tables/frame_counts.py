@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._catalogue.classes import Classes, Sorted
+from matrics._catalogue.classes import Classes, Sorted, class_names_of
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid
 from matrics._quoting import quoted
@@ -56,8 +56,7 @@ class FrameCounts(NamedTuple):
         Texts that were found in the columns, and put in alphabetical order, are not an order of classes, and no measure
         takes the last one for the positive class: ``positive=`` says which it is.
         """
-        names = tuple(str(label) for label in self.labels)
-        return Sorted(names) if isinstance(self.labels, Sorted) else names
+        return class_names_of(self.labels)
 
     def _check(self, positive: Hashable) -> None:
         """Raise where predictions that are no true label would count as negative; classes that were given are known."""

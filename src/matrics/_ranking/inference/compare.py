@@ -36,7 +36,7 @@ def compare(
     y_score: ArrayLike | Mapping[str, ArrayLike],
     metrics: str | Iterable[str] | None = None,
     *,
-    average: AverageOfInterval | None = None,
+    average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
@@ -77,7 +77,7 @@ def compare(
     dict of str to ModelComparison
         Of each measure the interval of each model (*B, M), all differences (*B, M, M), row less column, their p-values,
         the probability of each model of being the best, and which models are not significantly different from the
-        best. With ``average="class"`` the classes are the last axis.
+        best. With ``average=None`` the classes are the last axis.
 
     Raises
     ------
@@ -146,7 +146,8 @@ def compare(
     for name, measure in measures.items():
         by_class = chosen == "class" and measure.kind in CURVES
         compared = _compared(found[name], measure, level, draws)
-        results[name] = _finished(compared, samples, by_class=by_class)._replace(names=names)
+        place = 1 if chosen == "binary" and measure.kind in CURVES else 0
+        results[name] = _finished(compared, samples, place, by_class=by_class)._replace(names=names)
     return results
 
 
@@ -218,11 +219,11 @@ def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
     return critical, best
 
 
-def _finished(found: ModelComparison, samples: Samples, *, by_class: bool) -> ModelComparison:
+def _finished(found: ModelComparison, samples: Samples, place: int, *, by_class: bool) -> ModelComparison:
     """From (B, C, M) and (B, C, M, M) to (*B, M) and (*B, M, M), with the classes last if there are any."""
 
     def one(x: Array) -> Array:
-        own = np.moveaxis(x, 1, -1) if by_class else x[:, 0]
+        own = np.moveaxis(x, 1, -1) if by_class else x[:, place]
         return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
 
     return ModelComparison(

@@ -15,7 +15,7 @@ from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval
 from matrics.typing import ArrayLike
 
-AverageOfInterval = Literal["macro", "class"]
+AverageOfInterval = Literal["auto", "macro", "class"]
 
 
 def interval(
@@ -23,7 +23,7 @@ def interval(
     y_score: ArrayLike,
     metrics: str | Iterable[str] | None = None,
     *,
-    average: AverageOfInterval | None = None,
+    average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     ignore_index: Any = None,
@@ -46,7 +46,7 @@ def interval(
         ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``, ``expected_calibration_error`` and
         ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
         all scores are in [0, 1].
-    average : {"macro", "class"}, optional
+    average : {"auto", "macro", "class"} or None, default "auto"
         Of the measures of curves with scores of n classes, each against the rest: the mean over classes (the default,
         as in the measures themselves) or every class.
     labels : sequence, optional
@@ -74,7 +74,7 @@ def interval(
     Returns
     -------
     dict of str to Interval
-        Of each measure an :class:`matrics.Interval` with fields of shape (*B,), or (*B, n) with ``average="class"``.
+        Of each measure an :class:`matrics.Interval` with fields of shape (*B,), or (*B, n) with ``average=None``.
         A perfect area has limits as well, and status 1; a NaN score has status 7. Status 1 also if fewer than 20
         samples (or clusters) are of a class, fewer than 5 make up most of what is missing to an area of 1, or, of the
         losses, the most likely class is wrong for fewer than 5. Equal losses of all samples have no limits (status 5).
@@ -126,19 +126,20 @@ def interval(
     num = check_method(method, measures, num, rng)
     found = measure_all(samples, measures, Manner(level, method, num, rng, chosen == "macro", workers))
 
-    def finished(x: Array, *, by_class: bool) -> Array:
+    def finished(x: Array, place: int, *, by_class: bool) -> Array:
         """From (B, C, 1) to (*B,), or (*B, C)."""
-        own = x[..., 0] if by_class else x[:, 0, 0]
+        own = x[..., 0] if by_class else x[:, place, 0]
         return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
 
     results = {}
     for name, measure in measures.items():
         by_class = chosen == "class" and measure.kind in CURVES
-        results[name] = Interval(*(finished(x, by_class=by_class) for x in found[name].interval))
+        place = 1 if chosen == "binary" and measure.kind in CURVES else 0
+        results[name] = Interval(*(finished(x, place, by_class=by_class) for x in found[name].interval))
     return results
 
 
 def check_average_of_interval(average: Any, num_classes: int | None, positive: Any) -> str:
-    """The average in words; None is the mean over classes, as in the measures themselves."""
-    found = check_average(average, get_args(AverageOfInterval), positive=positive)
+    """The average in words, as in the measures themselves."""
+    found = check_average(average, get_args(AverageOfInterval), positive=positive, num_classes=num_classes)
     return "macro" if num_classes is None else found
