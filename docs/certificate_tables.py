@@ -1,11 +1,17 @@
 """What the certificates of the catalogue say: the tables of ``certificates.md``, and a page of witnesses per family."""
 
+import json
+from pathlib import Path
+
+import matrics
 from matrics._catalogue.description import certified
 from matrics._catalogue.record import METRICS
 from matrics._cli.markdown import escape, table
 from matrics._study.certificates.catalogue import SOURCES, STATEMENTS
-from matrics._study.certificates.results import number
-from matrics._study.certificates.stored import stored_certificate
+from matrics._study.certificates.results import key_of, number
+from matrics._study.certificates.stored import from_record
+
+CERTIFICATES = json.loads((Path(__file__).parent / "certificates.json").read_text(encoding="utf-8"))
 
 # The columns of the tables, in words that fit; the rest is on the pages of the witnesses.
 COLUMNS = {
@@ -53,6 +59,12 @@ SECTION = """
 
 {has}
 """
+
+
+def stored_certificate(spec):
+    """The certificate of a measure of the catalogue, without a search."""
+    name = key_of(matrics.get_metric(spec))
+    return from_record(name, CERTIFICATES[name])
 
 
 def anchor(spec, name=None):

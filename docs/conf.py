@@ -19,7 +19,6 @@ import gallery_pictures
 import plot_reference
 import reproduce_tables
 import signature_tables
-import try_page
 from catalogue_pages import write_catalogue
 from catalogue_table import anchor
 
@@ -35,7 +34,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-extensions += ["mathml", "markdown_pages", "try_page"]  # the modules next to this one
+extensions += ["mathml"]  # the module next to this one
 exclude_patterns = ["_build", "tutorials", "gallery"]  # sphinx-gallery writes auto/ from the last two
 sphinx_gallery_conf = gallery_pictures.CONFIG
 
@@ -91,8 +90,6 @@ TABLES = {
     **reproduce_tables.tables(),
     **door_tables.tables(),  # for doors.md
     **signature_tables.tables(),  # for signatures.md
-    "try_form": try_page.form(),
-    "try_examples": try_page.examples(),
     "pictures": plot_reference.listing(),
     "pictures_reference": plot_reference.reference(),
 }

@@ -36,11 +36,7 @@ ELSEWHERE = "elsewhere"
 DOORS = {
     MATRICES: (
         *("score", "recall", "mcc", "interval", "compare", "compare_paired", "stats.samples_needed", "score_blocks"),
-        *(
-            "fairness.demographic_parity",
-            "fairness.equal_opportunity",
-            "fairness.equalized_odds",
-        ),
+        *("fairness.demographic_parity", "fairness.equal_opportunity", "fairness.equalized_odds"),
     ),
     LABELS: (
         *("confusion_matrix", "soft_confusion_matrix", "stats.joint_confusion_matrix", "compare_models"),
@@ -55,39 +51,13 @@ DOORS = {
         ),
     ),
     SCORES: (
-        *(
-            "ranking.confusion_matrix",
-            "ranking.threshold_curve",
-            "ranking.best_threshold",
-        ),
-        *(
-            "ranking.roc_auc",
-            "ranking.partial_roc_auc",
-            "ranking.roc_auc_variance",
-            "ranking.average_precision",
-            "ranking.precision_at_recall",
-        ),
-        *(
-            "ranking.recall_at_precision",
-            "ranking.recall_at_specificity",
-            "ranking.interval",
-            "ranking.compare",
-            "ranking.decision_curve",
-        ),
-        *(
-            "probabilities.interval",
-            "ranking.roc_curve",
-            "ranking.precision_recall_curve",
-            "probabilities.log_loss",
-            "probabilities.binary_cross_entropy",
-        ),
-        *(
-            "probabilities.brier_score",
-            "probabilities.brier_decomposition",
-            "probabilities.expected_calibration_error",
-            "probabilities.reliability_curve",
-        ),
-        *("ranking.top_k_accuracy", "ranking.top_k_recall"),
+        *("ranking.confusion_matrix", "ranking.threshold_curve", "ranking.best_threshold", "ranking.interval"),
+        *("ranking.roc_auc", "ranking.partial_roc_auc", "ranking.roc_auc_variance", "ranking.average_precision"),
+        *("ranking.precision_at_recall", "ranking.recall_at_precision", "ranking.recall_at_specificity"),
+        *("ranking.compare", "ranking.decision_curve", "ranking.roc_curve", "ranking.precision_recall_curve"),
+        *("probabilities.interval", "probabilities.log_loss", "probabilities.brier_score"),
+        *("probabilities.brier_decomposition", "probabilities.expected_calibration_error"),
+        *("probabilities.reliability_curve", "ranking.top_k_accuracy", "ranking.top_k_recall"),
     ),
     TRAINING: (
         *("ConfusionState", "MarginState", "ScoreState", "MultilabelState"),
@@ -197,7 +167,6 @@ REASONS = {
     },
     "class names": {
         "score has it": MEASURES,
-        "two classes, one of them named by positive=": ("probabilities.binary_cross_entropy",),
         "labels of a sample have an order": SEVERAL_LABELS,
         "coordinates of the dimension of classes": ("xarray.score", "xarray.interval"),
         "the file has them": COMMANDS,

@@ -37,9 +37,3 @@ def whole(command, *arguments):
     made = content(arguments[-1])
     shutil.rmtree(arguments[-1]) if Path(arguments[-1]).is_dir() else Path(arguments[-1]).unlink()
     return made, out
-
-
-def folder():
-    """That of the only unfinished run."""
-    (found,) = Path().glob(".matrics-*.unfinished")
-    return found

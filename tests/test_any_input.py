@@ -123,7 +123,7 @@ OF_SCORES = (
 NUMBERS: dict[str, Callable[[Convert], Any]] = {
     **{
         name: lambda number, name=name: of_scores(name.partition(".")[2])(TRUE, number(SCORES))
-        for name in (*OF_SCORES, "ranking.interval", "ranking.roc_auc_variance", "probabilities.binary_cross_entropy")
+        for name in (*OF_SCORES, "ranking.interval", "ranking.roc_auc_variance")
     },
     "ranking.partial_roc_auc": lambda number: matrics.ranking.partial_roc_auc(TRUE, number(SCORES), max_fpr=0.5),
     "probabilities.interval": lambda number: matrics.probabilities.interval(
@@ -263,7 +263,7 @@ MATRICES: dict[str, Callable[[Convert], Any]] = {
     "fairness.equal_opportunity": lambda matrix: matrics.fairness.equal_opportunity([matrix(CM), matrix(CM.T.copy())]),
     "fairness.equalized_odds": lambda matrix: matrics.fairness.equalized_odds([matrix(CM), matrix(CM.T.copy())]),
     "stats.estimate_prevalence": lambda matrix: matrics.stats.estimate_prevalence(matrix(CM), [30, 60]),
-    "metrics.expected_cost": lambda matrix: matrics.metrics.expected_cost(matrix(CM), [[0, 1], [2, 0]]),
+    "metrics.cost": lambda matrix: matrics.metrics.cost([[0, 1], [2, 0]])(matrix(CM)),
     "gate": lambda matrix: matrics.gate(matrix(CM), "accuracy >= 0.5"),
     "transform.merge_classes": lambda matrix: matrics.transform.merge_classes(matrix(CM), [[0, 1]]),
     "simulate.resample": lambda matrix: matrics.simulate.resample(matrix(CM), 3, rng=generator()),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,12 @@ from matrics._study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
 from matrics._study.certificates.exact import Number, exact_values
 from matrics._study.certificates.results import averaged
 from matrics._study.certificates.search import Judge
-from matrics._study.certificates.stored import as_record, certified_specs, from_record, stored_certificate
+from matrics._study.certificates.stored import as_record, certified_specs, from_record, marks_of
 
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(Path(__file__).parents[1] / "docs")
+    tables = importlib.import_module("certificate_tables")
+stored_certificate, CERTIFICATES = tables.stored_certificate, tables.CERTIFICATES
 SHAPE = {"triangle", "convex", "concave", "quasi_convex", "quasi_concave"}
 ON_HOST = matrics.list_metrics("on_host")
 
@@ -321,8 +327,9 @@ def test_what_the_search_finds_by_itself() -> None:
 
 
 def test_every_measure_has_one() -> None:
-    assert list(certified()) == certified_specs()
+    assert list(certified()) == list(CERTIFICATES) == certified_specs()
     for spec in certified_specs():
+        assert certified()[spec] == dict(zip(STATEMENTS, marks_of(stored_certificate(spec)), strict=True)), spec
         assert list(stored_certificate(spec).verdicts) == list(STATEMENTS) == list(SOURCES)
 
 
@@ -404,7 +411,7 @@ RELATED: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
 @pytest.mark.parametrize("spec", [pytest.param("mcc", marks=pytest.mark.exhaustive), "f1:binary"])
 def test_the_search_repeats(spec: str) -> None:
     found = json.loads(json.dumps(as_record(matrics.study.certificate(spec))))
-    assert found == certified()[spec]
+    assert found == CERTIFICATES[spec]
     again = from_record(matrics.get_metric(spec).spec, found)
     assert as_record(again) == as_record(stored_certificate(spec))
 
@@ -420,7 +427,7 @@ def test_more_searches_repeat(spec: str) -> None:
     Where a property holds, the gaps from which the search climbs are rounding errors, and the logarithm's last digit
     depends on the processor: so the climb takes more steps on one and fewer on another (nmi 21,773 and 23,807 cases).
     """
-    found, kept = json.loads(json.dumps(as_record(matrics.study.certificate(spec)))), certified()[spec]
+    found, kept = json.loads(json.dumps(as_record(matrics.study.certificate(spec)))), CERTIFICATES[spec]
     for name, verdict in found["verdicts"].items():
         stored = kept["verdicts"][name]
         assert verdict.pop("cases") == pytest.approx(stored["cases"], rel=0.2), name

@@ -658,7 +658,7 @@ def test_disk_full_names_the_output(command, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device", ".o.csv.tmp")
 
     np.save(tmp_path / "s.npy", STACK)
-    monkeypatch.setattr("matrics._files.outputs.unfinished.seal", fill)
+    monkeypatch.setattr("matrics._files.outputs.whole.os.fsync", fill)
     assert command("score", "s.npy", "--output", "o.csv") == (2, "", "matrics: o.csv: No space left on device\n")
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
@@ -674,12 +674,12 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow", "filelock"])
+@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing):
     code = f"import sys; sys.modules[{missing!r}] = None\nfrom matrics._cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow filelock\n"
+    assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow\n"
 
 
 @pytest.mark.parametrize("missing", ["torch", "jax"])

@@ -254,7 +254,6 @@ def test_counts_that_do_not_fit_together(command):
     ("arguments", "expected"),
     [
         (["x.csv", "--output", "c.xlsx"], "--output: expected a name that ends in .parquet, got 'c.xlsx'"),
-        (["x.csv", "--resume"], "--resume: expected --output FILE.parquet with it, got none"),
         (["x.csv", "--output", "no/c.parquet"], "--output: expected an existing directory, got 'no'"),
         (["c.parquet", "--output", "c.parquet"], "--output: expected another file than the input, got 'c.parquet'"),
         (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected only text files or only Parquet files"),
@@ -284,7 +283,7 @@ def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics._files.outputs.unfinished.os.fsync", full)
+    monkeypatch.setattr("matrics._files.outputs.whole.os.fsync", full)
     assert refused(command, "count", "x.csv", "--output", "c.parquet") == "c.parquet: No space left on device"
     assert Path("c.parquet").read_text() == "precious"
     assert sorted(path.name for path in Path().iterdir()) == ["c.parquet", "x.csv"]

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ if sys.platform == "win32":
 resource = pytest.importorskip("resource")
 pytest.importorskip("typer")
 runs = pytest.importorskip("matrics._cli.run")
-Output = pytest.importorskip("matrics._files.outputs.unfinished").Output
+Output = pytest.importorskip("matrics._files.outputs.whole").Output
 read = pytest.importorskip("matrics._files.matrices").read
 Names = pytest.importorskip("matrics._files.label_rows").Names
 
@@ -32,7 +31,7 @@ ROWS, BLOCKS = 64, 40
 CHILD = f"""
 import sys, time
 from matrics._cli import main, run
-from matrics._files.outputs.unfinished import Output
+from matrics._files.outputs.whole import Output
 run.LEAST_ROWS, run.BLOCK_CELLS = {ROWS}, 1
 append = Output.append
 def slowly(*given):
@@ -88,20 +87,12 @@ def test_a_disk_that_fills_up(command, name):
     """At any size: within the first block, within the others, and within the end."""
     made = whole(command, name)
     largest = max(map(len, made.values()))
-    kept = 0
     for size in (0, 700, largest // 2, largest - 1):
-        Path("kept.csv").write_text("precious")
         with no_file_beyond(size):
             code, out, err = command(*SCORE, name)
-        assert (code, out, len(err.splitlines())) == (2, "", 1)
-        assert err.startswith(f"matrics: {name.removesuffix('/')}: File too large")
-        assert not Path(name).exists()
-        kept += "--resume" in err
-        assert command(*SCORE, name, "--resume")[0] == 0
-        assert content(name) == made
-        remove(name)
-        assert names() == ["kept.csv", "s.npy"]
-    assert kept
+        assert (code, out, err) == (2, "", f"matrics: {name.removesuffix('/')}: File too large\n")
+        assert names() == ["s.npy"]
+    assert whole(command, name) == made
 
 
 def test_an_output_that_is_there_stays_until_the_new_one_is_whole(command):
@@ -109,37 +100,43 @@ def test_an_output_that_is_there_stays_until_the_new_one_is_whole(command):
     with no_file_beyond(5000):
         assert command(*SCORE, "o.csv")[0] == 2
     assert Path("o.csv").read_text() == "precious"
-    assert command(*SCORE, "o.csv", "--resume")[0] == 0
+    assert command(*SCORE, "o.csv")[0] == 0
     assert Path("o.csv").read_text() != "precious"
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_directory_that_vanishes(command, monkeypatch, name):
     Path("there").mkdir()
-    append = Output.append
+    append, seen = Output.append, []
 
     def append_and_move(self, *given):
         append(self, *given)
-        if self.work.done == 9:
+        seen.append(given)
+        if len(seen) == 9:
             Path("there").rename("away")
 
     monkeypatch.setattr(Output, "append", append_and_move)
     code, out, err = command(*SCORE, f"there/{name}")
-    assert (code, out) == (2, "")
-    output = f"there/{name.removesuffix('/')}"
-    assert err.startswith(f"matrics: {output}: its directory vanished while it was written; --resume continues from ")
+    assert (code, out, err) == (2, "", f"matrics: there/{name.removesuffix('/')}: No such file or directory\n")
     assert not Path("away", name).exists()
 
 
-def test_a_run_goes_on_in_a_directory_that_was_moved(command):
+def test_two_runs_on_one_output(command, monkeypatch):
+    """Each has its own file until it is whole, and the last one has the name."""
+    append, seen = Output.append, []
+
+    def append_and_run(self, *given):
+        append(self, *given)
+        seen.append(given)
+        if len(seen) == 9:
+            assert command("score", "s.npy", "--metrics", "mcc", "--output", "o.csv")[0] == 0
+            assert Path("o.csv").read_text().startswith("index_0,mcc\n")
+
     made = whole(command, "o.csv")
-    Path("there").mkdir()
-    with no_file_beyond(9000):
-        assert command(*SCORE, "there/o.csv")[0] == 2
-    Path("there").rename("away")
-    code, _, err = command(*SCORE, "away/o.csv", "--resume")
-    assert (code, "continues from there" in err) == (0, True)
-    assert content("away/o.csv") == made
+    monkeypatch.setattr(Output, "append", append_and_run)
+    assert command(*SCORE, "o.csv")[0] == 0
+    assert content("o.csv") == made
+    assert names() == ["o.csv", "s.npy"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -166,49 +163,35 @@ def start(*arguments, **options):
     return subprocess.Popen([sys.executable, "-c", CHILD, *arguments], stderr=subprocess.PIPE, text=True, **options)
 
 
-def wait_for(blocks):
-    """Wait until so many blocks are finished."""
+def wait_until_it_writes():
+    """Wait until the hidden file of a run has a block."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        if len(list(Path().glob(".matrics-*.unfinished/data/part-*"))) >= blocks:
+        if any(path.stat().st_size for path in Path().glob(".*.tmp")):
             return
         time.sleep(0.002)
-    raise AssertionError("expected more blocks within a minute")
+    raise AssertionError("expected a file within a minute")
 
 
-@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
-def test_killed_at_random_moments(command, moments):
-    """Nothing can be done about SIGKILL: what is there has to do."""
-    made = whole(command, "o.parquet")
-    chance = random.Random(0)  # noqa: S311
-    for number, block in enumerate(sorted(chance.sample(range(1, BLOCKS - 3), moments))):
-        process = start(*SCORE, "o.parquet", *(["--resume"] if number else []), stdout=subprocess.DEVNULL)
-        wait_for(block)
-        time.sleep(chance.random() * 0.02)
-        process.kill()
-        assert process.communicate()[1].count("\n") <= 1
-        assert process.returncode == -signal.SIGKILL
-        assert not Path("o.parquet").exists()
-    code, _, err = command(*SCORE, "o.parquet", "--resume")
-    assert (code, "continues from there" in err) == (0, True)
-    assert content("o.parquet") == made
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"),
-    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.exhaustive)],
-)
-def test_stopped_by_a_signal(command, number, expected):
-    made = whole(command, "o.parquet")
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
+def test_a_process_that_is_killed(command, number):
+    """SIGKILL leaves a hidden file, and nothing with the name of the output; SIGTERM leaves nothing."""
     process = start(*SCORE, "o.parquet", stdout=subprocess.DEVNULL)
-    wait_for(5)
+    wait_until_it_writes()
     process.send_signal(number)
-    err = process.communicate()[1]
-    assert process.returncode == expected
-    assert len(err.splitlines()) == 1
-    assert err.startswith("matrics: o.parquet: stopped; --resume continues from ")
-    assert command(*SCORE, "o.parquet", "--resume")[0] == 0
-    assert content("o.parquet") == made
+    assert process.communicate()[1] == ""
+    assert process.returncode == (143 if number == signal.SIGTERM else -number)
+    assert [name for name in names() if not name.startswith(".")] == ["s.npy"]
+    assert len(names()) == (2 if number == signal.SIGKILL else 1)
+    assert command(*SCORE, "o.parquet")[0] == 0
+
+
+@pytest.mark.usefixtures("command")  # which changes to a folder of its own
+def test_ctrl_c_leaves_nothing():
+    process = start(*SCORE, "o.parquet", stdout=subprocess.DEVNULL)
+    wait_until_it_writes()
+    process.send_signal(signal.SIGINT)
+    assert (process.communicate()[1], process.returncode, names()) == ("", 130, ["s.npy"])
 
 
 @pytest.mark.exhaustive

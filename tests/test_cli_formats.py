@@ -260,7 +260,6 @@ WRONG = {
     "parquet": (["--format", "csv", "--output", "o.parquet"], "--format: expected no such option"),
     "folder": (["--format", "csv", "--output", "o/"], "--format: expected no such option with a folder"),
     "nowhere": (["--output", "no/o.json"], "--output: expected an existing directory, got 'no'"),
-    "resume": (["--format", "json", "--resume"], "--resume: expected --output FILE with it"),
 }
 
 

@@ -174,7 +174,7 @@ def test_no_space_for_a_temporary_table(command, monkeypatch):
 
 
 def test_an_input_that_cannot_be_read_is_not_to_blame():
-    """Only of what is in a file is there a ValueError, after which nothing is kept for --resume."""
+    """Only of what is in a file is there a ValueError."""
     for error, expected in (
         (OSError(5, "Error reading bytes from file. Detail: [errno 5]"), "Input/output error"),
         (OSError(5, "Input/output error", "b.parquet"), "Input/output error"),

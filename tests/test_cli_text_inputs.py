@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -262,8 +261,7 @@ def test_missing_labels_where_all_labels_are_there_change_nothing(command: Any) 
         assert out.splitlines()[0] == "recall of class 2,recall of class 9,recall of class 10"
 
 
-def test_an_output_goes_on_with_the_rows_that_were_left_out(command: Any) -> None:
-    """Rows are counted as the file has them, and so --resume finds its place."""
+def test_an_output_has_no_rows_that_were_left_out(command: Any) -> None:
     text = "y_true,y_pred\n" + "a,a\n,a\nb,a\n" * 1000
     Path("r.csv").write_text(text)
     code, out, err = command("count", "r.csv", "--missing", "drop", "--output", "c.parquet")
@@ -274,23 +272,6 @@ def test_an_output_goes_on_with_the_rows_that_were_left_out(command: Any) -> Non
         {"y_true": "a", "y_pred": "a", "count": 1000},
         {"y_true": "b", "y_pred": "a", "count": 1000},
     ]
-
-
-def test_counts_that_are_saved_know_what_was_left_out() -> None:
-    counts, names = pytest.importorskip("matrics._files.counts"), pytest.importorskip("matrics._files.names")
-    batch = pytest.importorskip("matrics._files.rows").Batch
-    wanted = names.Names(missing="drop")
-    table = pa.record_batch({"y_true": ["a", None, "b"], "y_pred": ["a", "a", ""]})
-    first, second = counts.Counts(wanted), counts.Counts(wanted)
-    first.add(batch(table, "x"))
-    kept = io.BytesIO()
-    first.save(kept)
-    kept.seek(0)
-    second.load(kept)
-    for one in (first, second):
-        one.add(batch(table, "x"))
-    assert (second.rows, second.left_out) == (first.rows, first.left_out) == (6, 4)
-    assert second.counted().count.tolist() == first.counted().count.tolist() == [2]
 
 
 # Sheets --------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""expected_cost and cost: with exact fractions and the variance of a mean, on every road and at every door."""
+"""cost: with exact fractions and the variance of a mean, on every road and at every door."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ import matrics
 RANDOM = np.random.default_rng(17)
 
 
+def mean_cost(cm: Any, costs: Any, **options: Any) -> Any:
+    return matrics.metrics.cost(costs)(cm, **options)
+
+
 def by_fractions(cm: np.ndarray, costs: np.ndarray) -> float:
     total = Fraction(int(cm.sum()))
     return float(
@@ -27,44 +31,45 @@ def test_beside_fractions(backend: Any, n: int) -> None:
     costs = RANDOM.normal(size=(n, n)).astype(np.float32) + 2  # some are gains
     wanted = [by_fractions(cm, costs) for cm in stack]
     for form in (costs, costs.tolist()):
-        found = matrics.metrics.expected_cost(backend.asarray(stack), form)
+        found = mean_cost(backend.asarray(stack), form)
         np.testing.assert_allclose(backend.numpy(found), wanted, **backend.tolerance)
-    found = matrics.metrics.expected_cost(backend.asarray(stack, np.float32), backend.asarray(costs))
+    found = mean_cost(backend.asarray(stack, np.float32), backend.asarray(costs))
     np.testing.assert_allclose(backend.numpy(found), wanted, rtol=3e-5)
     for k, cm in enumerate(stack[:2]):
-        assert float(matrics.metrics.expected_cost(cm, costs)) == pytest.approx(wanted[k], rel=1e-12)
+        assert float(mean_cost(cm, costs)) == pytest.approx(wanted[k], rel=1e-12)
 
 
 def test_errors_that_all_cost_one(backend: Any) -> None:
     cm = backend.asarray(RANDOM.integers(0, 9, (4, 3, 3)), np.float32)
     wanted = 1 - backend.numpy(matrics.accuracy(cm))
-    np.testing.assert_allclose(backend.numpy(matrics.metrics.expected_cost(cm, 1 - np.eye(3))), wanted, rtol=1e-6)
+    np.testing.assert_allclose(backend.numpy(mean_cost(cm, 1 - np.eye(3))), wanted, rtol=1e-6)
 
 
 def test_empty_and_invalid_matrices(backend: Any) -> None:
     stack = np.asarray([[[0, 0], [0, 0]], [[1, 2], [3, 4]], [[-1, 2], [0, 0]], [[np.nan, 1], [1, 1]]])
     costs = [[0, 1], [5, -1]]
-    found = backend.numpy(matrics.metrics.expected_cost(backend.asarray(stack), costs, invalid="nan"))
+    found = backend.numpy(mean_cost(backend.asarray(stack), costs, invalid="nan"))
     np.testing.assert_allclose(found, [np.nan, 1.3, np.nan, np.nan], rtol=1e-6)
-    found = backend.numpy(matrics.metrics.expected_cost(backend.asarray(stack), costs, zero_division=7, invalid="nan"))
+    found = backend.numpy(mean_cost(backend.asarray(stack), costs, zero_division=7, invalid="nan"))
     np.testing.assert_allclose(found, [7, 1.3, np.nan, np.nan], rtol=1e-6)
     with pytest.raises(matrics.InvalidConfusionMatrix, match="2 of 4 confusion matrices are invalid"):
-        matrics.metrics.expected_cost(backend.asarray(stack), costs, invalid="raise")
+        mean_cost(backend.asarray(stack), costs, invalid="raise")
 
 
 @pytest.mark.parametrize(
     ("costs", "error", "message"),
     [
-        ([[0, 1]], ValueError, r"costs: expected shape \(2, 2\), rows = true and .*, got \(1, 2\)"),
-        (np.ones((3, 2, 2)), ValueError, r"got \(3, 2, 2\)"),
-        ([[0, np.inf], [1, 0]], ValueError, r"costs: expected finite numbers, got inf at \[0, 1\]"),
-        ([["a", "b"], ["c", "d"]], TypeError, "costs: expected real numbers"),
+        ([[0, 1]], ValueError, "as many columns as rows, got 1 rows of 2"),
+        (np.ones((3, 2, 2)), ValueError, "an .* matrix of costs such as"),
+        (np.ones((3, 3)), ValueError, r"costs: expected a matrix \(2, 2\) for 2 classes, got \(3, 3\)"),
+        ([[0, np.inf], [1, 0]], ValueError, r"matrix of costs, finite, got inf at \[0, 1\]"),
+        ([["a", "b"], ["c", "d"]], ValueError, "matrix of costs such as"),
         (None, TypeError, "costs: expected an array of numbers, got None"),
     ],
 )
 def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.metrics.expected_cost([[1, 2], [3, 4]], costs)
+        mean_cost([[1, 2], [3, 4]], costs)
 
 
 def test_without_costs_the_message_says_how_to_give_them() -> None:
@@ -73,19 +78,19 @@ def test_without_costs_the_message_says_how_to_give_them() -> None:
             ValueError, match=r"expected costs, .*: matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\) in Python"
         ):
             matrics.score([[1, 2], [3, 4]], name)
-    with pytest.raises(
-        TypeError, match=r"got the function expected_cost: as a measure it is matrics.metrics.cost\(costs\)"
-    ):
-        matrics.score([[1, 2], [3, 4]], [matrics.metrics.expected_cost])
+    with pytest.raises(TypeError, match=r"got the function cost: as a measure it is matrics.metrics.cost\(costs\)"):
+        matrics.score([[1, 2], [3, 4]], [matrics.metrics.cost])
+    with pytest.raises(AttributeError, match=r"the measure is matrics.metrics.cost\(costs\)"):
+        _ = matrics.expected_cost
     with pytest.raises(TypeError, match=r"got the function mean: .* called directly: mean\(\.\.\.\)"):
         matrics.score([[1, 2], [3, 4]], np.mean)
 
 
 def test_in_threads() -> None:
     stack, costs = RANDOM.random((5000, 3, 3)), RANDOM.random((3, 3))
-    np.testing.assert_array_equal(
-        matrics.metrics.expected_cost(stack, costs, workers=2), matrics.metrics.expected_cost(stack, costs)
-    )
+    metric = matrics.metrics.cost(costs)
+    (found,) = matrics.score(stack, metric, workers=2).values()
+    np.testing.assert_array_equal(found, metric(stack))
 
 
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
@@ -94,16 +99,53 @@ def test_under_jit_and_vmap(jax_backend: Any) -> None:
     stack, costs = RANDOM.random((4, 5, 5)) + 0.1, RANDOM.random((5, 5))
     cells, prices = (jax_backend.asarray(x, np.float32) for x in (stack, costs))
     wanted = (stack * costs).sum((1, 2)) / stack.sum((1, 2))
-    np.testing.assert_allclose(jax.jit(matrics.metrics.expected_cost)(cells, prices), wanted, rtol=1e-5)
-    mapped = jax.jit(jax.vmap(matrics.metrics.expected_cost, (0, None)))
+    np.testing.assert_allclose(jax.jit(mean_cost)(cells, prices), wanted, rtol=1e-5)
+    mapped = jax.jit(jax.vmap(mean_cost, (0, None)))
     np.testing.assert_allclose(mapped(cells, prices), wanted, rtol=1e-5)
-    slopes = jax.jit(jax.grad(lambda cm: matrics.metrics.expected_cost(cm, costs).sum()))(cells)
+    slopes = jax.jit(jax.grad(lambda cm: mean_cost(cm, costs).sum()))(cells)
     slope = (costs - wanted[:, None, None]) / stack.sum((1, 2))[:, None, None]
     np.testing.assert_allclose(slopes, slope, rtol=1e-4, atol=1e-6)
-    with pytest.raises(TypeError, match="costs: expected constants, as cm is one"):
-        jax.vmap(lambda prices: matrics.metrics.expected_cost(cells, prices))(prices[None])
-    with pytest.raises(TypeError, match="an array of the library of cm"):
-        matrics.metrics.expected_cost(stack, prices)
+    np.testing.assert_allclose(mean_cost(stack, prices), wanted, rtol=1e-5)  # numbers that are known
+
+
+def test_costs_that_jax_traces(jax_backend: Any) -> None:
+    """Also where the matrices are not traced; the slope in a cost is the share of its cell."""
+    import jax
+
+    stack, costs = RANDOM.random((4, 5, 5)) + 0.1, RANDOM.random((5, 5))
+    cells, prices = (jax_backend.asarray(x, np.float32) for x in (stack, costs))
+    shares = stack / stack.sum((1, 2), keepdims=True)
+    for wrapped in (jax.grad, lambda function: jax.jit(jax.grad(function))):
+        slopes = wrapped(lambda prices: mean_cost(cells, prices).sum())(prices)
+        np.testing.assert_allclose(slopes, shares.sum(0), rtol=1e-4)
+    found = jax.vmap(lambda prices: mean_cost(cells, prices))(prices[None])
+    np.testing.assert_allclose(found[0], (shares * costs).sum((1, 2)), rtol=1e-5)
+    order, names = [2, 0, 1, 4, 3], list("abcde")
+
+    def score(prices: Any) -> Any:
+        price = matrics.metrics.cost(prices, class_names=[names[k] for k in order])
+        found = matrics.score(cells, [price, "accuracy"], class_names=names)
+        assert list(found) == ["expected_cost(costs=<array (5, 5)>)", "accuracy"]
+        assert [key.metric_ for key in found] == [None, matrics.get_metric("accuracy")]  # JAX keeps the keys
+        return found["expected_cost(costs=<array (5, 5)>)"]
+
+    back = np.argsort(order)
+    np.testing.assert_allclose(jax.jit(score)(prices), (shares * costs[np.ix_(back, back)]).sum((1, 2)), rtol=1e-5)
+    for call, message in (
+        (lambda prices: mean_cost(stack, prices), "a matrix cm of the library of the costs"),
+        (
+            lambda prices: matrics.interval(stack, matrics.metrics.cost(prices)),
+            "a matrix cm of the library of the costs",
+        ),
+        (
+            lambda prices: matrics.score(cells, [matrics.metrics.cost(prices), matrics.metrics.cost(2 * prices)]),
+            "measure of each name",
+        ),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            jax.jit(call)(prices)
+    with pytest.raises(ValueError, match=r"as many columns as rows, got shape \(5,\)"):
+        jax.jit(lambda row: mean_cost(cells, row))(prices[0])
 
 
 def test_in_pytorch(torch: Any) -> None:
@@ -112,19 +154,19 @@ def test_in_pytorch(torch: Any) -> None:
     stack, costs = RANDOM.random((4, 7, 7)) + 0.1, RANDOM.random((7, 7))
     wanted = (stack * costs).sum((1, 2)) / stack.sum((1, 2))
     cells, prices = map(torch.from_numpy, (stack, costs))
-    compiled = torch.compile(matrics.metrics.expected_cost, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(mean_cost, fullgraph=True, backend="aot_eager")
     rows = costs.tolist()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        listed = torch.compile(lambda cm: matrics.metrics.expected_cost(cm, rows), fullgraph=True, backend="aot_eager")
+        listed = torch.compile(lambda cm: mean_cost(cm, rows), fullgraph=True, backend="aot_eager")
         torch.testing.assert_close(listed(cells), torch.from_numpy(wanted))
-        for found in (
-            compiled(cells, prices),
-            torch.func.vmap(lambda cm: matrics.metrics.expected_cost(cm, prices))(cells),
-        ):
+        for found in (compiled(cells, prices), torch.func.vmap(lambda cm: mean_cost(cm, prices))(cells)):
             torch.testing.assert_close(found, torch.from_numpy(wanted))
-    assert torch.autograd.gradcheck(lambda cm: matrics.metrics.expected_cost(cm, costs), (cells.requires_grad_(),))
+    assert torch.autograd.gradcheck(mean_cost, (cells, prices.clone().requires_grad_()))
+    assert torch.autograd.gradcheck(lambda cm: mean_cost(cm, costs), (cells.requires_grad_(),))
+    with torch.no_grad():  # numbers that are known
+        assert matrics.metrics.cost(prices.clone().requires_grad_()) == matrics.metrics.cost(costs)
     with FakeTensorMode():
-        assert matrics.metrics.expected_cost(torch.ones(2, 3, 3), torch.ones(3, 3)).shape == (2,)
+        assert mean_cost(torch.ones(2, 3, 3), torch.ones(3, 3)).shape == (2,)
 
 
 # As a measure -------------------------------------------------------------------------------------------------------

@@ -19,15 +19,10 @@ FILES = {
     ".".join(("matrics", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in SOURCE.rglob("*.py")
 }
-# Names of the package itself, and of folders whose data files or entry points are looked up by name.
-RESOURCES = {
-    "matrics",
-    "matrics._metrics",
-    "matrics.metrics",
-    "matrics._catalogue",
-    "matrics._reporting",
-    "matrics._study.sources",
-}
+# Names of the package itself, of folders whose data files or entry points are looked up by name, and of the reader of
+# logs, which is looked up for a file that is one.
+RESOURCES = {"matrics", "matrics._metrics", "matrics.metrics", "matrics._catalogue", "matrics._reporting"}
+RESOURCES |= {"matrics._study.sources", "matrics._integrations.evals.reading"}
 LIBRARIES = {"numpy", "torch", "jax", "array_api_compat"}
 # What says in formulas what is to be computed, and not where.
 PLAIN = {*(f"matrics._engine.{name}" for name in ("safety", "wide", "margins", "table")), "matrics._catalogue.averages"}
@@ -57,7 +52,7 @@ PUBLIC = {*matrics._MODULES, *matrics._ADAPTERS} - {"testing", "typing"}
 
 # From below, as the table in CONTRIBUTING.md has them. A file imports from its own folder and from lower floors only.
 LAYERS = [
-    ("_extras", "_process", "_quoting", "_rounding", "typing"),
+    ("_extras", "_memory_limits", "_quoting", "_rounding", "typing"),
     ("_arrays",),
     ("_engine",),
     ("_stacks", "_catalogue"),

@@ -38,7 +38,7 @@ def test_of_class_1_as_scikit_learn(many: int) -> None:
     np.testing.assert_allclose(
         matrics.probabilities.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12
     )
-    same = matrics.probabilities.binary_cross_entropy(y_true, logits=scipy.special.logit(y_prob), sample_weight=weights)
+    same = matrics.probabilities.log_loss(y_true, logits=scipy.special.logit(y_prob), sample_weight=weights)
     np.testing.assert_allclose(same, wanted, rtol=1e-12)
 
 
@@ -76,7 +76,7 @@ def test_extreme_logits_of_class_1_in_torch(torch: Any, kind: str) -> None:
     y = np.repeat([0.0, 1.0], len(EXTREME)) if kind == "integers" else RANDOM.random(len(z))
     ours, theirs = (torch.tensor(z, requires_grad=True) for _ in range(2))
     labels = torch.tensor(y)
-    loss = matrics.probabilities.binary_cross_entropy(labels.long() if kind == "integers" else labels, logits=ours)
+    loss = matrics.probabilities.log_loss(labels.long() if kind == "integers" else labels, logits=ours)
     wanted = torch.nn.functional.binary_cross_entropy_with_logits(theirs, labels)
     loss.backward()
     wanted.backward()
@@ -90,7 +90,7 @@ def test_extreme_logits_of_class_1_in_jax(jax_backend: Any) -> None:
 
     z, y = np.concatenate([EXTREME, EXTREME]), np.repeat([0, 1], len(EXTREME))
     labels, logits = jax_backend.asarray(y), jax_backend.asarray(z)
-    loss = jax.jit(jax.value_and_grad(lambda z: matrics.probabilities.binary_cross_entropy(labels, logits=z)))
+    loss = jax.jit(jax.value_and_grad(lambda z: matrics.probabilities.log_loss(labels, logits=z)))
     value, gradient = loss(logits)
     np.testing.assert_allclose(value, np.mean(np.logaddexp(0, np.where(y, -z, z))), **jax_backend.tolerance)
     np.testing.assert_allclose(gradient, slope(y, z), **jax_backend.tolerance)
@@ -133,7 +133,7 @@ def test_small_losses_keep_their_digits() -> None:
     for found in (
         matrics.probabilities.log_loss([1], logits=[100.0]),
         matrics.probabilities.log_loss([0], [math.exp(-100)]),
-        matrics.probabilities.binary_cross_entropy([1.0], logits=[100.0]),
+        matrics.probabilities.log_loss([1.0], logits=[100.0]),
     ):
         assert found == pytest.approx(math.exp(-100), rel=1e-14)
 
@@ -158,10 +158,9 @@ def test_probability_0_of_what_happens(backend: Any) -> None:
         backend.call(matrics.probabilities.log_loss, backend.asarray([[0, 1], [0, 1], [0, 1]]), y_prob)
     )
     np.testing.assert_allclose(loss, [math.log(2) / 2, 0, math.inf], rtol=1e-6)
-    loss = backend.call(
-        matrics.probabilities.binary_cross_entropy, backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]]), y_prob
-    )
-    np.testing.assert_allclose(backend.numpy(loss), [math.log(2) / 2, 0, math.log(2) / 2], rtol=1e-6)
+    soft = backend.asarray([[[0.0], [0.5]], [[0.0], [1.0]], [[1.0], [0.5]]])
+    loss = backend.call(matrics.probabilities.log_loss, soft, y_prob[..., None])
+    np.testing.assert_allclose(backend.numpy(loss).mean(-1), [math.log(2) / 2, 0, math.log(2) / 2], rtol=1e-6)
     weighted = functools.partial(matrics.probabilities.log_loss, sample_weight=backend.asarray([1.0, 0.0]))
     loss = backend.numpy(backend.call(weighted, backend.asarray([1, 0]), backend.asarray([0.5, 1.0])))
     np.testing.assert_allclose(loss, math.log(2), rtol=1e-6)
@@ -170,7 +169,7 @@ def test_probability_0_of_what_happens(backend: Any) -> None:
 def test_infinite_logits(backend: Any) -> None:
     """Of class 1 they are the probabilities 0 and 1; of classes that cannot be, -∞ is 0."""
     logits = backend.asarray([[math.inf, -math.inf], [math.inf, -math.inf]])
-    loss = backend.numpy(matrics.probabilities.binary_cross_entropy(backend.asarray([[1, 0], [1, 1]]), logits=logits))
+    loss = backend.numpy(matrics.probabilities.log_loss(backend.asarray([[1, 0], [1, 1]]), logits=logits))
     assert loss.tolist() == [0, math.inf]
     loss = matrics.probabilities.log_loss(backend.asarray([0]), logits=backend.asarray([[1.0, 1.0, -math.inf]]))
     np.testing.assert_allclose(backend.numpy(loss), math.log(2), rtol=1e-6)
@@ -183,7 +182,9 @@ def test_soft_labels_are_a_mean_of_hard_ones() -> None:
     y_prob, share = RANDOM.random((50, 20)), RANDOM.random((50, 20))
     each = [matrics.probabilities.log_loss(np.full((50, 20, 1), k), y_prob[..., None]) for k in (0, 1)]
     wanted = np.mean(share * each[1] + (1 - share) * each[0], axis=-1)
-    np.testing.assert_allclose(matrics.probabilities.binary_cross_entropy(share, y_prob), wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        matrics.probabilities.log_loss(share[..., None], y_prob[..., None]).mean(-1), wanted, rtol=1e-12
+    )
     np.testing.assert_allclose(matrics.probabilities.log_loss(share[0], y_prob[0]), wanted[0], rtol=1e-12)
     both, soft = (np.stack([1 - x, x], axis=1) for x in (y_prob, share))
     np.testing.assert_allclose(matrics.probabilities.log_loss(soft, both, class_axis=1), wanted, rtol=1e-9)
@@ -192,7 +193,7 @@ def test_soft_labels_are_a_mean_of_hard_ones() -> None:
 def test_soft_labels_have_gradients(torch: Any) -> None:
     labels = torch.tensor([0.0, 0.5, 1.0], requires_grad=True, dtype=torch.float64)
     logits = torch.tensor([2.0, -1.0, 3.0], dtype=torch.float64)
-    matrics.probabilities.binary_cross_entropy(labels, logits=logits).backward()
+    matrics.probabilities.log_loss(labels, logits=logits).backward()
     np.testing.assert_allclose(labels.grad, -logits / 3, rtol=1e-12)
 
 
@@ -200,7 +201,7 @@ def test_batches_broadcast() -> None:
     """One truth for many models, as many as there are samples."""
     y_true, y_prob = RANDOM.integers(0, 2, 6), RANDOM.random((6, 6))
     wanted = [matrics.probabilities.log_loss(y_true, p) for p in y_prob]
-    np.testing.assert_allclose(matrics.probabilities.binary_cross_entropy(y_true, y_prob), wanted)
+    np.testing.assert_allclose(matrics.probabilities.log_loss(np.broadcast_to(y_true, y_prob.shape), y_prob), wanted)
     y_true, y_prob = RANDOM.integers(0, 3, 5), RANDOM.dirichlet(np.ones(3), (4, 5))
     np.testing.assert_allclose(
         matrics.probabilities.log_loss(y_true, y_prob), [matrics.probabilities.log_loss(y_true, p) for p in y_prob]
@@ -226,7 +227,8 @@ def test_undefined() -> None:
         (([0],), {}, TypeError, "expected one of y_prob and logits, got neither"),
         (([0], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
         (([0.5], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
-        (([[0.5, 0.5]], [[0.5, 0.5]]), {}, ValueError, "pass class_axis=-1 for the former, or call matrics.binary_cr"),
+        (([[0.5, 0.5]], [[0.5, 0.5]]), {}, ValueError, "pass class_axis=-1 for the former; for the latter give both"),
+        (([[0.5, 0.5]], [[0.5]]), {}, ValueError, "pass class_axis=-1 for the former"),
         (([0.5], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "y_true: expected labels, which are whole numbers"),
         (
             ([[0.5]], [[0.5, 0.5]]),
@@ -249,6 +251,6 @@ def test_bad_weights_in_compiled_code(jax_backend: Any) -> None:
     """They spoil their own batch element, with soft labels as well."""
     weights = jax_backend.asarray([[1.0, -1.0], [1.0, 1.0], [np.nan, 1.0]])
     labels, y_prob = jax_backend.asarray([0.0, 1.0]), jax_backend.asarray([0.5, 0.5])
-    loss = functools.partial(matrics.probabilities.binary_cross_entropy, labels, y_prob)
+    loss = functools.partial(matrics.probabilities.log_loss, labels, y_prob)
     found = np.asarray(jax_backend.jit(lambda weights: loss(sample_weight=weights))(weights))
     np.testing.assert_allclose(found, [np.nan, math.log(2), np.nan], rtol=1e-6)

@@ -67,11 +67,7 @@ def of_matrices() -> Iterator[tuple[str, np.ndarray, Callable[[Any], Any]]]:
     yield "estimate_prevalence", MATRIX, lambda x: matrics.stats.estimate_prevalence(x, x[0])
     yield "resample", MATRIX, lambda x: matrics.simulate.resample(x, 3, rng=0)
     yield "diagnostic_table", GROUPS[0], matrics.stats.diagnostic_table
-    yield (
-        "expected_cost",
-        COSTS,
-        lambda x: [matrics.metrics.expected_cost(MATRIX, x), matrics.metrics.expected_cost(x, COSTS)],
-    )
+    yield "cost", COSTS, lambda x: [matrics.metrics.cost(x)(MATRIX), matrics.metrics.cost(COSTS)(x)]
     yield "fairness", GROUPS, lambda x: [matrics.fairness.demographic_parity(x), matrics.fairness.equalized_odds(x)]
     yield "disparity", MATRIX, matrics.fairness.disparity
     yield "gate", MATRIX, lambda x: matrics.gate(x, "accuracy >= 0.5")

@@ -59,7 +59,6 @@ DOORS: dict[str, Any] = {
     ),
     "probabilities.log_loss": matrics.probabilities.log_loss,
     "logits": lambda y, s, **o: matrics.probabilities.log_loss(y, logits=s, **o),
-    "probabilities.binary_cross_entropy": matrics.probabilities.binary_cross_entropy,
     "probabilities.expected_calibration_error": matrics.probabilities.expected_calibration_error,
     "probabilities.reliability_curve": lambda y, s, **o: (
         matrics.probabilities.reliability_curve(y, s, num_bins=2, **o).share_of_positives
@@ -113,11 +112,10 @@ def test_text_of_any_kind(kind: str) -> None:
     """Without ``positive=`` both are offered: the order of two texts makes neither of them positive."""
     labels, s = texts()[kind], [0.1, 0.35, 0.4, 0.8, 0.5]
     positive: Any = b"fraud" if kind == "bytes" else "fraud"
-    for door, call in DOORS.items():
+    for call in DOORS.values():
         np.testing.assert_allclose(call(labels, s, positive=positive), call([0, 1, 0, 1, 0], s), equal_nan=True)
-        if door != "probabilities.binary_cross_entropy":
-            with pytest.raises(ValueError, match=r"positive=b?'fraud' or positive=b?'ok'$"):
-                call(labels, s)
+        with pytest.raises(ValueError, match=r"positive=b?'fraud' or positive=b?'ok'$"):
+            call(labels, s)
 
 
 def test_numbers_with_texts() -> None:
@@ -157,7 +155,7 @@ def test_more_labels_are_the_rest(door: str) -> None:
     wanted = call((y == 2).astype(int), s[:, 2])
     np.testing.assert_allclose(call(y, s[:, 2], positive=2), wanted, equal_nan=True)
     np.testing.assert_allclose(call(np.array(["b", "c", "a"])[y], s[:, 2], positive="a"), wanted, equal_nan=True)
-    if door in ("logits", "probabilities.binary_cross_entropy"):
+    if door == "logits":
         return
     np.testing.assert_allclose(call(y, s, positive=2), wanted, equal_nan=True)
     with pytest.raises(ValueError, match="positive: expected the number of a class, from 0 to 2"):
@@ -237,10 +235,9 @@ def test_samples_are_left_out_by_their_labels() -> None:
     ],
 )
 def test_errors_say_what_to_do(labels: Any, options: dict[str, Any], message: str) -> None:
-    for door, call in DOORS.items():
-        if door != "probabilities.binary_cross_entropy":
-            with pytest.raises(ValueError, match=message):
-                call(labels, [0.1, 0.4, 0.3], **options)
+    for call in DOORS.values():
+        with pytest.raises(ValueError, match=message):
+            call(labels, [0.1, 0.4, 0.3], **options)
 
 
 @pytest.mark.parametrize("dtype", ["string", "object", "boolean"])

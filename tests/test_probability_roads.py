@@ -35,10 +35,8 @@ def everything(stack: Any) -> dict[str, Any]:
         "log_loss": matrics.probabilities.log_loss(y_true, probs, sample_weight=weight),
         "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
         "soft": matrics.probabilities.log_loss(probs, logits=scores, class_axis=-1),
-        "binary": matrics.probabilities.binary_cross_entropy(is_1, of_1),
-        "binary of logits": matrics.probabilities.binary_cross_entropy(
-            of_1, logits=scores[..., 1], sample_weight=weight
-        ),
+        "binary": matrics.probabilities.log_loss(is_1, of_1),
+        "binary of logits": xp.mean(matrics.probabilities.log_loss(of_1[..., None], logits=scores[..., 1:2]), axis=-1),
         "brier_score": matrics.probabilities.brier_score(y_true, probs, sample_weight=weight),
         "parts": xp.stack(tuple(matrics.probabilities.brier_decomposition(y_true, probs, num_bins=3)), axis=-1),
         "ece": matrics.probabilities.expected_calibration_error(y_true, probs, num_bins=5, sample_weight=weight),
@@ -56,13 +54,11 @@ def everything(stack: Any) -> dict[str, Any]:
 def some(stack: Any) -> dict[str, Any]:
     """One result of each kind, for compilers that take seconds for each."""
     probs, scores, weight = stack[..., :CLASSES], stack[..., CLASSES:-2], stack[..., -1]
-    y_true = _labels(stack)
+    xp, y_true = as_arrays(stack=stack)[0].xp, _labels(stack)
     return {
         "macro": matrics.ranking.top_k_recall(y_true, scores, 2, sample_weight=weight),
         "of logits": matrics.probabilities.log_loss(y_true, logits=scores),
-        "binary of logits": matrics.probabilities.binary_cross_entropy(
-            probs[..., 1], logits=scores[..., 1], sample_weight=weight
-        ),
+        "binary of logits": xp.mean(matrics.probabilities.log_loss(probs[..., 1:2], logits=scores[..., 1:2]), axis=-1),
         "mce": matrics.probabilities.expected_calibration_error(
             y_true == 1, probs[..., 1], norm="max", bins="mass", sample_weight=weight
         ),

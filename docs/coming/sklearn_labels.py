@@ -51,7 +51,7 @@ WHOLE = [
         "accuracy_score(y_true, y_pred, sample_weight=weight)",
         "matrics.accuracy(matrics.confusion_matrix(y_true, y_pred, num_classes=3, sample_weight=weight))",
     ),
-    Row("zero_one_loss(y_true, y_pred)", "matrics.metrics.zero_one_loss(cm)"),
+    Row("zero_one_loss(y_true, y_pred)", "matrics.metrics.hamming_loss(cm)"),
     Row("zero_one_loss(y_true, y_pred, normalize=False)", "matrics.metrics.zero_one_loss_count(cm)"),
     Row("hamming_loss(y_true, y_pred)", "matrics.metrics.hamming_loss(cm)"),
     Row("balanced_accuracy_score(y_true, y_pred)", "matrics.balanced_accuracy(cm)"),

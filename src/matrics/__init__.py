@@ -23,14 +23,6 @@ modules:
 ``help(matrics.ranking)`` shows what a module has.
 """
 
-import signal
-
-from matrics._process import IS_COMMAND
-
-if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Ctrl-C during the imports ends the command line without a traceback. Its main() raises again.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
 import importlib
 from typing import TYPE_CHECKING
 

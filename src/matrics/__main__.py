@@ -1,5 +1,5 @@
 """``python -m matrics`` is the command ``matrics``."""
 
-from matrics._cli import main
+from _matrics_command import main
 
 main()

@@ -186,7 +186,6 @@ __all__ = [
     "tversky_index",
     "yule_q",
     "yule_y",
-    "zero_one_loss",
     "zero_one_loss_count",
 ]
 
@@ -954,8 +953,6 @@ global_performance_index: _Overall
 """Mean number of samples per class: all samples over the number of classes."""
 hamming_loss: _Overall
 """Fraction of samples that are predicted as another class."""
-zero_one_loss: _Overall
-"""Fraction of samples that are predicted as another class, as in scikit-learn: the Hamming loss of single labels."""
 zero_one_loss_count: _Overall
 """Number of samples that are predicted as another class: PyCM's "Zero-one Loss"."""
 bennett_s: _Overall

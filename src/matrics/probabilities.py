@@ -11,10 +11,9 @@ from matrics._judged.expected import expected_confusion_matrix, expected_interva
 from matrics._ranking.brier import brier_decomposition, brier_score
 from matrics._ranking.calibration import expected_calibration_error, reliability_curve
 from matrics._ranking.inference.recalibrated import interval
-from matrics._ranking.losses import binary_cross_entropy, log_loss
+from matrics._ranking.losses import log_loss
 
 __all__ = [
-    "binary_cross_entropy",
     "brier_decomposition",
     "brier_score",
     "expected_calibration_error",

@@ -60,11 +60,6 @@ def hamming_loss(counts: Counts) -> Number:
 
 
 @overall
-def zero_one_loss(counts: Counts) -> Number:
-    return 1 - accuracy(counts)
-
-
-@overall
 def zero_one_loss_count(counts: Counts) -> Number:
     return counts.errors
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics._process import ARRAY
+from matrics._memory_limits import ARRAY
 from matrics._quoting import quoted
 
 # The largest integer of 32 bits, which is more than there is of anything; and in bytes what no state takes, 1 TiB.

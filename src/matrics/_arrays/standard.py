@@ -47,6 +47,10 @@ class Standard:
         """Whether values of ``x`` can be inspected in Python (this may wait for the device)."""
         return True
 
+    def is_constant(self, x: Array) -> bool:
+        """Whether values of ``x`` are known, and nothing takes derivatives with respect to them."""
+        return self.can_look(x)
+
     def compiler(self, x: Array) -> Compiler | None:  # noqa: ARG002
         """The compiler that is tracing operations on ``x``, if it compiles for the CPU."""
         return None

@@ -41,6 +41,10 @@ class Torch(InOneRow):
         """Not while something traces or maps, and not at fake tensors."""
         return not (torch.compiler.is_compiling() or _is_traced(x))
 
+    def is_constant(self, x: Array) -> bool:
+        """See ``Standard``."""
+        return self.can_look(x) and not (x.requires_grad and torch.is_grad_enabled()) and _has_no_tangent(x)
+
     def compiler(self, x: Array) -> Compiler | None:
         """Inductor under ``torch.compile``, of tensors on the CPU."""
         return "inductor" if torch.compiler.is_compiling() and x.device.type == "cpu" else None

@@ -7,7 +7,6 @@ import json
 import math
 from dataclasses import replace
 from importlib.resources import files
-from typing import Any
 
 from matrics._catalogue import weights
 from matrics._catalogue.averages import MEANS
@@ -147,11 +146,10 @@ _SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
 
 def _lacks(spec: str) -> str:
     """The properties that a measure lacks, and separately those that it has for two classes only."""
-    verdicts = certified()[spec]["verdicts"]
     lacks = {
-        key: 2 in verdict["classes"]
-        for key, verdict in verdicts.items()
-        if verdict["holds"] is False and key not in _SHAPE
+        key: mark == FAILS_BEYOND_TWO
+        for key, mark in certified()[spec].items()
+        if mark in (FAILS, FAILS_BEYOND_TWO) and key not in _SHAPE
     }
     # A measure that may fall with a correction does not always rise with one: that need not be repeated.
     told = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
@@ -170,9 +168,12 @@ def _option(option: Option) -> str:
     return f"{option.name}={spell(option.default)} ({others})"
 
 
+# Whether a measure has a property; the third fails for more than two classes only.
+HOLDS, FAILS, FAILS_BEYOND_TWO, UNDECIDED = "+", "-", "2", "."
+
+
 @functools.cache
-def certified() -> dict[str, Any]:
-    """By spec: the verdicts and ranges that ``matrics.study.certificate`` has found."""
-    text = files("matrics._catalogue").joinpath("certificates.json").read_text("utf-8")
-    known: dict[str, Any] = json.loads(text)
-    return known
+def certified() -> dict[str, dict[str, str]]:
+    """By spec and property: the verdicts that ``matrics.study.certificate`` has found, which ``tools`` write."""
+    known = json.loads(files("matrics._catalogue").joinpath("verdicts.json").read_text("utf-8"))
+    return {spec: dict(zip(known["properties"], marks, strict=True)) for spec, marks in known["verdicts"].items()}

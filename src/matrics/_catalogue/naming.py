@@ -44,7 +44,10 @@ class MeasureName(str):
 
 def named(name: str, title: str, metric: Metric | None = None) -> str:
     """A name with a title; in code that PyTorch compiles a plain text, because it supports no subclasses."""
-    return name if is_compiling() else MeasureName(name, title, metric)
+    if is_compiling():
+        return name
+    # JAX keeps the keys of what a traced function returns; an array in them would outlive its trace.
+    return MeasureName(name, title, None if metric is None or metric.is_traced else metric)
 
 
 def metric_of(key: str) -> Metric:

@@ -19,8 +19,7 @@ OF_SCORES = {
         "recall_at_specificity",
         "sensitivity_at_specificity",
     ),
-    "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
-    "probabilities.binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
+    "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss", "binary_cross_entropy", "bce"),
     "probabilities.brier_score(y_true, y_prob)": ("brier_score", "brier", "brier_score_loss", "neg_brier_score"),
     "probabilities.expected_calibration_error(y_true, y_prob)": (
         "expected_calibration_error",

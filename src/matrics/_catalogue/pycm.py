@@ -235,7 +235,7 @@ MOVED = {
     "Conditional Entropy": "conditional_entropy, in nats",
     "Mutual Information": "mutual_information, in nats",
     "KL Divergence": "kl_divergence, in nats",
-    "Zero-one Loss": "zero_one_loss, the share of the errors",
+    "Zero-one Loss": "hamming_loss, the share of the errors",
     "KendallTau": "kendall_tau, the rank correlation of ordered classes",
     "Kappa Standard Error": "kappa_standard_error, of Fleiss, Cohen and Everitt",
 }

@@ -40,6 +40,8 @@ CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "co
 #: The family of measures that are not of this library.
 OWN = "own"
 
+_BY_CLASS = (tuple, weights.TracedMatrix)  # the types of options with numbers for each class
+
 _OF_AVERAGES = {"average": "auto", "positive": None, "class_weights": None}  # what every class measure takes
 
 #: The margin of the samples that a measure is a proportion of.
@@ -198,6 +200,11 @@ class Metric:
         """Whether no option of it is fixed, and no class chosen."""
         return not (self.fixed or self.average or self.classes or self.called or self.resolved)
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether an option of it is an array whose numbers are not known."""
+        return weights.TracedMatrix in [type(value) for _, value in self.fixed]
+
     def dress(self) -> None:
         """Make help(), doctest and Sphinx treat the record as the function that the user calls.
 
@@ -255,17 +262,17 @@ class Metric:
                 f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         labels = None if is_compiling() else labels_of_frame(cm)
-        if labels is None:
-            function = self.bind(**options) if options else self.bind()
-        else:
-            function = self.using(**options).resolved_for(Classes.of(len(labels), labels)).bind()
-        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
+        metric = self.using(**options) if options else self
+        chosen = metric if labels is None else metric.resolved_for(Classes.of(len(labels), labels))
+        traced = metric.is_traced
+        return evaluate(cm, [chosen.bind()], zero_division=zero_division, invalid=invalid, traced=traced)[0]
 
     def bind(self, **options: Any) -> TableFunction:
         """The function of a Table that this metric with these options is."""
         metric = self.using(**options) if options else self
         metric._check_complete()
-        by_class = metric.classes or metric.class_weights or tuple in [type(value) for _, value in metric.fixed]
+        kinds = [type(value) for _, value in metric.fixed]
+        by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
         if by_class or (metric._averaged and metric.average in (None, "binary")):
             # The average, and whether there are these classes, depends on their number, which the table has.
             return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
@@ -420,7 +427,7 @@ class Metric:
         """The numbers for each class in the order of the classes."""
         given = [*self.fixed, ("class_weights", self.class_weights)]
         *fixed, (_, own) = [
-            (name, weights.in_order(value, classes, name) if value and isinstance(value, tuple) else value)
+            (name, weights.in_order(value, classes, name) if value and isinstance(value, _BY_CLASS) else value)
             for name, value in given
         ]
         return replace(self, fixed=tuple(fixed), class_weights=own)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from matrics._arrays import as_arrays
+from matrics._arrays import Array, Standard, as_arrays
 from matrics._catalogue.classes import Classes, spell_class
 from matrics._quoting import cut, quoted, split_outside, unquote
 
@@ -32,18 +32,60 @@ _WORDS = {
 _EXAMPLES = {"costs": "[[0, 1], [50, 0]]", "agreement": "[[1, 0.5], [0.5, 1]]"}
 
 
+class TracedMatrix:
+    """An (n, n) array whose numbers are not known, as under ``jit``, or with respect to which something differentiates.
+
+    It is equal to itself alone.
+    """
+
+    def __init__(self, array: Array, backend: Standard, names: tuple[str, ...] = ()) -> None:
+        self.array, self.backend, self.names = array, backend, names
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    def __str__(self) -> str:
+        return f"<array ({len(self)}, {len(self)})>"
+
+    def like(self, cells: Array, backend: Standard) -> Array:
+        """The matrix with the dtype of cells; raises if these are of another library."""
+        if backend.xp is not self.backend.xp:
+            raise TypeError(
+                "costs: expected numbers that are known, or a matrix cm of the library of the costs, got costs that "
+                "are traced or need a gradient and a cm that is not of their library, or is only scored on the host"
+            )
+        return backend.xp.astype(self.array, cells.dtype)
+
+    def in_order(self, classes: Classes, name: str) -> TracedMatrix:
+        """See the function ``in_order``, which is given the places of the cells in place of the cells."""
+        n = len(self)
+        places = tuple([tuple(range(k * n, (k + 1) * n)) for k in range(n)])
+        found = in_order(tuple(zip(self.names, places, strict=True)) if self.names else places, classes, name)
+        back = [row[0] // n for row in plain(found)]
+        if back == list(range(n)):
+            return self
+        xp = self.backend.xp
+        index = xp.asarray(back, **self.backend.device_option(self.array))
+        array = xp.take(xp.take(self.array, index, axis=0), index, axis=1)
+        return TracedMatrix(array, self.backend, tuple([self.names[k] for k in back]))
+
+
 def in_words(kind: str) -> str:
     """What ``read_matrix`` takes for an option of this kind."""
     return _WORDS[kind]
 
 
-def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
+def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values | TracedMatrix:
     """The matrix of a list, an array or the text of a spec; raises with what was expected.
 
     Each row may have the name of its class next to it: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in the
-    same order.
+    same order. Costs may be an array whose numbers are not known.
     """
     expected = f"{metric}: expected {name} to be {in_words(kind)}"
+    if kind == "costs":
+        traced = value if isinstance(value, TracedMatrix) else _traced(value, name, expected)
+        if traced is not None:
+            return traced
     names, items = _items(value, name, may_be_named=True)
     try:
         rows = tuple([_row(item) for item in items])
@@ -90,8 +132,10 @@ def spell_number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def is_named(value: Values) -> bool:
+def is_named(value: Values | TracedMatrix) -> bool:
     """Whether the classes are named."""
+    if isinstance(value, TracedMatrix):
+        return bool(value.names)
     return bool(value) and isinstance(value[0], tuple) and isinstance(value[0][0], str)
 
 
@@ -100,11 +144,13 @@ def plain(value: Any) -> Any:
     return tuple([item for _, item in value]) if isinstance(value, tuple) and is_named(value) else value
 
 
-def in_order(value: Values, classes: Classes, name: str) -> Values:
+def in_order(value: Any, classes: Classes, name: str) -> Any:
     """The same in the order of the classes of certain matrices; raises if these are others.
 
     Rows with names are taken in the order in which they are where the matrices' classes have no names.
     """
+    if isinstance(value, TracedMatrix):
+        return value.in_order(classes, name)
     n = classes.number
     if not is_named(value):
         if not classes.ordered:
@@ -160,6 +206,21 @@ def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...
     if not backend.can_look(array):
         raise TypeError(f"{name}: expected numbers that are known beforehand, as options are, got a traced array")
     return (), backend.to_numpy(array).tolist()
+
+
+def _traced(value: Any, name: str, expected: str) -> TracedMatrix | None:
+    """The matrix of an array whose numbers are not known; None of all else."""
+    if isinstance(value, (str, list, tuple, Mapping)):
+        return None
+    backend, (array,) = as_arrays(**{name: value})
+    if backend.is_constant(array):
+        return None
+    shape = tuple(array.shape)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{expected}, as many columns as rows, got shape {shape}")
+    if not (backend.is_integer(array) or backend.is_float(array)):
+        raise TypeError(f"{expected}, got dtype {array.dtype}")
+    return TracedMatrix(array, backend)
 
 
 def _row(item: Any) -> tuple[float, ...]:

@@ -8,11 +8,14 @@ import traceback
 from importlib.util import find_spec
 from typing import Any
 
-PACKAGES = ("typer", "rich", "pyarrow", "filelock")
+PACKAGES = ("typer", "rich", "pyarrow")
 
 
-def main() -> None:
-    """Run the command ``matrics``; every error is reported in one line on stderr."""
+def main(*, owns_process: bool = False) -> None:
+    """Run the command ``matrics``; every error is reported in one line on stderr.
+
+    ``owns_process`` says that the process has no other purpose, and may be ended by a thread after a signal.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the parent process has closed it, as ``>&-`` does
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 (open to the end)
@@ -24,9 +27,11 @@ def main() -> None:
         print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     from matrics._cli import app
-    from matrics._files.notices import leave
+    from matrics._files import notices
 
-    leave(_end(app))
+    if owns_process:
+        notices.own_process()
+    notices.leave(_end(app))
 
 
 class _StandardOutput(io.FileIO):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics._cli import count, decisions, diagnostic, excel, gate, logs, report_page
+from matrics._cli import count, decisions, diagnostic, gate, logs, report_page
 from matrics._cli.flags import PlainFlags
 from matrics._cli.options import (
     Average,
@@ -33,7 +33,6 @@ from matrics._cli.options import (
     PositiveClass,
     PredColumn,
     Reading,
-    Resume,
     Rows,
     RunOptions,
     ScoresInstead,
@@ -56,7 +55,6 @@ from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 
-excel.register()
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
 UsageError: Any = typer.BadParameter.__base__
@@ -86,7 +84,6 @@ def _options(
 
 @app.command()
 def score(
-    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -116,7 +113,6 @@ def score(
     ] = False,
     format_: Format = None,
     output: Output = None,
-    resume: Resume = False,
     workers: Workers = None,
     on_invalid: OnInvalid = "raise",
     progress: ShowProgress = False,
@@ -125,8 +121,7 @@ def score(
     from matrics._cli.delivery import read_delivery
     from matrics._cli.matrix_results import Wanted
     from matrics._cli.open_run import ScoreRequest, open_run
-    from matrics._cli.screen import deliver
-    from matrics._cli.work import open_work
+    from matrics._cli.screen import deliver, open_work
     from matrics._files.outputs.destination import SUFFIXES
 
     plug_in(plugin)
@@ -156,8 +151,8 @@ def score(
         positive=None if scores and threshold is not None else positive,
         library=backend if backend in ("torch", "jax") else None,
     )
-    with open_work(context, path, output if wanted.delivery is None else None, resume=resume) as work:
-        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
+    with open_work(path, output if wanted.delivery is None else None) as work:
+        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
         if logs.is_log(path):
             logs.warn_of_single_class(run)
         deliver(run, work, wanted)
@@ -165,7 +160,6 @@ def score(
 
 @app.command()
 def interval(
-    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -201,7 +195,6 @@ def interval(
     zero_division: ZeroDivision = "nan",
     format_: Format = None,
     output: Output = None,
-    resume: Resume = False,
     workers: Workers = None,
     on_invalid: OnInvalid = "raise",
     progress: ShowProgress = False,
@@ -213,9 +206,7 @@ def interval(
     from matrics._cli.measures import measures
     from matrics._cli.open_run import ScoreRequest, open_matrices
     from matrics._cli.progress import watching
-    from matrics._cli.screen import deliver
-    from matrics._cli.work import open_work
-    from matrics._files.count import During
+    from matrics._cli.screen import deliver, open_work
     from matrics._files.outputs.destination import SUFFIXES
 
     plug_in(plugin)
@@ -245,8 +236,8 @@ def interval(
         reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    with open_work(context, path, output if delivery is None else None, resume=resume) as work:
-        source = open_matrices(given, asked, During(work, watching(lines=manner.progress)), clusters)
+    with open_work(path, output if delivery is None else None) as work:
+        source = open_matrices(given, asked, watching(lines=manner.progress), clusters=clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
         target = Target.read(prevalence, source.known(positive))
         run = IntervalRun(

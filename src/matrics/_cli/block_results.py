@@ -35,7 +35,6 @@ class BlockResult:
     undefined: int = 0  # values of valid matrices
     invalid: tuple[int, ...] = ()  # positions in the file, in order
     statuses: Counter[int] = field(default_factory=Counter)  # of intervals: how many have each
-    state: Any = None  # of the generator of random numbers behind these matrices
     keys: dict[str, Array] | None = None  # the columns that name the matrices, if they were read with the matrices
 
     @property
@@ -59,14 +58,13 @@ def joined(pieces: list[BlockResult]) -> BlockResult:
         sum(piece.undefined for piece in pieces),
         tuple(position for piece in pieces for position in piece.invalid),
         sum((piece.statuses for piece in pieces), Counter()),
-        pieces[-1].state,
         keys and {name: pa.concat_arrays([piece.keys[name] for piece in pieces if piece.keys]) for name in keys},
     )
 
 
 @dataclass
 class Totals:
-    """Totals of the blocks so far; ``record`` returns them for JSON, from which ``--resume`` continues."""
+    """Totals of the blocks so far."""
 
     matrices: int = 0
     samples: float = 0.0
@@ -74,7 +72,6 @@ class Totals:
     invalid: int = 0
     first_invalid: list[int] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
-    state: Any = None
 
     def add(self, found: BlockResult) -> None:
         """Add the results of the next block."""
@@ -84,14 +81,3 @@ class Totals:
         self.invalid += len(found.invalid)
         self.first_invalid += found.invalid[: MOST_NAMED - len(self.first_invalid)]
         self.statuses += found.statuses
-        self.state = found.state
-
-    def record(self) -> dict[str, Any]:
-        """All of it, for JSON."""
-        return {**vars(self), "first_invalid": [*self.first_invalid], "statuses": dict(self.statuses)}
-
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Totals:
-        """The totals of a record; JSON has only text as names."""
-        statuses = Counter({int(status): count for status, count in record["statuses"].items()})
-        return cls(**{**record, "statuses": statuses})

@@ -17,7 +17,6 @@ from matrics._cli.options import (
     MissingTexts,
     PredColumn,
     Reading,
-    Resume,
     ShowProgress,
     TextLabels,
     TrueColumn,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
     from matrics._files.outputs.destination import Destination
-    from matrics._files.outputs.unfinished import Unfinished
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
 AnyOutput = Annotated[
@@ -46,7 +44,6 @@ AnyOutput = Annotated[
 
 
 def count(
-    context: typer.Context,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -68,18 +65,14 @@ def count(
     labels: ClassOrder = None,
     format_: Format = None,
     output: AnyOutput = None,
-    resume: Resume = False,
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
     from matrics._cli.delivery import read_delivery
-    from matrics._cli.work import open_destination
     from matrics._files.inputs import open_input, open_labels
 
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
     destination = _check_output(Path(str(output)), paths) if delivery is None else None
-    if destination is None and resume:
-        raise ValueError("--resume: expected --output FILE.parquet with it, got none")
     names = Names(
         true,
         pred,
@@ -91,14 +84,12 @@ def count(
     names.check()
     given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
     if destination is not None:
-        with open_destination(context, paths, destination, resume=resume) as work:
-            _write(given, work, progress=progress)
+        _write(given, destination, paths, progress=progress)
     elif delivery is not None:
         _show(given, delivery, progress=progress)
 
 
 def merge(
-    context: typer.Context,
     paths: Annotated[
         list[Path],
         typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
@@ -106,46 +97,43 @@ def merge(
     *,
     by: By = None,
     output: CountsOutput = None,
-    resume: Resume = False,
     progress: ShowProgress = False,
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
-    from matrics._cli.work import open_destination
     from matrics._files.inputs import open_counts
 
     destination = _check_output(output, paths)
     given = open_counts(paths, Names(by=column_names(by or [])))
-    with open_destination(context, paths, destination, resume=resume) as work:
-        _write(given, work, progress=progress)
+    _write(given, destination, paths, progress=progress)
 
 
-def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
+def _write(given: LabelRows, destination: Destination, paths: list[Path], *, progress: bool) -> None:
     from rich.text import Text
 
     from matrics._cli import printing
     from matrics._cli.delivery import open_console
     from matrics._cli.progress import watching
-    from matrics._files.count import During
     from matrics._files.count import count as count_rows
     from matrics._files.counts_file import write_counts
-    from matrics._files.outputs.unfinished import whole_file
+    from matrics._files.outputs.whole import whole_output
 
-    counted = count_rows(given, During(work, watching(lines=progress)))
-    output, number = work.destination.path, len(counted.starts)
-    with whole_file(work) as file:
-        write_counts(file, counted, given.names)
-    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {printing.counted(number, 'matrix', 'matrices')}"]
+    with whole_output(destination, paths) as whole:
+        counted = count_rows(given, watching(lines=progress))
+        with whole.file() as file:
+            write_counts(file, counted, given.names)
+        whole.finish()
+    matrices = printing.counted(len(counted.starts), "matrix", "matrices")
+    lines = [f"{given.file}: {_in_words(counted)}", f"{destination.path}: {matrices}"]
     printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
     from matrics._cli.count_results import count_result, show_counts
     from matrics._cli.progress import watching
-    from matrics._files.count import During
     from matrics._files.count import count as count_rows
     from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 
-    counted = count_rows(given, During(None, watching(lines=progress)), warns=False)
+    counted = count_rows(given, watching(lines=progress), warns=False)
     if given.names.order is None:
         refuse_disjoint(given.file, *counted.sides, given.names.labels)
         refuse_disjoint(given.file, counted.sides[0], counted.foreign, given.names.labels)

@@ -71,7 +71,6 @@ def diagnostic(
     from matrics._cli.delivery import read_delivery
     from matrics._cli.measures import in_options
     from matrics._cli.open_run import ScoreRequest, open_matrices
-    from matrics._files.count import COUNT_ALONE
     from matrics._uncertainty.arguments import second_class
 
     delivery = read_delivery(format_, output, [path])
@@ -86,7 +85,7 @@ def diagnostic(
         positive=positive,
         reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
-    source = open_matrices(logs.opened(path), asked, COUNT_ALONE)
+    source = open_matrices(logs.opened(path), asked)
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")

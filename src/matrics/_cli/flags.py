@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PlainFlags(TyperGroup):
-    """A group of commands that shows ``--resume`` where typer shows ``--resume <bool>``."""
+    """A group of commands that shows ``--progress`` where typer shows ``--progress <bool>``."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command of the group."""

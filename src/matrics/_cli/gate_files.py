@@ -13,7 +13,6 @@ from matrics._cli.logs import clusters_of, is_log, opened
 from matrics._cli.open_run import ScoreRequest, open_matrices
 from matrics._cli.paired import TwoFiles, join, named, united
 from matrics._cli.printing import counted
-from matrics._files.count import COUNT_ALONE
 from matrics._files.crosstab import has_order
 from matrics._files.inputs import read_rows
 from matrics._files.labels import MISSING_CLASS, coded
@@ -276,7 +275,7 @@ def _by(samples: Array) -> dict[str, Any]:
 
 
 def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:
-    source = open_matrices(path, asked, COUNT_ALONE, clusters)
+    source = open_matrices(path, asked, clusters=clusters)
     if source.count != 1:
         raise ValueError(
             f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"

@@ -14,7 +14,6 @@ from matrics._cli.run import MatrixRun, name_cell
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
-    from matrics._cli.block_results import Totals
     from matrics._cli.prevalence import Target
     from matrics._files.source import MatrixSource
     from matrics._uncertainty.options import Options
@@ -99,22 +98,6 @@ class IntervalRun(MatrixRun):
             )
         # One generator for all blocks, or each would draw the same numbers.
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
-
-    @property
-    def state(self) -> Any:
-        """The state of the random generator."""
-        if self.rng is None:
-            return None
-        bits: Any = self.rng.bit_generator
-        return [bits.seed_seq.n_children_spawned, bits.state]
-
-    def restore(self, totals: Totals) -> None:
-        """Continue after the blocks of an earlier run, with the same random draws."""
-        super().restore(totals)
-        if self.rng is not None:
-            children, bits = totals.state
-            self.rng = np.random.default_rng(np.random.SeedSequence(self.wanted.seed, n_children_spawned=children))
-            self.rng.bit_generator.state = bits
 
     @property
     def title(self) -> str:

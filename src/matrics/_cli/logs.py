@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matrics._files.foreign import LOGS, READERS
+from matrics._files.foreign import LOGS
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -12,19 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.run import Run
-    from matrics._files.foreign import ForeignTable
     from matrics._files.inputs import Input
 
 SUFFIXES = (".eval", ".json", ".jsonl")
-
-
-def _read(paths: Sequence[Path]) -> ForeignTable:
-    from matrics._integrations.evals.reading import table_of
-
-    return table_of(paths)
-
-
-READERS.update(dict.fromkeys(LOGS, _read))
 
 
 def is_log(path: Path) -> bool:

@@ -91,9 +91,9 @@ class MultilabelRun(Run):
         columns = zip(self.metrics, score_columns(self.metrics, ()), strict=True)
         return [replace(column, label=f"{name}{end}") for name, column in columns for end in ends]
 
-    def pieces(self, block: int) -> Iterator[tuple[int, int]]:
+    def pieces(self) -> Iterator[tuple[int, int]]:
         """Each group."""
-        yield from ((position, position + 1) for position in range(block * self.rows, self.source.count))
+        yield from ((position, position + 1) for position in range(self.source.count))
 
     def find(self, piece: Piece) -> BlockResult:
         """The scores of a group."""

@@ -10,7 +10,7 @@ from matrics._cli.options import Reading, RunOptions, number
 from matrics._cli.prevalence import Target, refuse
 from matrics._cli.progress import watching
 from matrics._cli.run import Run, ScoreRun, open_backend
-from matrics._files.count import During
+from matrics._files.count import Watch, unwatched
 from matrics._files.inputs import Input
 from matrics._files.matrices import read
 from matrics._files.names import Names
@@ -20,8 +20,6 @@ from matrics._scoring.score import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from matrics._files.outputs.unfinished import Unfinished
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +50,9 @@ class ScoreRequest:
                 raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
 
 
-def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clusters: str | None = None) -> MatrixSource:
+def open_matrices(
+    path: Path | Input, asked: ScoreRequest, watch: Watch = unwatched, *, clusters: str | None = None
+) -> MatrixSource:
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
@@ -67,7 +67,7 @@ def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clust
             positive=asked.positive,
             **asked.reading.names,
         )
-        return read(path, names, asked.rows, during)
+        return read(path, names, asked.rows, watch)
     asked.refuse("no such option with --cells", "pred", "counts", "weight")
     asked.reading.refuse("--cells")
     if clusters is not None or asked.true != Names.true:
@@ -90,7 +90,6 @@ def open_run(
     backend: str,
     zero_division: float,
     manner: RunOptions,
-    work: Unfinished | None,
 ) -> Run:
     """Open the file, and return the run that computes the requested measures."""
     asked_for = metrics or "core"
@@ -101,7 +100,7 @@ def open_run(
     asked.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores with it", "threshold")
-        source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
+        source = open_matrices(path, asked, watching(lines=manner.progress))
         chosen = measures(asked_for, lambda: source.known(asked.positive))
         target = Target.read(asked.prevalence, source.known(asked.positive))
         return ScoreRun(source=source, metrics=chosen, target=target, **common)

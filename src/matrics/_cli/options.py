@@ -139,7 +139,6 @@ Format = Annotated[
         show_default="table, or by the name of --output",
     ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run with the same --output.")]
 ShowProgress = Annotated[
     bool, typer.Option("--progress", help="Print the progress every ten seconds, also without a terminal.")
 ]

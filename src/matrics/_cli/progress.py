@@ -33,13 +33,12 @@ class Progress:
     total: int
     bytes_each: float  # of the input; 0 if matrices were counted before
     totals: Totals
-    before: int = 0  # matrices that an earlier run has done
     begin: float = field(default_factory=time.monotonic)
 
     def words(self) -> str:
         """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
         done, seconds = self.totals.matrices, time.monotonic() - self.begin
-        rate = (done - self.before) / seconds if seconds > 0 else 0.0
+        rate = done / seconds if seconds > 0 else 0.0
         parts = [f"{done:,} of {counted(self.total, 'matrix', 'matrices')}", f"{_short(rate)} matrices/s"]
         if self.bytes_each:
             parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
@@ -71,13 +70,9 @@ class RowProgress:
     """How many rows of labels are counted, and how fast."""
 
     given: RowsToCount
-    before: int  # rows that an earlier run has counted
     rows: int = 0
     read: float = 0.0  # bytes
     begin: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.rows = self.before
 
     @functools.cached_property
     def total(self) -> int | None:
@@ -96,7 +91,7 @@ class RowProgress:
     def words(self) -> str:
         """How far the count is, how fast, and for how long still."""
         rows, read, seconds = self.rows, self.read, time.monotonic() - self.begin
-        rate = (rows - self.before) / seconds if seconds > 0 else 0.0
+        rate = rows / seconds if seconds > 0 else 0.0
         of = f" of {self.total:,}" if self.total else ""
         parts = [f"{rows:,}{of} rows counted", f"{_short(rate)} rows/s"]
         bytes_rate = rate * read / rows if rows else 0.0
@@ -129,12 +124,12 @@ def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
         watch.join()
 
 
-def watching(*, lines: bool) -> Callable[[RowsToCount, int], AbstractContextManager[RowProgress]]:
+def watching(*, lines: bool) -> Callable[[RowsToCount], AbstractContextManager[RowProgress]]:
     """Show how far counts of rows are: with a bar on a terminal, and elsewhere in lines if they are requested."""
 
     @contextlib.contextmanager
-    def watch(given: RowsToCount, before: int) -> Iterator[RowProgress]:
-        progress = RowProgress(given, before)
+    def watch(given: RowsToCount) -> Iterator[RowProgress]:
+        progress = RowProgress(given)
         with shown(progress, lines=lines):
             yield progress
 

@@ -83,7 +83,6 @@ class Run:
         """The number of matrices of a block: a power of two."""
         columns = len(self.source.keys) + len(self.labels)
         rows = max(self.least_rows or LEAST_ROWS, (self.block_cells or BLOCK_CELLS) // columns)
-        # What is read for a block is what a run that is stopped may have to do again.
         most = max(1, BLOCK_BYTES // self.matrix_bytes) if self.matrix_bytes else rows
         return int(2 ** math.floor(math.log2(min(rows, most))))
 
@@ -101,18 +100,18 @@ class Run:
         """The dtype of the results."""
         return np.dtype(np.float64)
 
-    def pieces(self, block: int) -> Iterator[tuple[int, int]]:
-        """Yield the start and stop of each piece, from a block on; no piece extends beyond its block."""
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """Yield the start and stop of each piece; no piece extends beyond its block."""
         count = self.source.count
-        for start in range(block * self.rows, count, self.rows):
+        for start in range(0, count, self.rows):
             stop = min(start + self.rows, count)
             number = min(stop - start, -(-(stop - start) * self.matrix_bytes // (self.piece_bytes or PIECE_BYTES)) or 1)
             cuts = [start + (stop - start) * k // number for k in range(number + 1)]
             yield from itertools.pairwise(cuts)
 
-    def read(self, block: int) -> Iterator[Piece]:
-        """The pieces from a block on, with the matrices that must be read in order."""
-        yield from itertools.starmap(Piece, self.pieces(block))
+    def read(self) -> Iterator[Piece]:
+        """The pieces, with the matrices that must be read in order."""
+        yield from itertools.starmap(Piece, self.pieces())
 
     def find(self, piece: Piece) -> BlockResult:
         """Compute the results of a piece."""
@@ -123,27 +122,23 @@ class Run:
         """The number of pieces computed at the same time; if it is 1, the library itself may use all workers."""
         return 1
 
-    def found(self, block: int = 0) -> Generator[BlockResult]:
-        """Yield the results of every piece, from a block on, in order."""
-        return in_order(self.find, self.read(block), self.threads)
+    def found(self) -> Generator[BlockResult]:
+        """Yield the results of every piece in order."""
+        return in_order(self.find, self.read(), self.threads)
 
-    def blocks(self, block: int = 0) -> Generator[BlockResult]:
+    def blocks(self) -> Generator[BlockResult]:
         """The same for every block."""
         waiting: list[BlockResult] = []
-        for piece in self.found(block):
+        for piece in self.found():
             waiting.append(piece)
             if piece.stop % self.rows == 0 or piece.stop == self.source.count:
                 yield joined(waiting)
                 waiting = []
 
-    def restore(self, totals: Totals) -> None:
-        """Continue after the blocks of an earlier run."""
-        self.totals = totals
-
     def shown(self) -> AbstractContextManager[None]:
         """Show how far the run is."""
         totals = self.totals
-        return shown(Progress(self.source.count, self.input_bytes, totals, totals.matrices), lines=self.manner.progress)
+        return shown(Progress(self.source.count, self.input_bytes, totals), lines=self.manner.progress)
 
     @property
     def input_bytes(self) -> float:
@@ -179,12 +174,12 @@ class MatrixRun(Run):
         """The bytes of a matrix in the source."""
         return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
 
-    def read(self, block: int) -> Iterator[Piece]:
+    def read(self) -> Iterator[Piece]:
         """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
         if self.source.is_read_in_any_order:
-            yield from super().read(block)
+            yield from super().read()
             return
-        for start, stop in self.pieces(block):
+        for start, stop in self.pieces():
             yield Piece(start, stop, self.source.block(start, stop), self.source.columns(start, stop))
 
     def evaluate(self, positions: Array, block: Array) -> Array:
@@ -221,7 +216,6 @@ class MatrixRun(Run):
             undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
             invalid=() if valid is None else tuple(positions[~valid].tolist()),
             statuses=self.statuses_of(values if valid is None or self.manner.on_invalid == "nan" else values[valid]),
-            state=self.state,
             keys=piece.keys,
         )
 
@@ -233,11 +227,6 @@ class MatrixRun(Run):
         """How many intervals have each status."""
         del values
         return Counter()
-
-    @property
-    def state(self) -> Any:
-        """The state of the random generator, if there is one."""
-        return None
 
 
 @dataclass(kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +18,28 @@ from matrics._quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from rich.console import Console
 
     from matrics._cli.matrix_results import Wanted
-    from matrics._files.outputs.unfinished import Unfinished
+    from matrics._files.outputs.whole import Output
 
 Array = Any
 
 
-def deliver(run: Run, work: Unfinished | None, wanted: Wanted) -> None:
+def open_work(path: Path, output: str | None) -> AbstractContextManager[Output | None]:
+    """Open the output of a command that reads this input; None is the screen."""
+    if output is None:
+        return contextlib.nullcontext()
+    from matrics._files.outputs.destination import check_output
+    from matrics._files.outputs.whole import whole_output
+
+    return whole_output(check_output(output, path), [path])
+
+
+def deliver(run: Run, work: Output | None, wanted: Wanted) -> None:
     """Write all results to a file, or show them as a table or, for many matrices, as a summary."""
     if work is not None or wanted.delivery is None:
         assert work is not None  # noqa: S101 (for mypy: one of them is there)
@@ -46,7 +59,7 @@ def deliver(run: Run, work: Unfinished | None, wanted: Wanted) -> None:
     delivery.write(result_of(run, found, rows, [line.plain for line in _title(run)], wanted))
 
 
-def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
+def _write(run: Run, work: Output, *, disparity: bool) -> None:
     from matrics._cli.interval_report import show_statuses
     from matrics._cli.write_blocks import write_blocks
 

@@ -1,4 +1,4 @@
-"""From a run to its output: blocks are encoded in threads while the next ones are found, and written in order."""
+"""From a run to its output: tables are encoded in threads while the next blocks are found, and written in order."""
 
 from __future__ import annotations
 
@@ -7,28 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from matrics._cli.block_results import BlockResult, Totals
+from matrics._cli.block_results import BlockResult
 from matrics._cli.in_order import in_order
 from matrics._files.outputs.whole import table_of
 
 if TYPE_CHECKING:
     from matrics._cli.printing import Summary
     from matrics._cli.run import Run
-    from matrics._files.outputs.unfinished import Encoded, Unfinished
+    from matrics._files.outputs.whole import Output
 
 
-def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
-    """Write all unfinished blocks, and give the output its name; a summary also computes the finished blocks again."""
-    output = work.begin(_schema(run), run.source.count)
-    done = work.done
-    if done and summary is None:
-        run.restore(Totals.of_record(work.records[-1]["totals"]))
+def write_blocks(run: Run, output: Output, summary: Summary | None) -> None:
+    """Write all blocks, give the output its name, and add the values to a summary."""
+    output.begin(_schema(run))
 
-    def encode(found: BlockResult) -> tuple[BlockResult, Encoded | None]:
-        return found, output.encode(_table(run, found)) if found.stop > finished else None
+    def encode(found: BlockResult) -> tuple[BlockResult, Any]:
+        return found, output.encode(_table(run, found))
 
-    finished = work.stop
-    blocks = run.blocks(0 if summary is not None else done)
+    blocks = run.blocks()
     # Closed explicitly after an error, and not by garbage collection, because they have threads.
     with (
         run.shown(),
@@ -39,8 +35,7 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
             run.totals.add(found)
             if summary is not None:
                 summary.add(found.start, found.values)
-            if block is not None:
-                output.append(block, {"stop": found.stop, "totals": run.totals.record()})
+            output.append(block)
     output.finish()
 
 

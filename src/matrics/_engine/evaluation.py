@@ -73,12 +73,17 @@ def evaluate(
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
+    traced: bool = False,
 ) -> list[Array]:
-    """Evaluate every function: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
+    """Evaluate every function: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``.
+
+    ``traced`` is whether a function has an array that is traced or differentiated, even if the stack is not: the
+    operations are then those of its library.
+    """
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
     backend, cm = as_stack(cm)
-    view = backend.host_view(cm)
+    view = None if traced else backend.host_view(cm)
     if view is not None:
         results, bad = score_blocks(view, functions, zero_division, workers)
         if bad.size and invalid == "raise":

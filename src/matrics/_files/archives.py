@@ -7,7 +7,7 @@ import errno
 import zipfile
 from typing import TYPE_CHECKING
 
-from matrics._process import MEMBER
+from matrics._memory_limits import MEMBER
 from matrics._quoting import first_twice, quoted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import gzip
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from matrics._process import MEMBER
+from matrics._memory_limits import MEMBER
 
 if TYPE_CHECKING:
     from pathlib import Path

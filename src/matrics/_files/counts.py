@@ -6,7 +6,6 @@ that is scored are laid out.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from matrics._arrays import sizes
 from matrics._files import columns, crosstab
@@ -41,7 +39,6 @@ MOST_PARTS = 16  # batches that are counted before they are merged
 MOST_COUNT = 2**63 - 1
 OF_MEMORY = 4  # a matrix may take this part of the memory
 CGROUP = Path("/sys/fs/cgroup/memory.max")  # the limit of a container
-KEY = b"matrics"  # of the metadata of a file of counts that are not finished
 
 
 class MissingValueError(Exception):
@@ -230,7 +227,6 @@ class Counts:
             self._merge()
 
     def _merge(self) -> None:
-        # Always after the same batches: sums of weights do not depend on where a run was stopped.
         self._parts, self._pending = [_grouped(pa.concat_tables(self._parts, promote_options="permissive"))], 0
 
     def _note_missing(self, batch: Batch) -> None:
@@ -290,51 +286,6 @@ class Counts:
         if n * n > most_cells():
             raise ValueError(f"expected labels of few classes, got {n:,} classes: too many to lay out a matrix")
         return found
-
-    # To be continued -------------------------------------------------------------------------------------------------
-
-    def save(self, file: Any) -> None:
-        """Write everything that was added so far as a table of values and sums."""
-        tables = []
-        for number, part in enumerate(self._as_parts()):
-            made = {"part": pa.array(np.full(len(part), number))}
-            for place, (_, known) in enumerate(self._keys):
-                made[str(place)] = known.known.take(part[str(place)].combine_chunks())
-            made.update({name: part[name] for name in part.column_names if not name.isdigit()})
-            tables.append(pa.table(made))
-        about = {"rows": self.rows, "total": self._total, "missing": self.missing, "bins": self._bins is not None}
-        about |= {"left_out": self.left_out, "order": self.order}
-        whole = pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({"part": pa.array([])})
-        metadata = {KEY: json.dumps(about).encode()}
-        pq.write_table(whole.replace_schema_metadata(metadata), file, compression="lz4", write_page_checksum=True)
-
-    def load(self, file: Any) -> None:
-        """Continue where ``save`` was called."""
-        whole = pq.read_table(file, page_checksum_verification=True)
-        about = json.loads(whole.schema.metadata[KEY])
-        self.rows, self._total, self.left_out = about["rows"], about["total"], about["left_out"]
-        self.order = None if about["order"] is None else tuple(about["order"])
-        self.missing = {name: (number, first) for name, (number, first) in about["missing"].items()}
-        of_part = whole["part"].to_numpy()
-        for number in range(int(of_part[-1]) + 1 if len(of_part) else 0):
-            start, stop = np.searchsorted(of_part, [number, number + 1])
-            some = whole.slice(start, stop - start)
-            made = {
-                str(place): pa.array(known.numbers(name, _whole(some[str(place)])))
-                for place, (name, known) in enumerate(self._keys)
-            }
-            made.update({name: some[name] for name in whole.column_names if name != "part" and not name.isdigit()})
-            self._parts.append(pa.table(made))
-        self._pending = sum(map(len, self._parts[1:]))
-        if not about["bins"]:
-            self._bins = None
-        elif self._parts:
-            table = self._parts.pop()
-            numbers = [table[str(place)].to_numpy() for place in range(len(self._keys))]
-            sums = {name: table[name].to_numpy() for name in table.column_names[len(numbers) :]}
-            self._make_room([len(known.known) for _, known in self._keys], sums)
-            for name, bins in (self._bins or {}).items():
-                bins[tuple(numbers)] = sums[name]
 
 
 @dataclass(frozen=True)

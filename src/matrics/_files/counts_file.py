@@ -247,18 +247,15 @@ class CountsRows:
                     f"{file.about.classes.type}"
                 )
 
-    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows of one file after the other, from row ``start`` on; earlier rows are checked, too."""
+    def batches(self) -> Generator[tuple[int, Batch]]:
+        """Yield the rows of one file after the other."""
         before = before_bytes = 0
         for file in self.files:
             position, names = 0, file.about.names
             for position, batch in file.batches():
-                if before + position > start:
-                    rows = len(batch.table)
-                    table = batch.table.slice(max(0, rows - (before + position - start)))
-                    here, there = wanted_columns(replace(self.names, by=names.by)), wanted_columns(names)
-                    table = pa.record_batch({new: table[old] for new, old in zip(here, there, strict=True)})
-                    yield before + position, replace(batch, table=table, read=before_bytes + batch.read)
+                here, there = wanted_columns(replace(self.names, by=names.by)), wanted_columns(names)
+                table = pa.record_batch({new: batch.table[old] for new, old in zip(here, there, strict=True)})
+                yield before + position, replace(batch, table=table, read=before_bytes + batch.read)
             before, before_bytes = before + position, before_bytes + file.path.stat().st_size
 
 

@@ -1,11 +1,12 @@
-"""Files of other tools as tables, whose readers are on a floor above and registered here by the end of a name."""
+"""Files of other tools as tables, by the end of a name."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -33,9 +34,6 @@ class ForeignTable(Protocol):
         """Which rows the file has in addition, in words; empty if none."""
 
 
-#: How files are read, by the end of their names: ``.eval``.
-READERS: dict[str, Callable[[Sequence[Path]], ForeignTable]] = {}
-
 # What reads files of arrays that no command reads, by the end of their names.
 _BY_BLOCKS = "matrics.score_blocks({}) scores its stack of matrices block by block"
 IN_PYTHON = {
@@ -52,5 +50,18 @@ def in_python(path: Path) -> str:
     return "" if end is None else f"; {IN_PYTHON[end]}"
 
 
-#: The ends of the names of evaluation logs, whose reader the floor above registers when it is imported.
+#: The ends of the names of evaluation logs, and of files with sheets.
 LOGS = (".eval", ".json", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+FOREIGN = (*LOGS, *SHEETS)
+
+# By the name of its module, which is imported for such a file only, and of which the floor above has a part.
+_READER_OF_LOGS = ("matrics._integrations.evals.reading", "table_of")
+_READER_OF_SHEETS = ("matrics._files.sheets", "read_sheets")
+
+
+def read_foreign(suffix: str, files: Sequence[Path]) -> ForeignTable:
+    """A file of another tool, or several as one table, by the end of their names."""
+    module, name = _READER_OF_LOGS if suffix in LOGS else _READER_OF_SHEETS
+    found: ForeignTable = getattr(importlib.import_module(module), name)(files)
+    return found

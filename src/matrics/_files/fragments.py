@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from matrics._files.compression import suffix_of
-from matrics._files.foreign import READERS, in_python
-from matrics._files.text import TEXTS
+from matrics._files.foreign import FOREIGN, in_python
+from matrics._files.text import STDIN, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,9 +49,14 @@ def texts(path: Path) -> list[Path]:
     return found
 
 
+def is_stream(path: Path) -> bool:
+    """Whether the path can be read only from its beginning to its end: standard input, a pipe or a device."""
+    return path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+
+
 def refuse_stream(path: Path) -> None:
     """Raise for what can be read only from its beginning to its end."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if is_stream(path):
         raise ValueError(f"{path}: expected a file that can be read in any order, got a pipe or a device")
 
 
@@ -59,7 +64,7 @@ def find(path: Path) -> list[Fragment]:
     """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
     if in_python(path) and not is_pattern(path):  # a folder such as that of Zarr: its files are no tables
         raise ValueError(f"{path}: expected a file of labels or counts, got arrays{in_python(path)}")
-    if is_pattern(path) and suffix_of(path) in (*TEXTS, *READERS):
+    if is_pattern(path) and suffix_of(path) in (*TEXTS, *FOREIGN):
         return [Fragment(file) for file in texts(path)]
     if is_pattern(path):
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones, too)

@@ -7,12 +7,11 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from matrics._files.arrow import spare_pandas
 from matrics._files.columns import typed
 from matrics._files.compression import suffix_of
 from matrics._files.counts import Counts
 from matrics._files.counts_file import CountsFile, CountsRows, opened
-from matrics._files.foreign import LOGS, READERS, ForeignTable, in_python
+from matrics._files.foreign import FOREIGN, ForeignTable, in_python, read_foreign
 from matrics._files.fragments import Fragment, find, is_pattern, texts
 from matrics._files.labels import joined_order, labelled, order_of, sides
 from matrics._files.missing import said, settled
@@ -89,11 +88,10 @@ class Input:
 
 def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
     """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other."""
-    spare_pandas()
     if path == STDIN:
         return Input(path, "text")
     many = path.is_dir() or is_pattern(path)
-    if suffix_of(path) in READERS and not path.is_dir():
+    if suffix_of(path) in FOREIGN and not path.is_dir():
         return _read_foreign(path, texts(path) if many else [path])
     if not many:
         path.stat()  # raises with the name of a missing file
@@ -101,10 +99,10 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
         if suffix in ARRAYS:
             return Input(path, "arrays", (Fragment(path),))
         if suffix not in (".parquet", *TEXTS):
-            known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *READERS))
-            first = "; logs are read after `from matrics import evals`" if suffix in LOGS else ""
-            got = suffix or "no suffix"
-            raise ValueError(f"{path}: expected a name that ends in {known}, got {got}{first}{in_python(path)}")
+            known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *FOREIGN))
+            raise ValueError(
+                f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}{in_python(path)}"
+            )
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
     files = tuple(find(path))
@@ -117,7 +115,7 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
 def _read_foreign(path: Path, files: Sequence[Path]) -> Input:
     """A file of another tool, or several as one table."""
     with named(name_of(path)):
-        found = READERS[suffix_of(path)](files)
+        found = read_foreign(suffix_of(path), files)
     if found.left_out:
         say(f"{name_of(path)}: left out {found.left_out}")
     return Input(path, "table", tuple(map(Fragment, files)), table=found)

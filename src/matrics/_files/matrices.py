@@ -11,7 +11,7 @@ import pyarrow as pa
 from matrics._arrays import NUMPY
 from matrics._engine.evaluation import as_stack
 from matrics._files.compression import suffix_of
-from matrics._files.count import COUNT_ALONE, During, count
+from matrics._files.count import Watch, count, unwatched
 from matrics._files.fragments import is_pattern
 from matrics._files.inputs import Input, open_input, open_labels
 from matrics._files.keys import Key
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = Any
 
 
-def read(found: Path | Input, names: Names, rows: str | None, during: During = COUNT_ALONE) -> MatrixSource:
+def read(found: Path | Input, names: Names, rows: str | None, watch: Watch = unwatched) -> MatrixSource:
     """Open a file of confusion matrices, or count a file of labels."""
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
@@ -46,8 +46,8 @@ def read(found: Path | Input, names: Names, rows: str | None, during: During = C
             return _matrices(str(path), NpyStack(path), names, rows)
         return _read_npz(path, names, rows)
     if found.kind == "text" and len(found.files) < 2 and not (is_pattern(path) or path.is_dir()):
-        return _read_text(found, names, rows, during)
-    return _count(found, names, rows, during)
+        return _read_text(found, names, rows, watch)
+    return _count(found, names, rows, watch)
 
 
 def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
@@ -65,7 +65,7 @@ def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
     return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
 
 
-def _read_text(given: Input, names: Names, rows: str | None, during: During) -> MatrixSource:
+def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> MatrixSource:
     """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
     path = given.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
@@ -74,7 +74,7 @@ def _read_text(given: Input, names: Names, rows: str | None, during: During) -> 
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
         if found is None:
-            return _count(given, names, rows, during, text)
+            return _count(given, names, rows, watch, text)
         counts, labels = found
         if names.order is not None and labels is not None:
             counts, labels = _in_order(counts, labels, names.order)
@@ -102,12 +102,12 @@ def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] 
     return None
 
 
-def _count(given: Input, names: Names, rows: str | None, during: During, text: TextFile | None = None) -> MatrixSource:
+def _count(given: Input, names: Names, rows: str | None, watch: Watch, text: TextFile | None = None) -> MatrixSource:
     file = name_of(given.path)
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
     rows_of_labels = open_labels([given], names, text)
-    counted = count(rows_of_labels, during, warns=False).renamed(names.positive)
+    counted = count(rows_of_labels, watch, warns=False).renamed(names.positive)
     are_named = rows_of_labels.names.order is not None  # by --labels, which are meant
     if not are_named:
         refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)

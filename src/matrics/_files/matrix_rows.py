@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from matrics._files import columns as of_columns
-from matrics._files.arrow import spare_pandas
 from matrics._files.compression import suffix_of
 from matrics._files.fragments import Fragment, is_pattern, texts
 from matrics._files.inputs import parquet_rows
@@ -82,7 +81,6 @@ class CellNames(Names):
 
 def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
     """Open a table with one matrix a row."""
-    spare_pandas()
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")

@@ -10,8 +10,6 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from matrics._process import IS_COMMAND, READER
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -77,20 +75,29 @@ def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) ->
         raise ValueError(f"--{error}") from error
 
 
+READER = "matrics reader"  #: threads of this name may wait for a file or a pipe without limit
+
+
 class _Signals:
     """What is known of signals in this process."""
 
     received = False
-    cleaners: tuple[Callable[[], str], ...] = ()  # what is left to do if the main thread does not end
+    owns_process = False  # whether the process is the command's, and may be ended by another thread
+    cleaners: tuple[Callable[[], None], ...] = ()  # what is left to do if the main thread does not end
+
+
+def own_process() -> None:
+    """Say that the process is the command's own: a thread may end it if the main thread does not."""
+    _Signals.owns_process = True
 
 
 @contextlib.contextmanager
 def signals_stop() -> Iterator[None]:
-    """Make SIGTERM raise Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that results are saved.
+    """Make SIGTERM raise Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that files are removed.
 
     A main thread that waits for a thread, a disk or a long computation does not see the exception. In the process of
-    the command line another thread then ends the process. Afterwards Ctrl-C ends the process without a traceback;
-    there is nothing left to save.
+    the command another thread then ends the process. Afterwards Ctrl-C ends the process without a traceback; there is
+    nothing left to remove.
     """
 
     def stop(*_: Any) -> None:
@@ -109,7 +116,7 @@ def signals_stop() -> Iterator[None]:
     if is_own:
         signal.signal(signal.SIGINT, interrupt)
     try:
-        with _watched() if IS_COMMAND and sys.platform != "win32" else contextlib.nullcontext():
+        with _watched() if _Signals.owns_process and sys.platform != "win32" else contextlib.nullcontext():
             yield
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -149,14 +156,12 @@ def _watch(incoming: int) -> None:
 def _clean() -> None:
     for clean in reversed(_Signals.cleaners):
         with contextlib.suppress(Exception):
-            message = clean()
-            if message:
-                say(message)
+            clean()
 
 
 @contextlib.contextmanager
-def cleaned_by(clean: Callable[[], str]) -> Iterator[None]:
-    """Call a function, and print the line that it returns, if a signal ends the process within this context.
+def cleaned_by(clean: Callable[[], None]) -> Iterator[None]:
+    """Call a function if a signal ends the process within this context.
 
     The main thread does this itself as soon as it has left the context.
     """
@@ -170,7 +175,7 @@ def cleaned_by(clean: Callable[[], str]) -> Iterator[None]:
 
 def leave(code: int) -> NoReturn:
     """End the process with this code, also where a thread would wait for a pipe or a disk, or for its reader."""
-    if IS_COMMAND and (_Signals.received or any(thread.name == READER for thread in threading.enumerate())):
+    if _Signals.owns_process and (_Signals.received or any(thread.name == READER for thread in threading.enumerate())):
         # Python would write to standard output, which may be a full pipe, and end below the library that a thread has
         # called.
         os._exit(code)

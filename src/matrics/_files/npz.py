@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._files.archives import opened_archive, reading
-from matrics._process import MEMBER
+from matrics._memory_limits import MEMBER
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:

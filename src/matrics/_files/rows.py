@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from matrics._files.columns import decoded
 from matrics._files.names import wanted_columns
+from matrics._files.notices import READER
 from matrics._files.text import STDIN, TextFile, open_text
-from matrics._process import READER
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -51,8 +51,8 @@ class RowReader(Protocol):
     def size(self) -> int:
         """The bytes of all files; 0 if that is not known."""
 
-    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+    def batches(self) -> Generator[tuple[int, Batch]]:
+        """Yield the rows of all files, each batch with the number of rows up to its end."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class TextRows:
         """The bytes of all files; 0 if one of them is a stream."""
         return total_size(self.paths) if self.opened is None and STDIN not in self.paths else 0
 
-    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+    def batches(self) -> Generator[tuple[int, Batch]]:
+        """Yield the rows of all files, each batch with the number of rows up to its end."""
         position = before = 0
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
             file, first = name_of(path), position
@@ -86,11 +86,10 @@ class TextRows:
             )
             with named(file), opened as text:
                 for table in text.batches(self.names):
+                    where = file if len(self.paths) > 1 else "the data"
+                    batch = Batch(table, file, position - first, where, before + text.read_bytes)
                     position += len(table)
-                    if position > start:  # the rows before must be parsed to find where they end
-                        new = table.slice(max(0, len(table) - (position - start)))
-                        where = file if len(self.paths) > 1 else "the data"
-                        yield position, Batch(new, file, position - len(new) - first, where, before + text.read_bytes)
+                    yield position, batch
                 before += text.read_bytes
 
     def table(self) -> Any:
@@ -133,7 +132,7 @@ def named(file: str) -> Iterator[None]:
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
-            # The content is not at fault, so the finished parts of an output are kept.
+            # The content is not at fault.
             reason = error.strerror if error.filename else os.strerror(error.errno)
             raise OSError(error.errno, reason, error.filename or file) from error
         is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)

@@ -42,11 +42,11 @@ class TableRows:
         """Whether this is an evaluation log."""
         return bool(self.found.scorers)
 
-    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows from row ``start`` on, each batch with the number of rows up to its end."""
+    def batches(self) -> Generator[tuple[int, Batch]]:
+        """Yield the rows, each batch with the number of rows up to its end."""
         with named(self.file):
             whole = self._wanted()
-        for first in range(start, len(whole), batches.BATCH_ROWS):
+        for first in range(0, len(whole), batches.BATCH_ROWS):
             part = whole.slice(first, batches.BATCH_ROWS).combine_chunks()
             table = pa.record_batch([part[name].combine_chunks() for name in part.column_names], part.column_names)
             yield first + len(table), Batch(table, self.file, first)

@@ -17,7 +17,7 @@ from matrics._catalogue.of_scores import call_of, name_of
 from matrics._catalogue.record import Metric
 from matrics._counting.codes import left_out
 from matrics._engine.evaluation import check_options, evaluate, frames_to_the_user
-from matrics._process import ARRAY
+from matrics._memory_limits import ARRAY
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 from matrics._states.margin_scores import measures_of_cells

@@ -17,7 +17,6 @@ __all__ = [
     "bangdiwala_b",
     "global_performance_index",
     "hamming_loss",
-    "zero_one_loss",
     "zero_one_loss_count",
 ]
 
@@ -126,14 +125,15 @@ def adjusted_rand_index(t: Table) -> Array:
     formula=r"1 - p_o = \frac{1}{m} \sum_{i \ne j} c_{ij}",
     source="Hamming 1950",
     undefined=_EMPTY,
-    aliases=("error_rate", "misclassification_rate", "hamming_distance"),
+    aliases=("error_rate", "misclassification_rate", "hamming_distance", "zero_one_loss"),
     symmetric=True,
     proportion_of="total",
 )
 def hamming_loss(t: Table) -> Array:
     """Fraction of samples that are predicted as another class.
 
-    Of samples with several labels it is ``matrics.multilabel.score(y_true, y_pred, "hamming_loss", average="micro")``.
+    Their number is :func:`zero_one_loss_count`. Of samples with several labels it is
+    ``matrics.multilabel.score(y_true, y_pred, "hamming_loss", average="micro")``.
 
     Examples
     --------
@@ -142,30 +142,6 @@ def hamming_loss(t: Table) -> Array:
     np.float64(0.3)
     """
     return t.divide(t.errors, t.total)
-
-
-@metric(
-    kind="overall",
-    range=(0, 1),
-    higher_is_better=False,
-    formula=r"1 - p_o = \frac{1}{m} \sum_{i \ne j} c_{ij}",
-    source="Pedregosa et al. 2011 (scikit-learn)",
-    undefined=_EMPTY,
-    symmetric=True,
-    proportion_of="total",
-)
-def zero_one_loss(t: Table) -> Array:
-    """Fraction of samples that are predicted as another class, as in scikit-learn: the Hamming loss of single labels.
-
-    Their number is :func:`zero_one_loss_count`.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.metrics.zero_one_loss([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
-    np.float64(0.3)
-    """
-    return hamming_loss.function(t)
 
 
 @metric(

@@ -11,13 +11,15 @@ from matrics._catalogue.classes import labels_of_frame
 from matrics._catalogue.naming import check_names
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import metric
-from matrics._catalogue.weights import CostMatrix, is_named
+from matrics._catalogue.weights import CostMatrix, TracedMatrix, is_named
 from matrics._engine.table import Table
 
 __all__ = ["cost"]
 
 
-def _range(costs: CostMatrix) -> tuple[float, float]:
+def _range(costs: CostMatrix | TracedMatrix) -> tuple[float, float]:
+    if isinstance(costs, TracedMatrix):
+        return -math.inf, math.inf
     return min([min(row) for row in costs]), max([max(row) for row in costs])
 
 
@@ -40,7 +42,19 @@ def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     >>> print(matrics.score([[80, 20], [0, 10]], "expected_cost(costs=[[0,1],[50,0]])"))
     {'expected_cost(costs=[[0,1],[50,0]])': np.float64(0.18181818181818182)}
     """
-    return mean_cost(t, t.backend.constant(costs, t.cells))
+    xp, prices = t.xp, _costs_of(t, costs)
+    size = xp.abs(prices)
+    # The smallest cost is added last: if all predictions cost the same, rounding does not make values vary.
+    base = xp.min(xp.where(size == xp.min(size), prices, math.inf))
+    more = t.sum(t.shares * t.beside_cells(prices - base), axis=(t.true_axis, t.pred_axis))
+    return t.define(base + more, t.total != 0)
+
+
+def _costs_of(t: Table, costs: CostMatrix | TracedMatrix) -> Array:
+    """The costs with the cells of a table."""
+    if isinstance(costs, TracedMatrix):
+        return costs.like(t.cells, t.backend)
+    return t.backend.constant(costs, t.cells)
 
 
 def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
@@ -52,7 +66,8 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     ----------
     costs : array_like, shape (n, n)
         The cost of predicting the class of the column for a sample of the class of the row. Negative costs are gains.
-        A data frame names its classes.
+        A data frame names its classes. An array that is traced, as inside ``jax.jit``, or that needs a gradient stays
+        an array: matrices of its library are scored with it, and the result is differentiable in it.
     class_names : sequence of str, optional
         The class of each row and column. Matrices whose classes have names, by ``class_names=`` or as data frames, are
         then scored with the costs of these, in any order. Without names classes are identified by their
@@ -63,7 +78,8 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     Metric
         Lower is better; its values are between the lowest and the highest cost, and undefined for an empty matrix. It
         works wherever measures are named, and prints as its spec, ``expected_cost(costs=[[0,1],[50,0]])``, which the
-        command line takes. Metrics of equal costs and names are equal.
+        command line takes. Metrics of equal costs and names are equal; one of a traced array is equal to itself alone,
+        and its text has the shape of the array only.
 
     Raises
     ------
@@ -71,11 +87,8 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
         The costs are no square matrix of finite numbers, or the names are not one for each class. When matrices are
         scored: they have another number of classes, or other names.
     TypeError
-        The costs are traced, as inside ``jax.jit``: :func:`matrics.metrics.expected_cost` takes these.
-
-    See Also
-    --------
-    expected_cost : the same as a function of a stack and the costs, which may be traced.
+        The costs are no real numbers. When matrices are scored: the costs are traced or need a gradient, and the
+        matrices are of another library, or only the host computes the result, as in :func:`matrics.interval`.
 
     Notes
     -----
@@ -83,8 +96,8 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     has predictions in rows. This is the cost of the samples as they occur in the matrix: with other class sizes it is
     another.
 
-    The text of a metric, which is its key in results, has every cost. With hundreds of classes call the metric itself
-    (``metric(cm)``), or :func:`matrics.metrics.expected_cost`.
+    The text of a metric, which is its key in results, has every cost. With hundreds of classes call the metric itself:
+    ``metric(cm)``.
 
     Examples
     --------
@@ -107,22 +120,15 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     BestThreshold(threshold=0.35, value=0.2)
     """
     known = expected_cost.using(costs=costs)
-    labels = labels_of_frame(costs)
+    ((_, rows),) = known.fixed
+    labels = None if isinstance(rows, TracedMatrix) else labels_of_frame(costs)
     if class_names is None and labels is not None:
         class_names = [str(label) for label in labels]
     if class_names is None:
         return known
-    ((_, rows),) = known.fixed
     if is_named(rows):
         raise TypeError("class_names: expected none with costs that name their classes, got both")
     names = check_names(class_names, len(rows))
+    if isinstance(rows, TracedMatrix):
+        return expected_cost.using(costs=TracedMatrix(rows.array, rows.backend, tuple(names or ())))
     return expected_cost.using(costs=dict(zip(names or (), rows, strict=True)))
-
-
-def mean_cost(t: Table, costs: Array) -> Array:
-    """The mean cost of each matrix of a Table, of costs ``[true, pred]`` of the dtype of its cells."""
-    xp, size = t.xp, t.xp.abs(costs)
-    # The smallest cost is added last: if all predictions cost the same, rounding does not make values vary.
-    base = xp.min(xp.where(size == xp.min(size), costs, math.inf))
-    more = t.sum(t.shares * t.beside_cells(costs - base), axis=(t.true_axis, t.pred_axis))
-    return t.define(base + more, t.total != 0)

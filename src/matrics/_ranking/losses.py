@@ -22,7 +22,7 @@ from matrics._ranking.probabilities import (
 )
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
-__all__ = ["binary_cross_entropy", "log_loss"]
+__all__ = ["log_loss"]
 
 
 @overload
@@ -79,8 +79,8 @@ def log_loss(
     class_axis : int, optional
         The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
-        it, as they could be labels of class 1 as well, for which there is
-        :func:`matrics.probabilities.binary_cross_entropy`.
+        it, as they could be labels of class 1 as well: these have a last axis of one entry, ``y_true[..., None]`` with
+        ``y_prob[..., None]``, and the result is the loss of each sample.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
@@ -122,7 +122,7 @@ def log_loss(
 
     Examples
     --------
-    >>> import matrics
+    >>> import matrics, numpy
     >>> matrics.probabilities.log_loss([1, 0], [0.5, 0.5]).round(4)
     np.float64(0.6931)
     >>> matrics.probabilities.log_loss([2, 0], [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25]]).round(4)
@@ -131,124 +131,18 @@ def log_loss(
     np.float64(500.0)
     >>> matrics.probabilities.log_loss([[0.9, 0.1]], [[0.5, 0.5]], class_axis=-1).round(4)
     np.float64(0.6931)
-    """
-    return _log_loss(
-        y_true,
-        y_prob,
-        logits,
-        class_axis=class_axis,
-        labels=labels,
-        positive=positive,
-        sample_weight=sample_weight,
-        ignore_index=ignore_index,
-        zero_division=zero_division,
-        has_classes=None,
-    )
 
+    The binary cross-entropy of soft labels of several things for each sample, ``(N, L)``, and their mean for each:
 
-@overload
-def binary_cross_entropy(
-    y_true: HostArray,
-    y_prob: HostArray | None = ...,
-    *,
-    logits: HostArray | None = ...,
-    positive: Hashable = ...,
-    sample_weight: ArrayLike | None = ...,
-    ignore_index: Any = ...,
-    zero_division: float = ...,
-) -> Any: ...
-@overload
-def binary_cross_entropy(
-    y_true: ArrayLike,
-    y_prob: ArrayT | None = ...,
-    *,
-    logits: ArrayT | None = ...,
-    positive: Hashable = ...,
-    sample_weight: ArrayLike | None = ...,
-    ignore_index: Any = ...,
-    zero_division: float = ...,
-) -> ArrayT: ...
-def binary_cross_entropy(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    logits: Any = None,
-    positive: Hashable = None,
-    sample_weight: Any = None,
-    ignore_index: Any = None,
-    zero_division: float = math.nan,
-) -> Array:
-    """:func:`matrics.probabilities.log_loss` of class 1 of two, whatever the number of axes.
-
-    For arrays of any number of axes, integer or soft labels, the last axis is that of the samples, and those before it
-    are the batch. Labels of several things for each sample are a batch: (L, N) gives the loss of each of the L labels.
-
-    Parameters
-    ----------
-    y_true : array_like, shape (*B, N)
-        True labels, 0 or 1; floating numbers are soft labels, probabilities of class 1.
-    y_prob : array_like of floating numbers, shape (*B, N)
-        Predicted probabilities of class 1.
-    logits : array_like of floating numbers, shape (*B, N)
-        Instead of ``y_prob``: the argument of the sigmoid.
-    positive : str or int, optional
-        The label of the class that the probabilities or logits are of, as in :func:`matrics.probabilities.log_loss`.
-    sample_weight : array_like, shape (*B, N), optional
-        A weight for each sample.
-    ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
-    zero_division : float, default NaN
-        The value without samples, or without weight.
-
-    Returns
-    -------
-    array, shape (*B,)
-        In [0, ∞], as :func:`matrics.probabilities.log_loss`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`matrics.probabilities.log_loss`.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.probabilities.binary_cross_entropy([[1.0, 0.0], [0.5, 0.5]], logits=[[2.0, -2.0], [2.0, -2.0]]).round(4)
+    >>> y_true, logits = numpy.array([[1.0, 0.0], [0.5, 0.5]]), numpy.array([[2.0, -2.0], [2.0, -2.0]])
+    >>> matrics.probabilities.log_loss(y_true[..., None], logits=logits[..., None]).mean(-1).round(4)
     array([0.1269, 1.1269])
     """
-    return _log_loss(
-        y_true,
-        y_prob,
-        logits,
-        class_axis=None,
-        labels=None,
-        positive=positive,
-        sample_weight=sample_weight,
-        ignore_index=ignore_index,
-        zero_division=zero_division,
-        has_classes=False,
-    )
-
-
-def _log_loss(
-    y_true: Any,
-    y_prob: Any,
-    logits: Any,
-    *,
-    class_axis: int | None,
-    labels: Iterable[Hashable] | None,
-    positive: Hashable,
-    sample_weight: Any,
-    ignore_index: Any,
-    zero_division: float,
-    has_classes: bool | None,
-) -> Array:
     if (y_prob is None) == (logits is None):
         raise TypeError(f"expected one of y_prob and logits, got {'neither' if y_prob is None else 'both'}")
     zero_division = check_zero_division(zero_division)
     name, scores = ("y_prob", y_prob) if logits is None else ("logits", logits)
-    options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes, "labels": labels}
-    options["positive"] = positive
+    options: Any = {"name": name, "class_axis": class_axis, "labels": labels, "positive": positive}
     samples, is_soft = _read(y_true, scores, sample_weight, ignore_index, **options)
     with samples.backend.quiet():
         return finish(samples, mean(samples, of_each(samples, name, is_soft=is_soft), zero_division))
@@ -262,7 +156,6 @@ def _read(
     *,
     name: str,
     class_axis: int | None,
-    has_classes: bool | None,
     labels: Iterable[Hashable] | None,
     positive: Hashable,
 ) -> tuple[ScoredSamples, bool]:
@@ -270,6 +163,7 @@ def _read(
     if (known := known_labels(labels)) is not None:
         scores = in_order(scores, known, name)
     own, (given,) = as_arrays(y_true=y_true)
+    has_classes: bool | None = None
     # Floating labels are soft, unless something says that each is one class.
     is_hard = (
         labels is not None
@@ -291,13 +185,14 @@ def _read(
             refuse_axis_of_one(given, scores, class_axis, name)
         scores = class_axis_last(scores, class_axis, name, backend)
         y_true = class_axis_last(given, class_axis, "y_true", own) if is_soft else y_true
-    elif is_soft and has_classes is None:
+    elif is_soft:
         shape = tuple(as_arrays(**{name: scores})[1][0].shape)
-        if max(given.ndim, len(shape)) > 1:
+        if max(given.ndim, len(shape)) > 1 and {tuple(given.shape[-1:]), shape[-1:]} != {(1,)}:
             raise ValueError(
                 f"y_true: floating labels {tuple(given.shape)} with {name} {shape} may be probabilities of every "
-                "class or of class 1 of two: pass class_axis=-1 for the former, or call "
-                "matrics.probabilities.binary_cross_entropy for the latter; labels that are not soft are integers"
+                "class or of class 1 of two: pass class_axis=-1 for the former; for the latter give both a last axis "
+                f"of one entry, y_true[..., None] and {name}[..., None], which gives the loss of each sample; labels "
+                "that are not soft are integers"
             )
     if is_soft:
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matrics._catalogue.description import range_of
+from matrics._catalogue.description import FAILS, FAILS_BEYOND_TWO, HOLDS, certified, range_of
 from matrics._catalogue.record import Metric
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import Leaderboard
 from matrics._study.agreement import Agreement, agreement
-from matrics._study.certificates.stored import stored_certificate
+from matrics._study.certificates.results import key_of
 
 __all__ = [
     "Blindness",
@@ -109,12 +109,12 @@ def winners(data: Data, found: Leaderboard) -> list[Winner]:
 def blindness(measure: str, metric: Metric) -> Blindness:
     """What a measure cannot detect, from its certificate for the mean over classes or for one class."""
     average = None if metric.average == "macro" else metric.average
-    try:
-        certificate = stored_certificate(replace(metric, average=average, classes=(), called="", resolved=False))
-    except KeyError:
+    spec = key_of(replace(metric, average=average, classes=(), called="", resolved=False))
+    if metric.is_own or spec not in certified():  # one's own, whatever its name
         return Blindness(measure, metric.summary, _range(metric), [], is_certified=False)
-    told = [text for name, text in LACKING.items() if name in certificate.lacks]
-    told += [text for name, text in HAVING.items() if name in certificate.has]
+    marks = certified()[spec]
+    told = [text for name, text in LACKING.items() if marks[name] in (FAILS, FAILS_BEYOND_TWO)]
+    told += [text for name, text in HAVING.items() if marks[name] == HOLDS]
     return Blindness(measure, metric.summary, _range(metric), told[:MOST_BLIND], is_certified=True)
 
 

@@ -129,7 +129,8 @@ def score(
     else:
         chosen = resolve(metrics, Classes.of(number, names_or_labels(class_names, number, labels), positive))
         functions = [metric.bind() for metric in chosen.values()]
-    results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers)
+    traced = not isinstance(metrics, str) and any(metric.is_traced for metric in chosen.values())
+    results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers, traced=traced)
     return by_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
@@ -157,7 +158,7 @@ def bound_functions(
     plain = all(type(some) in (list, tuple) for some in (listed, names)) and type(positive) in (str, int, type(None))
     if (
         not plain
-        or not all(isinstance(item, (str, Metric)) for item in listed)
+        or not all(isinstance(item, str) or (isinstance(item, Metric) and not item.is_traced) for item in listed)
         or any(type(n) is not str for n in names)
     ):
         return _bound(metrics, number, class_names, positive)
@@ -255,7 +256,7 @@ def _no_measure(item: Any) -> str:
         return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"functions that are not in matrics.list_metrics() are called directly: {name}(...)"
-    if name == "expected_cost":
+    if name == "cost":
         rest = "as a measure it is matrics.metrics.cost(costs)"
     return f"{_EXPECTED}, got the function {name}: {rest}"
 

@@ -1,22 +1,23 @@
-"""Results that are made in one go, in one file, which gets its name when it is whole."""
+"""Outputs that get their names when they are whole: until then they are hidden files next to them."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
+from matrics._files.fragments import find, is_stream
 from matrics._files.notices import cleaned_by
-from matrics._files.outputs.destination import followed
-from matrics._files.outputs.sealed import create
-from matrics._files.outputs.writers import Writer, open_writer
+from matrics._files.outputs.destination import Destination, followed
+from matrics._files.outputs.writers import Writer, create, open_writer
 
 
 def table_of(columns: dict[str, Any]) -> Any:
@@ -24,54 +25,121 @@ def table_of(columns: dict[str, Any]) -> Any:
     return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
 
 
+class Output:
+    """A file, or a directory of Parquet files, while it is made."""
+
+    def __init__(self, destination: Destination, made: Path, inputs: Sequence[Path]) -> None:
+        self.destination = destination
+        self.made = made
+        self.inputs = inputs
+        self.before = _states(inputs)
+        self.writer: Writer | None = None
+
+    def begin(self, schema: Any) -> None:
+        """Open the file for tables with this schema."""
+        kind = "directory" if self.destination.is_directory else self.destination.kind
+        with _naming(self.destination.path):
+            self.writer = open_writer(self.made, kind, schema)
+
+    def encode(self, table: Any) -> Any:
+        """Do of the work on a table what needs no order; thread-safe."""
+        return self._open_writer.encode(table)
+
+    def append(self, encoded: Any) -> None:
+        """Write a table that ``encode`` has taken behind those that are there."""
+        with _naming(self.destination.path):
+            self._open_writer.write(encoded)
+
+    @contextlib.contextmanager
+    def file(self) -> Iterator[IO[bytes]]:
+        """Open the file for bytes, and wait until they are on the disk."""
+        with _naming(self.destination.path), create(self.made) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+    def finish(self) -> None:
+        """Give the output its name.
+
+        An input that has changed meanwhile is an error: the output would be that of no state of the input.
+        """
+        with _naming(self.destination.path):
+            if self.writer is not None:
+                self.writer.finish()
+        _refuse_changes(self.before, _states(self.inputs))
+        with _naming(self.destination.path):
+            take_name(self.made, self.destination.path)
+
+    @property
+    def _open_writer(self) -> Writer:
+        assert self.writer is not None  # noqa: S101 (for mypy: begin opens it)
+        return self.writer
+
+
+@contextlib.contextmanager
+def whole_output(destination: Destination, inputs: Sequence[Path] = ()) -> Iterator[Output]:
+    """Yield an output that gets its name when it is finished; of what is not finished, nothing is left."""
+    path = destination.path
+    made = path.with_name(f".{secrets.token_hex(8)}.tmp")  # short, as the name may have the maximum length
+    output = Output(destination, made, inputs)
+    with _naming(path):
+        if destination.is_directory:
+            made.mkdir()
+        else:
+            create(made).close()  # here, so that a folder that cannot be written to is an error before the work
+
+    def remove() -> None:
+        if destination.is_directory:
+            shutil.rmtree(made, ignore_errors=True)
+        else:
+            made.unlink(missing_ok=True)
+
+    try:
+        with cleaned_by(remove):
+            yield output
+    finally:
+        if output.writer is not None:
+            output.writer.close()
+        remove()
+
+
 @contextlib.contextmanager
 def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Yield a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
-    output = followed(output)
-    temporary = _temporary(output)
-    writer: Writer | None = None
+    path = followed(output)
+    with whole_output(Destination(path, path.suffix.lower().removeprefix("."))) as whole:
 
-    def append(columns: dict[str, Any]) -> None:
-        nonlocal writer
-        table = table_of(columns)
-        if writer is None:
-            writer = open_writer(temporary, output.suffix.lower().removeprefix("."), table.schema)
-        writer.write(table)
+        def append(columns: dict[str, Any]) -> None:
+            table = table_of(columns)
+            if whole.writer is None:
+                whole.begin(table.schema)
+            whole.append(whole.encode(table))
 
-    with _naming(output, temporary):
-        try:
-            yield append
-            if writer is not None:
-                writer.finish()
-                take_name(temporary, output)
-        finally:
-            if writer is not None:
-                writer.close()
+        yield append
+        whole.finish()
 
 
 def write_whole(output: Path, content: bytes) -> None:
     """Write a file that has its name when all of it is on the disk."""
-    output = followed(output)
-    temporary = _temporary(output)
-    with _naming(output, temporary):
-        with create(temporary) as file:
+    with whole_output(Destination(followed(output), "")) as whole:
+        with whole.file() as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        take_name(temporary, output)
+        whole.finish()
 
 
 def take_name(made: Path, output: Path) -> None:
-    """Give a finished file its name, and the mode of a file that it replaces; wait until the name is on the disk."""
+    """Give what is finished its name, and the mode of a file that it replaces; wait until the name is on the disk."""
     with contextlib.suppress(FileNotFoundError):
         before = output.lstat()
         if stat.S_ISREG(before.st_mode):
             made.chmod(stat.S_IMODE(before.st_mode))
+        elif stat.S_ISDIR(before.st_mode):  # an empty one; not every system replaces it
+            output.rmdir()
     made.replace(output)
-    settle(output.parent)
+    _settle(output.parent)
 
 
-def settle(directory: Path) -> None:
+def _settle(directory: Path) -> None:
     """Wait until the names in a directory are on the disk."""
     if sys.platform == "win32":  # has no such call
         return
@@ -83,23 +151,34 @@ def settle(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _temporary(output: Path) -> Path:
-    # A short name, as the output's name may already have the maximum length.
-    return output.with_name(f".{secrets.token_hex(8)}.tmp")
+def _states(inputs: Sequence[Path]) -> dict[Path, tuple[int, int] | None]:
+    """The sizes and times of all files of the inputs, by which a change is noticed; streams have none."""
+    files = [one.path for path in inputs if not is_stream(path) for one in find(path)]
+    return {file: _state(file) for file in files}
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _refuse_changes(before: dict[Path, Any], after: dict[Path, Any]) -> None:
+    changed = next((file for file in {**before, **after} if before.get(file) != after.get(file)), None)
+    if changed is not None:
+        raise ValueError(f"{changed}: expected a file that does not change, got one that changed while it was read")
 
 
 @contextlib.contextmanager
-def _naming(output: Path, temporary: Path) -> Iterator[None]:
-    """Name the output in errors, and not the temporary file, which is removed."""
-
-    def remove() -> str:
-        temporary.unlink(missing_ok=True)
-        return ""
-
+def _naming(output: Path) -> Iterator[None]:
+    """Name the output in errors, and not the hidden file."""
     try:
-        with cleaned_by(remove):
-            yield
+        yield
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(output)) if error.errno else error from None
-    finally:
-        remove()
+        if not error.errno:
+            raise
+        # The text of pyarrow's errors, which have no file name, names the hidden file.
+        reason = error.strerror if error.filename else os.strerror(error.errno)
+        raise OSError(error.errno, reason, str(output)) from None

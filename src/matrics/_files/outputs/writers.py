@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from matrics._files.outputs.sealed import create
 from matrics._files.outputs.texts import csv_text
-
-KEY = b"matrics"  # key of the record in the metadata of a part
-CODEC = "zstd"
-FAST_CODEC = "lz4"  # of parts that are put together in one file later
 
 
 class Writer(Protocol):
     """A file of tables with the same columns."""
 
-    def write(self, table: Any) -> None:
+    def encode(self, table: Any) -> Any:
+        """Do of the work on a table what needs no order; thread-safe."""
+
+    def write(self, encoded: Any) -> None:
         """Write the rows of a table behind those that are there."""
 
     def finish(self) -> None:
@@ -33,12 +30,22 @@ class Writer(Protocol):
         """Close the file without finishing it."""
 
 
+def create(path: Path) -> IO[bytes]:
+    """Open a new file for writing; an existing file or link of this name is unlinked first."""
+    path.unlink(missing_ok=True)
+    return path.open("xb")  # which follows no link
+
+
 class CsvWriter:
     """Comma-separated values; undefined ones are empty cells."""
 
     def __init__(self, path: Path, schema: Any) -> None:
         self._file = create(path)
         self._file.write(csv_text([schema.names]).encode())  # pyarrow would put every name in quotes
+
+    def encode(self, table: Any) -> Any:
+        """The table itself: all the work needs the order."""
+        return table
 
     def write(self, table: Any) -> None:
         """Write the rows of a table."""
@@ -67,6 +74,10 @@ class ParquetWriter:
         self._file = create(path)
         self._writer = pq.ParquetWriter(self._file, schema.remove_metadata(), **parquet_options(schema))
 
+    def encode(self, table: Any) -> Any:
+        """The table itself: all the work needs the order."""
+        return table
+
     def write(self, table: Any) -> None:
         """Write the rows of a table, if it has any."""
         if table.num_rows:
@@ -92,42 +103,49 @@ class ParquetWriter:
                 self._file.close()
 
 
+class PartsWriter:
+    """A directory with one Parquet file for each table."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._number = path, 0
+
+    def encode(self, table: Any) -> Any:
+        """The bytes of a file."""
+        sink = pa.BufferOutputStream()
+        with pq.ParquetWriter(sink, table.schema, **parquet_options(table.schema)) as writer:
+            if table.num_rows:
+                writer.write_table(table, row_group_size=table.num_rows)
+        return memoryview(sink.getvalue())
+
+    def write(self, content: Any) -> None:
+        """Write the next file, and wait until it is on the disk."""
+        with create(self._path / f"part-{self._number:05d}.parquet") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self._number += 1
+
+    def finish(self) -> None:
+        """Nothing is left to write."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 def open_writer(path: Path, kind: str, schema: Any) -> Writer:
-    """A new file of the kind ``csv`` or ``parquet``."""
+    """A new file of the kind ``csv`` or ``parquet``, or the files of the kind ``directory``."""
+    if kind == "directory":
+        return PartsWriter(path)
     return CsvWriter(path, schema) if kind == "csv" else ParquetWriter(path, schema)
 
 
-def parquet_options(schema: Any, codec: str = CODEC) -> dict[str, Any]:
+def parquet_options(schema: Any) -> dict[str, Any]:
     """The encodings of columns: dictionaries only for text, because scores rarely repeat; indices increase by one."""
     texts = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
     integers = [one.name for one in schema if pa.types.is_integer(one.type)]
     return {
-        "compression": codec,
+        "compression": "zstd",
         "use_dictionary": texts or False,
         "column_encoding": dict.fromkeys(integers, "DELTA_BINARY_PACKED") or None,
         "write_page_checksum": True,
     }
-
-
-def part_of(table: Any, codec: str) -> tuple[Any, Any]:
-    """A table as a whole Parquet file in memory, without its end: what else is known of it is written with that."""
-    sink = pa.BufferOutputStream()
-    writer = pq.ParquetWriter(sink, table.schema, **parquet_options(table.schema, codec))
-    if table.num_rows:
-        writer.write_table(table, row_group_size=table.num_rows)
-    return sink, writer
-
-
-def end_part(part: tuple[Any, Any], known: dict[str, Any]) -> memoryview:
-    """The bytes of a part, with its record in the metadata."""
-    sink, writer = part
-    writer.add_key_value_metadata({KEY: json.dumps(known).encode()})
-    writer.close()
-    return memoryview(sink.getvalue())
-
-
-def known_of_part(content: bytes) -> dict[str, Any]:
-    """The record of a part."""
-    metadata = pq.read_metadata(pa.BufferReader(content)).metadata
-    known: dict[str, Any] = json.loads(metadata[KEY])
-    return known

@@ -22,7 +22,8 @@ from matrics._files.compression import (
     refuse_much,
     suffix_of,
 )
-from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, of_one_type, plain, text
+from matrics._files.plain_values import of_one_type
+from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, plain, text
 from matrics._quoting import quoted, quoted_list
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from matrics._files.plain_values import of_one_type
 from matrics._quoting import quoted
 
 #: The columns of a log, in this order; those of the metadata of samples follow.
@@ -67,16 +68,6 @@ def checked(log: Log) -> Log:
 def ids(values: list[Any]) -> list[Any]:
     """The names of samples: integers if all are, else text."""
     return values if all(type(value) is int for value in values) else [str(value) for value in values]
-
-
-def of_one_type(values: list[Any]) -> list[Any]:
-    """Plain values of one type, or all as text; None stays None."""
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) < 2:
-        return values
-    if kinds <= {int, float}:
-        return [None if value is None else float(value) for value in values]
-    return [None if value is None else str(value) for value in values]
 
 
 def plain(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

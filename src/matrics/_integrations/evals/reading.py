@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from matrics._files.foreign import LOGS, READERS
 from matrics._integrations.evals import formats
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics._integrations.evals.log import COLUMNS, Log, columns_of_rows
@@ -124,7 +123,3 @@ def table_of(paths: Sequence[Path]) -> LogTable:
             f"{found['sample'][partly]} by {found['scorer'][partly]}: matrics compare takes such scores"
         )
     return LogTable(found, "sample" if repeated else None, scorers, unlabelled, left_out)
-
-
-#: From now on functions that take files, such as :func:`matrics.report`, read logs.
-READERS.update(dict.fromkeys(LOGS, table_of))

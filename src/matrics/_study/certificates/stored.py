@@ -1,15 +1,14 @@
-"""The stored certificates of the whole catalogue: written by ``tools/certificates.py``."""
+"""The certificates of the whole catalogue as text: ``tools/certificates.py`` writes them."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from matrics._catalogue.description import certified
-from matrics._catalogue.record import METRICS, Metric
-from matrics._catalogue.registry import get_metric
+from matrics._catalogue.description import FAILS, FAILS_BEYOND_TWO, HOLDS, UNDECIDED
+from matrics._catalogue.record import METRICS
 from matrics._study.certificates.catalogue import RELATIONS, STATEMENTS
-from matrics._study.certificates.results import Certificate, Verdict, Witness, key_of
+from matrics._study.certificates.results import Certificate, Verdict, Witness
 
 ROLES = {prop.name: prop.roles for prop in RELATIONS}
 
@@ -20,13 +19,15 @@ def certified_specs() -> list[str]:
     return [*(name for name in METRICS if not METRICS[name].needs), *(f"{name}:binary" for name in by_class)]
 
 
-def stored_certificate(metric: str | Metric) -> Certificate:
-    """The certificate of a measure of the catalogue, without a search; a KeyError if there is none."""
-    found = get_metric(metric)
-    if found.is_own:  # whatever its name
-        raise KeyError(found.spec)
-    name = key_of(found)
-    return from_record(name, certified()[name])
+def marks_of(certificate: Certificate) -> str:
+    """One letter for each property, as ``matrics._catalogue.description.certified`` reads them."""
+    return "".join(_mark(verdict) for verdict in certificate.verdicts.values())
+
+
+def _mark(verdict: Verdict) -> str:
+    if verdict.holds is None:
+        return UNDECIDED
+    return HOLDS if verdict.holds else FAILS_BEYOND_TWO if 2 in verdict.classes else FAILS
 
 
 def as_record(certificate: Certificate) -> dict[str, Any]:

@@ -1,16 +1,7 @@
-"""The process: whether it is the command line, how its threads are named, and its limits of memory."""
+"""Limits of memory, which environment variables raise."""
 
 import os
-import sys
 from typing import NamedTuple
-
-#: Of ``matrics`` and of ``python -m matrics``, but not of a program that calls ``matrics._cli.main``. While Python
-#: looks for a module to run, its own options and the module's name stand before what is left in ``sys.argv``.
-IS_COMMAND = sys.orig_argv[-len(sys.argv) - 1 :][:2] == ["-m", "matrics"] or bool(
-    sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics"))
-)
-
-READER = "matrics reader"  #: threads of this name may wait for a file or a pipe without limit
 
 MIB = 2**20
 
