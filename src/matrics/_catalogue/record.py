@@ -76,6 +76,7 @@ class Metric:
     scale_free: bool = True
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
     limits_need: Callable[[int], float] | None = field(default=None, repr=False)  # samples, or inf: none are enough
+    limits_miss: Callable[[Table], Array] | None = field(default=None, repr=False)  # for which matrices
     on_host: bool = False
     proportion_of: Trials | None = None
     range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it

@@ -16,6 +16,7 @@ from matrics._catalogue.options import read_options
 from matrics._catalogue.own import of_packages
 from matrics._catalogue.pycm import PYCM
 from matrics._catalogue.record import CORE, METRICS, OWN, Chance, Kind, Metric, Trials
+from matrics._engine.table import Table
 from matrics._quoting import LONGEST, cut, did_you_mean, fold, is_whole, quoted, split_outside, unquote
 
 #: Groups that are one file of a family's folder.
@@ -56,6 +57,7 @@ def metric(
     scale_free: bool = True,
     lowest: Callable[[int], float] | None = None,
     limits_need: Callable[[int], float] | None = None,
+    limits_miss: Callable[[Table], Array] | None = None,
     on_host: bool = False,
     proportion_of: Trials | None = None,
     range_of: Callable[..., tuple[float, float]] | None = None,
@@ -88,6 +90,8 @@ def metric(
     limits_need
         How many samples its limits need with n classes to hold in simulations, where these are more than 20 n²;
         ``math.inf`` where they did not hold for any number.
+    limits_miss
+        For which matrices of three or more classes its limits do not hold, whatever the number of samples.
     on_host
         Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
     proportion_of
@@ -120,6 +124,7 @@ def metric(
             scale_free=scale_free,
             lowest=lowest,
             limits_need=limits_need,
+            limits_miss=limits_miss,
             on_host=on_host,
             proportion_of=proportion_of,
             range_of=range_of,

@@ -10,6 +10,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from matrics._files import READER
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -73,9 +75,6 @@ def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) ->
         return found(true, pred, positive)
     except ValueError as error:
         raise ValueError(f"--{error}") from error
-
-
-READER = "matrics reader"  #: threads of this name may wait for a file or a pipe without limit
 
 
 class _Signals:

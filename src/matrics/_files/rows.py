@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._files import READER
 from matrics._files.columns import decoded
 from matrics._files.names import wanted_columns
-from matrics._files.notices import READER
 from matrics._files.text import STDIN, TextFile, open_text
 
 if TYPE_CHECKING:

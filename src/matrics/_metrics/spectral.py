@@ -138,6 +138,16 @@ def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
     return (1 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
 
 
+def _has_eigenvalue_near_0(t: Table) -> Array:
+    """Whether an eigenvalue is within two standard errors of 0, where it may enter the sum or leave it.
+
+    The standard error of an eigenvalue is at most the largest root of 2 (1 - recall) / samples over the classes.
+    """
+    least = t.xp.min(t.abs(_eigenvalues(t, t.true_rates, t.has_every_class)), axis=0)
+    variance = t.xp.max(t.ratio(2 * (t.true - t.tp), t.true * t.true), axis=0)
+    return least * least < 4 * variance
+
+
 @metric(
     kind="overall",
     range=(0, 1),
@@ -150,7 +160,8 @@ def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="always",
-    limits_need=lambda n: 80 if n == 2 else math.inf,  # an eigenvalue near 0 may enter or leave the sum
+    limits_need=lambda n: 80 if n == 2 else 20 * n**2,
+    limits_miss=_has_eigenvalue_near_0,
 )
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     """Eigenvalues entropy: normalized entropy of the positive eigenvalues; 1 without errors.

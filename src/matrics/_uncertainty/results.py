@@ -80,7 +80,7 @@ class IntervalStatus(IntEnum):
     )
     LIMITS_MISS = (
         10,
-        "limits of this measure missed the truth in over 7 % of simulated data sets, for any number of samples",
+        "limits of this measure missed the true value in over 7 % of simulated data sets like this one",
     )
     AT_THE_EDGE = (
         11,

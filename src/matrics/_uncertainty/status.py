@@ -81,7 +81,7 @@ def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, 
     """
     status = _of_samples(task, valid, measure, side)
     xp = task.backend.xp
-    status = xp.where(status == 0, at_best(measure, task.whole.shape[-1]), status)
+    status = xp.where(status == 0, at_best(measure, task.whole.shape[-1], task.whole, xp), status)
     if not may_be_biased(measure, task.options.method, of_difference=of_difference):
         return status
     bias = bias_of(task, measure)
@@ -131,9 +131,18 @@ def is_biased(
     return bool(np.any(_beyond(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
 
 
-def at_best(measure: Measure, n: int) -> int:
-    """The status of limits from enough samples: not 0 where no number was enough in simulations, by the record."""
-    return int(IntervalStatus.LIMITS_MISS if _samples_needed(measure, n) == math.inf else IntervalStatus.OK)
+def at_best(measure: Measure, n: int, counts: Array | None = None, xp: Any = np) -> Array | int:
+    """The status of limits from enough samples: not 0 where no number was enough in simulations, by the record.
+
+    Without the ``counts`` from which limits are computed, it is that of the worst matrix.
+    """
+    misses = None if measure.metric is None or measure.metric.average is not None else measure.metric.limits_miss
+    if _samples_needed(measure, n) == math.inf or (misses is not None and n > 2 and counts is None):
+        return int(IntervalStatus.LIMITS_MISS)
+    if misses is None or n == 2:
+        return int(IntervalStatus.OK)
+    (found,) = evaluate(counts, [lambda table: table.xp.astype(misses(table), table.true_rates.dtype)], invalid="nan")
+    return xp.where(found > 0, int(IntervalStatus.LIMITS_MISS), int(IntervalStatus.OK))
 
 
 def _samples_needed(measure: Measure, n: int) -> float:
