@@ -238,7 +238,7 @@ def test_table_3_prints_a_measure_as_symmetrical_that_is_not() -> None:
 CONDITIONS = {
     "class_sizes": {
         "g_mean": True,
-        "auc:binary": True,
+        "auc_of_labels:binary": True,
         "precision:binary": False,
         "aurpc:binary": False,
         "mprecision:binary": True,

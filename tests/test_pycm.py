@@ -308,6 +308,9 @@ def test_names_are_aliases() -> None:
                 with pytest.raises(ValueError, match="several values") as caught:
                     matrics.get_metric(spelling)
                 assert all(spec in str(caught.value) for spec in specs)
+            elif name == "AUC":  # the area under a curve of scores, elsewhere
+                with pytest.raises(ValueError, match="needs the scores of each sample"):
+                    matrics.get_metric(spelling)
             elif name in MOVED:
                 found = matrics.get_metric(spelling)
                 assert found.spec == MOVED[name].partition(",")[0]

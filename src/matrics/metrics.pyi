@@ -24,7 +24,7 @@ __all__ = [
     "ample",
     "anderberg",
     "andres_marzo_delta",
-    "auc",
+    "auc_of_labels",
     "auroc_ova",
     "auroc_ova_lower_bound",
     "auroc_ovo",
@@ -829,7 +829,7 @@ class _TverskyIndex(Metric):
         beta: float = ...,
     ) -> Self: ...
 
-auc: _PerClass
+auc_of_labels: _PerClass
 """Area under the ROC curve of one operating point: the mean of recall and specificity."""
 distance_index: _PerClass
 """Distance of the operating point from the perfect corner of the ROC plane."""

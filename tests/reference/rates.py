@@ -75,7 +75,7 @@ def fowlkes_mallows(counts: Counts, k: int) -> Number:
 
 
 @per_class
-def auc(counts: Counts, k: int) -> Number:
+def auc_of_labels(counts: Counts, k: int) -> Number:
     return (recall(counts, k) + specificity(counts, k)) / 2
 
 

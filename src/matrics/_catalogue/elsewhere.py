@@ -24,16 +24,13 @@ class Elsewhere(NamedTuple):
         return f"{self.there} is {self.what}" + (f": {', '.join(specs)}" if specs else "")
 
 
-_SKLEARN = "class 1 of two by default, and has no default for more"
 _TORCH = "class 1 of two, and pooled over more, by default"
 
 
-def _averaged(name: str, there: str, *, sklearn: bool = False, pooled: bool = True) -> tuple[Elsewhere, ...]:
+def _averaged(name: str, there: str, *, pooled: bool = True) -> tuple[Elsewhere, ...]:
     """The notes of a class measure, which is that of class 1 of two, and the mean over more, by default."""
-    of_sklearn = Elsewhere(f"sklearn.metrics.{name}_score", _SKLEARN, name, name)
     classification = f"torchmetrics.functional.classification.multiclass_{there}"
     return (
-        *((of_sklearn,) if sklearn else ()),
         *((Elsewhere(f"torchmetrics.functional.{there}", _TORCH, name, f"{name}:micro"),) if pooled else ()),
         Elsewhere(classification, "the mean of two classes as well", f"{name}:macro", name),
     )
@@ -53,17 +50,17 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
             "balanced_accuracy",
         ),
     ),
-    "recall": _averaged("recall", "recall", sklearn=True),
+    "recall": _averaged("recall", "recall"),
     "specificity": _averaged("specificity", "specificity"),
-    "precision": _averaged("precision", "precision", sklearn=True),
+    "precision": _averaged("precision", "precision"),
     "npv": _averaged("npv", "negative_predictive_value"),
     "f1": (
-        *_averaged("f1", "f1_score", sklearn=True),
+        *_averaged("f1", "f1_score"),
         Elsewhere("scipy.spatial.distance.dice", _VECTORS.format("f1")),
     ),
-    "fbeta": _averaged("fbeta", "fbeta_score", sklearn=True),
+    "fbeta": _averaged("fbeta", "fbeta_score"),
     "jaccard": (
-        *_averaged("jaccard", "jaccard_index", sklearn=True, pooled=False),
+        *_averaged("jaccard", "jaccard_index", pooled=False),
         Elsewhere("torchmetrics.functional.critical_success_index", "of values above a threshold", "jaccard:binary"),
         Elsewhere("scipy.spatial.distance.jaccard", _VECTORS.format("jaccard")),
     ),
@@ -71,11 +68,6 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
         Elsewhere("sklearn.metrics.fowlkes_mallows_score", _CLUSTERINGS),
         Elsewhere("torchmetrics.functional.clustering.fowlkes_mallows_index", _CLUSTERINGS),
         Elsewhere("torchmetrics.functional.cosine_similarity", "of the rows of two arrays of numbers"),
-    ),
-    "auc": (
-        Elsewhere(
-            "sklearn.metrics.auc", "the area under any curve, by its points; here it is the area under one ROC point"
-        ),
     ),
     "diagnostic_odds_ratio": (
         Elsewhere(

@@ -8,7 +8,7 @@ from matrics._quoting import did_you_mean, fold
 
 #: By the call of the function. The first name is that of the function.
 OF_SCORES = {
-    "ranking.roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
+    "ranking.roc_auc(y_true, y_score)": ("roc_auc", "auc", "auroc", "roc_auc_score", "area_under_curve"),
     "ranking.roc_curve(y_true, y_score)": ("roc_curve",),
     "ranking.partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
     "ranking.average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),

@@ -155,7 +155,7 @@ def _family(module: str) -> str:
     return parts[2] if parts[:2] == ["matrics", "_metrics"] and len(parts) > 2 else parts[-1]
 
 
-_PYCM.update((fold(name), name) for name in PYCM)
+_PYCM.update((fold(name), name) for name in PYCM if fold(name) not in of_scores.CALLS)
 
 # Users' own measures ------------------------------------------------------------------------------------------------
 

@@ -97,7 +97,7 @@ _RECORDS = (
     Benchmark("discriminant_power", "discriminant_power", "Sokolova et al. 2006; Bekkar et al. 2013", ("DPI",),
               (-math.inf, 1, 2, 3), math.inf,
               ("Poor", "Limited", "Fair", "Good")),
-    Benchmark("auc", "auc", "Bekkar et al. 2013", ("AUCI",),
+    Benchmark("auc", "auc_of_labels", "Bekkar et al. 2013", ("AUCI",),
               (0, 0.6, 0.7, 0.8, 0.9), 1,
               ("Poor", "Fair", "Good", "Very Good", "Excellent")),
     Benchmark("yule_q", "yule_q", "Bohrnstedt and Knoke 1982", ("QI",),

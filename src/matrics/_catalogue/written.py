@@ -8,12 +8,13 @@ __all__ = ["written"]
 
 # What is written in capital letters.
 ABBREVIATIONS = frozenset(
-    ("mcc", "tmcc", "cen", "mcen", "eve", "npv", "ppv", "tpr", "tnr", "fpr", "fnr", "fdr", "auc", "nmi", "rci", "iba")
+    ("mcc", "tmcc", "cen", "mcen", "eve", "npv", "ppv", "tpr", "tnr", "fpr", "fnr", "fdr", "nmi", "rci", "iba")
 )
 # Names of people, and signs. All other names are words, which have spaces in place of underscores.
 NAMES = {
     "adjusted_f_score": "adjusted F score",
     "adjusted_rand_index": "adjusted Rand index",
+    "auc_of_labels": "AUC of labels",
     "bangdiwala_b": "Bangdiwala's B",
     "bennett_s": "Bennett's S",
     "bray_curtis_dissimilarity": "Bray–Curtis dissimilarity",

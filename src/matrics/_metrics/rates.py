@@ -10,7 +10,7 @@ from matrics._catalogue.registry import metric
 from matrics._engine.table import Table
 
 __all__ = [
-    "auc",
+    "auc_of_labels",
     "distance_index",
     "f1",
     "false_omission_rate",
@@ -275,19 +275,18 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tn}{tn + fp} \right)",
     source="Dembélé, equation 7",
     undefined="no sample of the true class, or none of another",
-    aliases=("area_under_curve",),
     chance="any sizes",
     chance_value=0.5,
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
-def auc(t: Table) -> Array:
+def auc_of_labels(t: Table) -> Array:
     """Area under the ROC curve of one operating point: the mean of recall and specificity.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.metrics.auc([[8, 2], [4, 6]], average="binary")
+    >>> matrics.metrics.auc_of_labels([[8, 2], [4, 6]], average="binary")
     np.float64(0.7)
     """
     return t.define((t.tpr + t.tnr) / 2, t.in_truth)

@@ -28,7 +28,7 @@ __all__ = [
 
 TWO_CLASS_MEASURES = {
     "GMean": "g_mean",
-    "AUROC": "auc:binary",
+    "AUROC": "auc_of_labels:binary",
     "Precision": "precision:binary",
     "AURPC": "aurpc:binary",
     "mPrecision": "mprecision:binary",

@@ -30,7 +30,7 @@ BINARY = {
     "precision": "precision",
     "F1-score": "f1",
     "fmi": "fowlkes_mallows",
-    "auc": "auc",
+    "auc": "auc_of_labels",
 }
 BOUNDS = {"thr_min": "lower", "thr_max": "upper"}
 CHANGE = re.compile(r"(drop|\|?change\|?)\(?%\)? (?P<measure>.+)")

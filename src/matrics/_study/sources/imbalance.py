@@ -28,7 +28,7 @@ INVARIANT = {
     "AURPC-OVA": (4, "aurpc_ova"),
     "mAURPC-OVA": (4, "maurpc_ova"),
     "GMean (2)": (2, "g_mean"),
-    "AUROC": (2, "auc:binary"),
+    "AUROC": (2, "auc_of_labels:binary"),
     "Precision": (2, "precision:binary"),
     "AURPC": (2, "aurpc:binary"),
     "mPrecision": (2, "mprecision:binary"),
