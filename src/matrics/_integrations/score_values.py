@@ -18,6 +18,7 @@ from matrics._integrations.settings import Seen, Undefined, checked_prefix
 from matrics._integrations.values import Counted, Values, on_host
 from matrics._quoting import quoted
 from matrics._ranking.answers import Areas
+from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST
 from matrics._ranking.state import ScoreState
@@ -47,7 +48,7 @@ class ScoreValues(Values):
     """The requested values of histograms of scores."""
 
     wanted: tuple[ScoreValue, ...]
-    positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
+    positive: tuple[int | None, str] | None  # the class that was given as positive, and its name
     bounds: bool
     left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
@@ -134,7 +135,16 @@ class ScoreValues(Values):
 
     def _is_of_classes(self, wanted: ScoreValue) -> bool:
         """Whether a value is of one class, or of each, and no average over classes."""
-        return wanted.option == "class" or (wanted.option is None and self._class is not None)
+        return wanted.option == "class" or self._class_of(wanted) is not None
+
+    def _class_of(self, wanted: ScoreValue) -> int | None:
+        """The class that a value is of, as in the functions of scores: none if it is an average or of each class."""
+        if wanted.option is not None:
+            return None
+        if self._class is not None or wanted.name not in AREAS:
+            return self._class
+        number = None if self.class_names is None else len(self.class_names)
+        return 1 if check_average("auto", num_classes=number) == "binary" else None
 
     def _others(self, state: ScoreState) -> ScoreState:
         """The state without the counts of classes that take no part in averages."""
@@ -155,10 +165,10 @@ class ScoreValues(Values):
         return state._replace(**kept)
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
-        of_one = self._class is not None and wanted.option is None
-        average = "class" if of_one else wanted.option
+        place = self._class_of(wanted)
+        average = "class" if place is not None else wanted.option or "auto"
         found = areas.bounded(wanted.name, average, self.undefined.zero_division)
-        return Bounded(*(value[..., self._class] for value in found)) if of_one else found
+        return found if place is None else Bounded(*(value[..., place] for value in found))
 
     def _value(self, wanted: ScoreValue, state: ScoreState) -> Array:
         of_nothing = self.undefined.zero_division
@@ -180,7 +190,7 @@ class ScoreValues(Values):
 
     def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
-            return {self._key(wanted, ending, None if self.positive is None else self.positive[1]): values}
+            return {self._key(wanted, ending, self._label(wanted)): values}
         measure = replace(wanted, key=wanted.key.removesuffix(":class"))
         keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
         return dict(zip(keys, by_class(values), strict=True))
@@ -189,6 +199,13 @@ class ScoreValues(Values):
         key = f"{self.prefix}{wanted.key}{ending}{of_class}"
         # In compiled code keys are plain texts without titles.
         return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
+
+    def _label(self, wanted: ScoreValue) -> str | None:
+        """The name of the class that a single value is of, where titles have it."""
+        if self.positive is not None:
+            return self.positive[1]
+        place = self._class_of(wanted)
+        return None if place is None or self.class_names is None else in_words(self.class_names[place])
 
     @property
     def _class(self) -> int | None:
