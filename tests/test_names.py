@@ -34,7 +34,8 @@ def test_names_of_segmentation(names: tuple[str, ...], value: float) -> None:
 
 
 def test_the_attribute_of_such_a_name_says_which_measure_it_is() -> None:
-    with pytest.raises(AttributeError, match=r"matrics\.metrics\.jaccard; in matrics\.score 'miou' means 'jaccard:macro'"):
+    expected = r"matrics\.metrics\.jaccard; in matrics\.score 'miou' means 'jaccard:macro'"
+    with pytest.raises(AttributeError, match=expected):
         getattr(matrics, "miou")  # noqa: B009
     with pytest.raises(ValueError, match="belongs to jaccard"):
         matrics.register(

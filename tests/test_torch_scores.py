@@ -101,7 +101,7 @@ def test_the_area_of_two_columns_is_that_of_class_1(torch: Any, make: Any) -> No
     sk = pytest.importorskip("sklearn.metrics")
     labels, logits = draw(torch, 2, 240)
     some = (labels == 0) | (torch.arange(240) < 60)  # few of class 1
-    labels, logits = labels[some], logits[some]
+    labels, logits = labels[some], logits[some] / 2 + torch.from_numpy(RANDOM.normal(size=(240, 2))).float()[some]
     y, p = labels.numpy(), logits.double().softmax(1).numpy()
     areas, precisions = ([f(y == k, p[:, k]) for k in range(2)] for f in (sk.roc_auc_score, sk.average_precision_score))
     metric = make(2, "roc_auc, average_precision, average_precision:macro", from_logits=True, class_names=["ok", "bad"])
