@@ -90,7 +90,6 @@ TABLES = {
     **reproduce_tables.tables(),
     **door_tables.tables(),  # for doors.md
     **signature_tables.tables(),  # for signatures.md
-    "pictures": plot_reference.listing(),
     "pictures_reference": plot_reference.reference(),
 }
 

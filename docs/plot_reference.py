@@ -21,10 +21,3 @@ def reference():
         "   :exclude-members: __new__, __init__"
     )
     return "```{eval-rst}\n" + "\n".join([*functions, base, *classes]) + "\n```"
-
-
-def listing():
-    """The functions that draw, each with the first line of what it says of itself."""
-    names = [name for name in plot.__all__ if inspect.isroutine(getattr(plot, name))]
-    lines = "".join(f"   ~matrics.plot.{name}\n" for name in names)
-    return f"```{{eval-rst}}\n.. autosummary::\n   :nosignatures:\n\n{lines}```"

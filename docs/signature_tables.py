@@ -15,6 +15,7 @@ from matrics._catalogue.record import METRICS, Metric
 #: Where public names are; what is in ``__all__`` there.
 MODULES = {
     "matrics": "Functions and states",
+    "matrics.metrics": "Costs",
     "matrics.ranking": "Scores",
     "matrics.probabilities": "Probabilities",
     "matrics.multilabel": "Several labels",

@@ -86,7 +86,6 @@ def test_members_of_one_name(command):
     header = json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}})
     archive("x.npz", ("a.npy", array), ("a.npy", array))
     archive("x.eval", ("header.json", header), ("summaries.json", "[]"), ("summaries.json", "[]"))
-    __import__("matrics.evals")
     for name in ("x.npz", "x.eval"):
         code, out, err = command("score", name)
         assert (code, out) == (2, "")
@@ -143,7 +142,6 @@ EXPANDING = {
 @pytest.mark.parametrize("name", EXPANDING)
 def test_a_small_file_of_much_text(command, monkeypatch, name):
     """The limit is lowered for this: the default would take seconds."""
-    __import__("matrics.evals")
     lines, expected = EXPANDING[name]
     Path(name).write_bytes(gzip.compress(b"".join(lines)))
     monkeypatch.setenv("MATRICS_MAX_MEMBER_MIB", "1")
@@ -156,7 +154,6 @@ def test_a_small_file_of_much_text(command, monkeypatch, name):
 
 
 def test_a_log_that_expands(command, monkeypatch):
-    __import__("matrics.evals")
     header = json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}})
     score = {"match": {"value": "C", "answer": "a"}}
     samples = [{"id": k, "epoch": 1, "target": "a", "scores": score, "messages": ["x" * 200_000]} for k in range(9)]
@@ -168,3 +165,17 @@ def test_a_log_that_expands(command, monkeypatch):
     assert (code, "whole.eval: expected members of at most 1 MiB" in err) == (2, True)
     # Of each sample alone only the grades are kept.
     assert command("score", "parts.eval", "--metrics", "accuracy")[0] == 0
+
+
+def test_more_groups_than_are_kept(command, monkeypatch):
+    """Each different value of a column is kept, so that a file of groups alone takes a multiple of its size."""
+    lines = [b"group,y_true,y_pred\n", *(b"group %d,0,1\n" % number for number in range(30_000))]
+    Path("groups.csv.gz").write_bytes(gzip.compress(b"".join(lines)))
+    options = ("count", "groups.csv.gz", "--by", "group", "--output", "counts.parquet")
+    monkeypatch.setenv("MATRICS_MAX_MEMBER_MIB", "1")
+    code, _, err = command(*options)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "column 'group': expected different values of at most 262,144 bytes, 1/4 of 1 MiB" in err
+    assert not Path("counts.parquet").exists()
+    monkeypatch.setenv("MATRICS_MAX_MEMBER_MIB", "4")
+    assert command(*options)[0] == 0

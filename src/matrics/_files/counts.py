@@ -19,10 +19,12 @@ import pyarrow.compute as pc
 
 from matrics._arrays import sizes
 from matrics._files import columns, crosstab
+from matrics._files.archives import share_in_words
 from matrics._files.labels import MISSING_CLASS, Order, as_labels, found_labels, joined_order, order_of
 from matrics._files.missing import said, settled_batch
 from matrics._files.names import Names, wanted_columns
 from matrics._files.notices import two_names
+from matrics._memory_limits import MEMBER
 from matrics._quoting import quoted
 from matrics._tables.vocabularies import apart, foreign_predictions
 
@@ -37,6 +39,7 @@ SLICE_ROWS = 2**16  # rows counted into bins at a time; they fit in a core's cac
 MOST_RANGE = 2**20  # integers from the smallest to the largest of a batch that are their own codes
 MOST_PARTS = 16  # batches that are counted before they are merged
 MOST_COUNT = 2**63 - 1
+OF_VALUES = 4  # the different values of a column may take this part of the limit of a member of an archive
 OF_MEMORY = 4  # a matrix may take this part of the memory
 CGROUP = Path("/sys/fs/cgroup/memory.max")  # the limit of a container
 
@@ -64,6 +67,11 @@ class Values:
         if found.null_count:
             new = pc.unique(values.filter(found.is_null()))
             self.known = pa.concat_arrays([self.known, new])
+            if self.known.nbytes > MEMBER.size // OF_VALUES:
+                raise ValueError(
+                    f"column {quoted(name)}: expected different values of at most {share_in_words(OF_VALUES)}, got "
+                    f"more: {len(self.known):,} so far"
+                )
             found = pc.index_in(values, value_set=self.known)
         return found.to_numpy()
 
