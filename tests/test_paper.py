@@ -137,7 +137,7 @@ def pictures() -> dict[str, Any]:
         "distribution": lambda **o: plot.distribution(values["mcc"], **o),
         "agreement": lambda **o: plot.agreement(matrics.study.agreement(stack, "mcc, accuracy, f1, cen"), **o),
         "spectrum": lambda **o: plot.spectrum(stack[0], **o),
-        "discrimination_lines": lambda **o: plot.discrimination_lines("mcc, accuracy", **o),
+        "discrimination_lines": lambda **o: plot.discrimination_lines("mcc, accuracy", 2, **o),
         "critical_difference": lambda **o: plot.critical_difference(folds, **o),
         "raters": lambda **o: plot.raters(RANDOM.integers(0, 3, (30, 3)), num_classes=3, **o),
         "training": lambda **o: plot.training({"val/mcc": [0.1, 0.5, 0.6]}, **o),
