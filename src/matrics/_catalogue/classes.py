@@ -24,7 +24,7 @@ class Texts(tuple[Any, ...]):
 
 
 class Sorted(Texts):
-    """Texts in alphabetical order, which has no meaning: the positive class of two has to be passed.
+    """Texts in alphabetical order, which has no meaning: where one class of two has to be positive, it has to be passed.
 
     Otherwise a tuple. Labels found in data are passed as this type, which records that their order has no meaning.
     """
@@ -158,7 +158,9 @@ class Classes:
         >>> Classes.of(2, ["ok", "fraud"]).default_average
         ('macro', ())
         """
-        positive = 1 if self.by_construction and self.positive is None else self.default_positive
+        if self.by_construction and self.positive is None:
+            return "binary", (1,) if self.ordered else ()  # which positive_of refuses: no mean can take its place
+        positive = self.default_positive
         return ("macro", ()) if positive is None else ("binary", (positive,))
 
     @property
