@@ -372,6 +372,7 @@ def test_texts_in_an_order_that_nobody_gave() -> None:
         ("recall", Classes(3), "recall, macro"),
         ("recall", Classes.of(2, ["ok", "fraud"]), "recall, macro"),
         ("recall", Classes.of(2, ["0", "1"]), "recall of class 1"),
+        ("recall", Classes.of(2, ["3", "12"]), "recall of class 12"),  # the labels of a file are texts
         ("recall", Classes.of(2, ["False", "True"]), "recall of True"),
         ("recall", Classes.of(2, Names(["ok", "fraud"])), "recall of fraud"),
         ("recall:macro", Classes(2), "recall, macro"),

@@ -161,11 +161,16 @@ def test_classes_in_specs(command):
 @pytest.mark.parametrize("name", ["score", "interval"])
 def test_two_names_of_one_measure_are_one_column(command, name):
     out = done(command, name, "lab.csv", "--metrics", "recall,sensitivity,tpr,recall,recall:macro")
-    assert list(values(out.replace(" [", "  ["))) == ["recall of class 1", "recall, macro"]
+    assert list(values(out.replace(" [", "  ["))) == [
+        "recall of class 1",
+        "sensitivity of class 1",
+        "recall, macro",
+    ]
     table = done(command, name, "lab.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
-    assert (table.count("of class 1"), table.count("macro")) == (1, 0)
+    assert (table.count("recall of class 1"), table.count("sensitivity of class 1")) == (1, 1)
+    assert (table.count("of class 1"), table.count("macro")) == (2, 0)
     table = done(command, name, "text.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
-    assert table.count("macro") == 1
+    assert (table.count("recall, macro"), table.count("sensitivity, macro"), table.count("macro")) == (1, 1, 2)
 
 
 def test_a_class_by_itself_and_every_class_are_one_column_each(command, tmp_path):

@@ -44,7 +44,7 @@ def test_labels_that_are_numbers_have_class_1_as_the_positive_one(labels: tuple[
 
 
 def test_texts_have_no_positive_class() -> None:
-    """Their measures are averages, and nothing on the page says otherwise; names of a matrix's classes change nothing."""
+    """Their measures are averages, and nothing on the page says otherwise; class names of a matrix change no value."""
     names = np.array(["fine", "ill"])
     made = matrics.report({"y_true": names[TRUE], "y_pred": names[PRED]}, metrics="precision")
     matrix = [[820, 80], [44, 56]]

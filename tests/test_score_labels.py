@@ -13,6 +13,7 @@ import pytest
 import sklearn.metrics as sk
 
 import matrics
+from matrics._catalogue.naming import title_of
 
 if TYPE_CHECKING:
     from conftest import Backend

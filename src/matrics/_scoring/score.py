@@ -82,10 +82,10 @@ def score(
     positive : str or int, optional
         The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
         otherwise. It is the class of ``:binary``, and per-class measures without an average are values of this class,
-        also with more than two classes. Without it they are values of class 1 of a 2×2 matrix, and means over the
-        classes (``macro``) of a larger one. Two labels of a data frame that are texts, other than "0" and "1" or
-        "false" and "true", have no positive class without it: their measures are means as well. ``class_names`` change
-        no value.
+        also with more than two classes. Without it they are means over the classes (``macro``), except for the names of
+        diagnostic tests (sensitivity, specificity, PPV, NPV, likelihood ratios, diagnostic odds ratio), which refer to
+        class 1 of a 2×2 matrix. The alphabetical order of texts in a data frame, such as one by ``pandas.crosstab``,
+        has no meaning, so these names then need ``positive``.
 
     Returns
     -------
