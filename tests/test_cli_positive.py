@@ -167,10 +167,11 @@ def test_two_names_of_one_measure_are_one_column(command, name):
         "recall, macro",
     ]
     table = done(command, name, "lab.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
-    assert (table.count("recall of class 1"), table.count("sensitivity of class 1")) == (1, 1)
-    assert (table.count("of class 1"), table.count("macro")) == (2, 0)
+    header = table[: table.index("───")]
+    assert (header.count("recall"), header.count("sensitivity"), header.count("macro")) == (1, 1, 0)
     table = done(command, name, "text.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
-    assert (table.count("recall, macro"), table.count("sensitivity, macro"), table.count("macro")) == (1, 1, 2)
+    header = table[: table.index("───")]
+    assert (header.count("recall"), header.count("sensitivity"), header.count("macro")) == (1, 1, 2)
 
 
 def test_a_class_by_itself_and_every_class_are_one_column_each(command, tmp_path):

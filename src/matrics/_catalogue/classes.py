@@ -24,7 +24,7 @@ class Texts(tuple[Any, ...]):
 
 
 class Sorted(Texts):
-    """Texts in alphabetical order, which has no meaning: where one class of two has to be positive, it has to be passed.
+    """Texts in alphabetical order, which has no meaning: where a positive class is needed, it has to be passed.
 
     Otherwise a tuple. Labels found in data are passed as this type, which records that their order has no meaning.
     """
