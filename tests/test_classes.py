@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matrics
-from matrics._catalogue.averages import AVERAGES, OF_SEVERAL, TWO_CLASS_WORDS
-from matrics._catalogue.classes import TWO, Classes
+from matrics._catalogue.averages import AVERAGES, OF_SEVERAL, TEST_WORDS
+from matrics._catalogue.classes import TWO, Classes, Names
 from matrics._catalogue.naming import title_of
 from matrics._scoring.score import resolve
 
@@ -289,17 +289,22 @@ def test_words_of_two_classes_are_of_class_1() -> None:
     assert list(flipped.values()) == pytest.approx([0.8, 0.9, 80 / 83])
 
 
-def test_other_words_are_means_and_an_average_always_wins() -> None:
-    for word in sorted(TWO_CLASS_WORDS):
+def test_all_names_of_a_measure_have_one_value_and_an_average_always_wins() -> None:
+    """Words of tests such as sensitivity, and recall: class 1 of two, and the mean of more, and of two texts."""
+    found = matrics.score(TEST, "recall, sensitivity, specificity, precision, ppv, npv")
+    assert list(found.values()) == [45 / 50, 45 / 50, 90 / 100, 45 / 55, 45 / 55, 90 / 95]
+    other = ("recall", "precision", "tpr", "tnr", "fpr", "fnr", "true_negative_rate", "hit_rate")
+    for word in (*sorted(TEST_WORDS), *other):
         metric = matrics.get_metric(word)
         for cm in (TEST, CM):
             for how in AVERAGES["per_class"][:-2]:
                 assert matrics.score(cm, f"{word}:{how}")[f"{word}:{how}"] == metric.using(average=how)(cm)
-        assert metric(TEST) == matrics.score(TEST, f"{metric.name}[1]")[f"{metric.name}[1]"]
-        assert metric(CM) == metric.using(average="macro")(CM)
-    for name in ("recall", "precision", "tpr", "tnr", "fpr", "fnr", "true_negative_rate", "hit_rate"):
-        metric = matrics.get_metric(name)
-        assert matrics.score(TEST, name)[name] == metric.using(average="macro")(TEST)
+        of_one = matrics.score(TEST, f"{metric.name}[1]")[f"{metric.name}[1]"]
+        assert metric(TEST) == matrics.score(TEST, word)[word] == of_one
+        assert metric(CM) == matrics.score(CM, word)[word] == metric.using(average="macro")(CM)
+        for classes, average in ((["ok", "fraud"], ("macro", ())), (["0", "1"], ("binary", (1,)))):
+            (resolved,) = resolve(word, Classes.of(2, classes)).values()
+            assert (resolved.average, resolved.classes) == average
 
 
 def test_positive_makes_class_measures_binary() -> None:
@@ -350,10 +355,12 @@ def test_labels() -> None:
 
 def test_texts_in_an_order_that_nobody_gave() -> None:
     unordered = Classes.of(2, ["fraud", "ok"], ordered=False)
-    for spec in ("recall:binary", "sensitivity", "npv"):
+    for spec in ("recall:binary", "sensitivity:binary", "npv:binary"):
         with pytest.raises(ValueError, match=rf"{spec} needs a positive class.*'fraud', 'ok'.*positive="):
             resolve(spec, unordered)
-    assert title_of(next(iter(resolve("recall", unordered)))) == "recall, macro"
+    titles = ["recall, macro", "sensitivity, macro", "npv, macro"]
+    for classes in (unordered, Classes.of(2, ["ok", "fraud"])):  # in either order
+        assert [title_of(key) for key in resolve("recall,sensitivity,npv", classes)] == titles
     chosen = resolve(["sensitivity", "recall:binary", "recall"], Classes.of(2, ["fraud", "ok"], "fraud", ordered=False))
     assert [metric.classes for metric in chosen.values()] == [(0,)] * 3
 
@@ -361,7 +368,14 @@ def test_texts_in_an_order_that_nobody_gave() -> None:
 @pytest.mark.parametrize(
     ("spec", "classes", "title"),
     [
-        ("recall", Classes(2), "recall, macro"),
+        ("recall", Classes(2), "recall of class 1"),
+        ("recall", Classes(3), "recall, macro"),
+        ("recall", Classes.of(2, ["ok", "fraud"]), "recall, macro"),
+        ("recall", Classes.of(2, ["0", "1"]), "recall of class 1"),
+        ("recall", Classes.of(2, ["3", "12"]), "recall of class 12"),  # the labels of a file are texts
+        ("recall", Classes.of(2, ["False", "True"]), "recall of True"),
+        ("recall", Classes.of(2, Names(["ok", "fraud"])), "recall of fraud"),
+        ("recall:macro", Classes(2), "recall, macro"),
         ("recall", TWO, "recall of class 1"),
         ("sensitivity", Classes(2), "sensitivity of class 1"),
         ("sensitivity", Classes(3), "sensitivity, macro"),
@@ -428,12 +442,12 @@ def test_spellings(spec: str, read: str) -> None:
         ("f1:macro[cat,,dog]", "got an empty one"),
         ("f1[cat]:macro[dog]", "expected classes in square brackets once, got them twice"),
         ("recall[0,1]", r"one class in square brackets \(recall\[fraud\]\), or an average of some"),
-        ("mcc:macro[0,1]", "overall measure: expected average to be one of 'one_vs_rest', got 'macro'"),
+        ("mcc:macro[0,1]", "overall measure: expected average to be one of 'auto', 'one_vs_rest', got 'macro'"),
         ("recall:class[1]", "got 1 classes and the average 'class'"),
-        ("recall:sum", "expected average to be one of 'macro', 'micro'.*'geometric'"),
+        ("recall:sum", "expected average to be one of 'auto', 'macro', 'micro'.*'geometric'"),
         ("recall:fraud", r"got 'fraud'; a class is in square brackets \(recall\[fraud\]\)"),
         ("recall(average=macro,positive=1)", "positive='1' is for average='binary'"),
-        ("sensitvity", r"did you mean sensitivity, "),
+        ("sensitvity", r"did you mean sensitivity \(= recall\), "),
         ("fbeta(beta=2", r"expected name\(option=value"),
     ],
 )
@@ -478,7 +492,7 @@ def test_what_depends_on_the_classes_is_not_what_is_settled() -> None:
         assert metric == matrics.get_metric(name)
         for average in ("macro", "binary"):
             assert metric != metric.using(average=average)
-    assert matrics.get_metric("sensitivity") != matrics.recall == matrics.get_metric("tpr")
+    assert matrics.get_metric("sensitivity") == matrics.recall == matrics.get_metric("tpr")
     assert matrics.get_metric("sensitivity:macro") == matrics.get_metric("recall:macro")
     assert matrics.get_metric("recall[1]") == matrics.recall.using(positive=1) != matrics.recall.using(positive=0)
     assert matrics.get_metric("recall[1]").using(average="macro") == matrics.recall.using(average="macro")
@@ -515,16 +529,20 @@ def test_labels_of_a_data_frame_are_those_of_its_classes() -> None:
     assert list(found.values())[:3] == pytest.approx([0.9, 45 / 55, 0.9])
     assert list(map(title_of, found))[:2] == ["recall of fraud", "precision of fraud"]
     for door in (matrics.score, matrics.interval):
+        assert title_of(next(iter(door(table, "sensitivity")))) == "sensitivity, macro"
         with pytest.raises(ValueError, match="needs a positive class, and neither of 'fraud', 'ok' is the default"):
-            door(table, "sensitivity")
-    with pytest.raises(ValueError, match="needs a positive class, and neither of"):
-        matrics.metrics.specificity(table)
+            door(table, "sensitivity:binary")
+    assert matrics.metrics.specificity(table) == matrics.metrics.specificity(table, average="macro")
     assert matrics.metrics.specificity(table, positive="fraud") == pytest.approx(0.9)
     assert matrics.interval(table, "ppv", positive="fraud")["ppv"].estimate == pytest.approx(45 / 55)
-    assert matrics.score(table, "recall") == pytest.approx({"recall": 0.9})  # means need no order
+    assert matrics.score(table, "precision") == pytest.approx({"precision": (45 / 55 + 90 / 95) / 2})
     turned = table.loc[["ok", "fraud"], ["ok", "fraud"]]
-    assert title_of(next(iter(matrics.score(turned, "sensitivity")))) == "sensitivity of fraud"
-    assert matrics.score([turned, turned], "ppv")["ppv"].tolist() == pytest.approx([45 / 55] * 2)
+    assert title_of(next(iter(matrics.score(turned, "sensitivity")))) == "sensitivity, macro"
+    assert matrics.score([turned, turned], "ppv")["ppv"].tolist() == pytest.approx([(45 / 55 + 90 / 95) / 2] * 2)
+    of_fraud = matrics.score([turned, turned], "ppv:binary")["ppv:binary"]
+    assert of_fraud.tolist() == pytest.approx([45 / 55] * 2)
+    numbers = pandas.DataFrame(TEST, [3, 5], [3, 5])
+    assert matrics.score(numbers, "ppv,precision") == pytest.approx({"ppv": 45 / 55, "precision": 45 / 55})
     assert matrics.score(pandas.DataFrame(TEST, [3, 5], [3, 5]), "precision", positive=5)["precision"] == 45 / 55
     with pytest.raises(ValueError, match=r"class_names: expected the labels .* in the order of its rows"):
         matrics.score(table, "recall[fraud]", class_names=["ok", "fraud"])

@@ -78,7 +78,10 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
         (("--paired-on", "sample"), "--paired-on: expected --by COLUMN with it"),
         (("--by", "model", "--paired-on", "score"), "neither the model, a label nor a score"),
         (("--by", "model", "--paired-on", "nobody"), "got no 'nobody'"),
-        (("--by", "model", "--paired-on", "sample", "--output", "x.parquet"), "--output: expected a name that ends"),
+        (
+            ("--by", "model", "--paired-on", "sample", "--output", "x.parquet"),
+            "--output: expected a name in .json, .md",
+        ),
         (
             ("--by", "model", "--paired-on", "sample", "--prevalence", "0.02"),
             "--prevalence: expected no such option with --paired-on, which compares measures of the scores themselves",

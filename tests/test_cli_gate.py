@@ -292,7 +292,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["new.csv", "--require", "accuracy >= 80"], "--require: expected a number from 0 to 1, the range of accuracy"),
         (["new.csv", "--require", "mmc >= 0.8"], "unknown metric 'mmc'; did you mean mcc"),
         (["new.csv", "--require", "recall[theft] >= 0.8"], "expected one of the classes 'fraud', 'ok', got 'theft'"),
-        (["new.csv", "--require", "sensitivity >= 0.8"], "is the default: pass --positive"),
+        (["new.csv", "--require", "sensitivity:binary >= 0.8"], "is the default: pass --positive"),
         (["new.csv", "--require", PASS, "--positive", "theft"], "--positive: expected one of the classes"),
         (
             ["new.csv", "--require", PASS, "--format", "xml"],

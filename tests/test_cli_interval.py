@@ -142,9 +142,11 @@ def test_a_group_has_its_own_clusters(command, tmp_path):
             expected = matrics.interval(clusters, "f1", cluster_axis=0)["f1"]
             written = pq.read_table(tmp_path / "o.parquet")
             for ending, field in FIELDS.items():
-                assert written["f1, macro" + ending][k].as_py() == pytest.approx(getattr(expected, field), rel=1e-12)
+                assert written["f1 of class 1" + ending][k].as_py() == pytest.approx(
+                    getattr(expected, field), rel=1e-12
+                )
     assert command("interval", "l.csv", "--clusters", "patient", "--metrics", "f1", "--output", "o.parquet")[0] == 0
-    assert_written("o.parquet", "f1, macro", matrics.interval(stack.sum(axis=1), "f1", cluster_axis=0)["f1"])
+    assert_written("o.parquet", "f1 of class 1", matrics.interval(stack.sum(axis=1), "f1", cluster_axis=0)["f1"])
 
 
 # Screens --------------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def write(monkeypatch: Any) -> Any:
         if ending == "xlsx":
             pandas = pytest.importorskip("pandas")
             frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in columns.items()})
-            monkeypatch.setattr("matrics._cli.excel._read", lambda *_, **__: frame)
+            monkeypatch.setattr("matrics._files.sheets._read", lambda *_, **__: frame)
             path.write_bytes(b"PK")
         elif ending == "parquet":
             pq.write_table(pa.table(columns), path)
@@ -327,9 +327,14 @@ def test_labels_orders_numbers_booleans_and_crosstabs(command: Any, write: Any) 
 def test_a_crosstab_in_alphabetical_order_has_no_positive_class(command: Any) -> None:
     """As the data frame of pandas.crosstab, which sorts."""
     Path("t.csv").write_text("t,ill,well\nill,5,1\nwell,0,6\n")
-    assert "needs a positive class" in refused(command, "score", "t.csv", "--metrics", "sensitivity")
+    assert "needs a positive class" in refused(command, "score", "t.csv", "--metrics", "sensitivity:binary")
+    mean = {"precision, macro": pytest.approx((1 + 6 / 7) / 2)}
+    assert values(command, "score", "t.csv", "--metrics", "precision") == mean
     Path("t.csv").write_text("t,well,ill\nwell,6,0\nill,1,5\n")
-    assert values(command, "score", "t.csv", "--metrics", "sensitivity") == {"sensitivity of ill": pytest.approx(5 / 6)}
+    assert values(command, "score", "t.csv", "--metrics", "precision") == mean
+    of_ill = {"precision of ill": 1, "sensitivity of ill": pytest.approx(5 / 6)}
+    assert values(command, "score", "t.csv", "--metrics", "precision,sensitivity", "--positive", "ill") == of_ill
+    assert values(command, "score", "t.csv", "--metrics", "recall:binary") == {"recall of ill": pytest.approx(5 / 6)}
 
 
 # Missing values -----------------------------------------------------------------------------------------------------

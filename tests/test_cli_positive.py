@@ -48,7 +48,9 @@ def values(out):
 
 
 def test_predictions_and_scores_have_names_of_their_own(command):
-    mean = values(done(command, "score", "lab.csv", "--metrics", "recall"))
+    of_one = values(done(command, "score", "lab.csv", "--metrics", "recall"))
+    assert of_one == {"recall of class 1": 30 / 40}
+    mean = values(done(command, "score", "text.csv", "--metrics", "recall"))
     assert mean == {"recall, macro": pytest.approx((30 / 40 + 140 / 160) / 2, abs=6e-4)}
     one = values(done(command, "score", "lab.csv", "--metrics", "recall", "--scores", "score", "--threshold", ".3"))
     assert one == {"recall of class 1": 0.9}
@@ -68,15 +70,17 @@ def test_the_words_of_two_classes_are_of_the_positive_one(command, command_and_f
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["lab.csv", "truth.csv", "python.csv", "sizes.csv", "bool.parquet"])
 def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
-    (found,) = values(done(command, "score", file, "--metrics", "sensitivity")).values()
-    assert found == 0.75
+    found = values(done(command, "score", file, "--metrics", "sensitivity"))
+    name = {"l": "class 1", "s": "class 12"}.get(file[0], "True")  # as Python spells it
+    assert found == {f"sensitivity of {name}": 0.75}
+    assert values(done(command, "score", file, "--metrics", "recall")) == {f"recall of {name}": 0.75}
     options = ("--metrics", "recall", "--scores", "score", "--threshold", "0.3")
     assert list(values(done(command, "score", file, *options)).values()) == [0.9]
     assert "positive: " + {"s": "12", "l": "1"}.get(file[0], "") in done(command, "curve", file, "--scores", "score")
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("metrics", ["recall:binary", "sensitivity", "npv", "f1,f1:binary"])
+@pytest.mark.parametrize("metrics", ["recall:binary", "sensitivity:binary", "npv:binary", "f1,f1:binary"])
 def test_of_texts_someone_has_to_say_it(command, metrics):
     for arguments in (("score", "text.csv"), ("interval", "text.csv")):
         said = refused(command, *arguments, "--metrics", metrics)
@@ -132,10 +136,12 @@ def test_compared_models_are_compared_by_that_class(command, tmp_path):
 
 def test_the_highest_of_several_scores_has_a_positive_class(command, tmp_path):
     (tmp_path / "p.csv").write_text("y_true,no,yes\nno,.9,.1\nno,.2,.8\nyes,.3,.7\nyes,.4,.6\n")
-    columns = ("p.csv", "--scores", "no,yes", "--metrics", "specificity")
-    assert values(done(command, "score", *columns, "--positive", "yes")) == {"specificity of yes": 0.5}
+    columns = ("p.csv", "--scores", "no,yes", "--metrics")
+    of_yes = done(command, "score", *columns, "specificity", "--positive", "yes")
+    assert values(of_yes) == {"specificity of yes": 0.5}
+    assert values(done(command, "score", *columns, "specificity")) == {"specificity, macro": 0.75}
     assert "needs a positive class, and neither of 'no', 'yes' is the default: pass --positive" in refused(
-        command, "score", *columns
+        command, "score", *columns, "specificity:binary"
     )
 
 
@@ -155,9 +161,17 @@ def test_classes_in_specs(command):
 @pytest.mark.parametrize("name", ["score", "interval"])
 def test_two_names_of_one_measure_are_one_column(command, name):
     out = done(command, name, "lab.csv", "--metrics", "recall,sensitivity,tpr,recall,recall:macro")
-    assert list(values(out.replace(" [", "  ["))) == ["recall, macro", "sensitivity of class 1"]
+    assert list(values(out.replace(" [", "  ["))) == [
+        "recall of class 1",
+        "sensitivity of class 1",
+        "recall, macro",
+    ]
     table = done(command, name, "lab.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
-    assert table.count("macro") == 1
+    header = table[: table.index("───")]
+    assert (header.count("recall"), header.count("sensitivity"), header.count("macro")) == (1, 1, 0)
+    table = done(command, name, "text.csv", "--by", "score", "--metrics", "recall,sensitivity,tpr")
+    header = table[: table.index("───")]
+    assert (header.count("recall"), header.count("sensitivity"), header.count("macro")) == (1, 1, 2)
 
 
 def test_a_class_by_itself_and_every_class_are_one_column_each(command, tmp_path):
@@ -287,7 +301,7 @@ def test_an_array_that_cannot_be_mapped_is_named(command, monkeypatch, tmp_path)
 def test_costs_and_class_weights(command, tmp_path):
     said = refused(command, "score", "m.csv", "--metrics", "expected_cost")
     assert said.endswith(
-        "matrics.metrics.cost([[0, 1], [50, 0]]) in Python, expected_cost(costs=[[0,1],[50,0]]) in a text"
+        "in Python matrics.metrics.cost([[0, 1], [50, 0]]), and in a text expected_cost(costs=[[0,1],[50,0]])"
     )
     (tmp_path / "two.csv").write_text("y_true,y_pred\nok,ok\nok,fraud\nfraud,fraud\nfraud,ok\nfraud,fraud\n")
     specs = "expected_cost(costs=[ok=[0,1],fraud=[50,0]]),recall(class_weights=[ok=1,fraud=3])"

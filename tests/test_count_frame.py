@@ -148,33 +148,37 @@ def test_ignored_labels(library: Any) -> None:
 FRAUD = {"y_true": ["ok", "fraud", "ok", "fraud", "fraud"], "y_pred": ["ok", "fraud", "ok", "ok", "fraud"]}
 
 
-@pytest.mark.parametrize("spec", ["sensitivity", "recall:binary", "npv", "plr", "dor"])
+@pytest.mark.parametrize("spec", ["sensitivity", "recall", "npv", "plr", "dor"])
 def test_nobody_has_said_which_of_two_texts_is_positive(library: Any, spec: str) -> None:
-    """Neither the file nor the call; the message names both, and positive=."""
+    """Neither the file nor the call: the value is the mean, and ``:binary`` raises, naming both and positive=."""
     counts = matrics.frames.count(library.DataFrame(FRAUD))
     for call in (
-        lambda **options: counts.score(spec, **options),
-        lambda **options: matrics.score(counts.matrix, spec, class_names=counts.class_names, **options),
-        lambda **options: matrics.score(counts.matrix, spec, class_names=counts.labels, **options),
+        counts.score,
+        lambda spec, **options: matrics.score(counts.matrix, spec, class_names=counts.class_names, **options),
+        lambda spec, **options: matrics.score(counts.matrix, spec, class_names=counts.labels, **options),
     ):
         with pytest.raises(
             ValueError, match=r"needs a positive class, and neither of 'fraud', 'ok' is the default: .*positive="
         ):
-            call()
-        (value,) = call(positive="fraud").values()
+            call(f"{spec}:binary")
+        ((key, mean),) = call(spec).items()
+        assert matrics.to_frame({key: mean}).columns.tolist() == [f"{spec}, macro"]
+        assert mean == matrics.score(counts.matrix, f"{spec}:macro")[f"{spec}:macro"]
+        (value,) = call(spec, positive="fraud").values()
         (wanted,) = matrics.score([[2, 0], [1, 2]], spec).values()
         assert value == wanted
 
 
 def test_whose_order_of_two_is_known(library: Any) -> None:
-    """Class 1 is positive where the call gives the order, and where labels are numbers or truth values."""
+    """Class 1 is positive where labels are numbers or truth values, and ``:binary`` where the call gives the order."""
     frame = library.DataFrame(FRAUD)
     given = matrics.frames.count(frame, labels=["ok", "fraud"])
-    assert given.score("sensitivity")["sensitivity"] == 2 / 3
+    assert given.score("recall:binary")["recall:binary"] == 2 / 3
+    assert given.score("sensitivity")["sensitivity"] == pytest.approx((1 + 2 / 3) / 2)
     for no, yes in ((0, 1), (False, True), ("0", "1"), ("false", "true")):
         rows = {name: [yes if label == "fraud" else no for label in labels] for name, labels in FRAUD.items()}
         counts = matrics.frames.count(library.DataFrame(rows))
-        assert counts.score("sensitivity")["sensitivity"] == 2 / 3
+        assert counts.score("sensitivity, recall") == {"sensitivity": 2 / 3, "recall": 2 / 3}
         assert counts.score("recall", positive=no)["recall"] == 1
     unsaid = matrics.frames.count(frame).score("recall, mcc")  # neither of which is of one class
     assert unsaid["recall"] == pytest.approx((1 + 2 / 3) / 2)

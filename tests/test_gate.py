@@ -153,7 +153,9 @@ def test_classes_by_name() -> None:
     assert by_name.requirements[0].estimate == 0.85
     positive = matrics.gate(BINARY, "recall >= 0.8", class_names=NAMES, positive="ok").requirements[0]
     assert (positive.title, positive.estimate) == ("recall of ok >= 0.8", pytest.approx(880 / 900))
-    assert matrics.gate(BINARY, "recall >= 0.8").requirements[0].title == "recall, macro >= 0.8"
+    of_one = matrics.gate(BINARY, "recall >= 0.8, recall:macro >= 0.8").requirements
+    assert [one.title for one in of_one] == ["recall of class 1 >= 0.8", "recall, macro >= 0.8"]
+    assert [one.estimate for one in of_one] == pytest.approx([0.85, (0.85 + 880 / 900) / 2])
 
 
 def test_every_class_is_a_requirement() -> None:
@@ -302,7 +304,9 @@ def test_classes_are_found_among_labels() -> None:
     numbers = matrics.gate([1, 5] * 50, "recall[5] >= 0.9", y_pred=[1, 5] * 40 + [5, 1] * 10)
     assert numbers.requirements[0].estimate == 0.8
     with pytest.raises(ValueError, match="needs a positive class, and neither of 'fraud', 'ok' is the default"):
-        matrics.gate(true, "sensitivity >= 0.5", y_pred=pred)
+        matrics.gate(true, "sensitivity:binary >= 0.5", y_pred=pred)
+    (mean,) = matrics.gate(true, "sensitivity >= 0.5", y_pred=pred).requirements
+    assert mean.title == "sensitivity, macro >= 0.5"
     assert matrics.gate(true, "sensitivity >= 0.5", y_pred=pred, positive="fraud").requirements[0].estimate == 75 / 80
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,8 @@ def count(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -
 @pytest.mark.parametrize(
     ("options", "wanted", "title"),
     [
-        ({"num_classes": 2}, (RECALL["ok"] + RECALL["fraud"]) / 2, "recall, macro"),
+        ({"num_classes": 2}, RECALL["fraud"], "recall of class 1"),
+        ({"num_classes": 2, "class_names": NAMES}, RECALL["fraud"], "recall of fraud"),
         ({"num_classes": 2, "positive": 1}, RECALL["fraud"], "recall of class 1"),
         ({"num_classes": 2, "positive": 0}, RECALL["ok"], "recall of class 0"),
         ({"num_classes": 2, "class_names": NAMES, "positive": "ok"}, RECALL["ok"], "recall of ok"),
@@ -96,10 +96,11 @@ def test_among_more_than_two_classes_it_is_that_class_against_the_rest(library: 
 
 def test_words_of_tests_and_thresholds_are_of_class_1(library: str, module: Any) -> None:
     """On two classes; and what is scored against a threshold has a positive class by construction."""
-    metric = module.ConfusionMetric(2, "sensitivity, specificity, tpr")
+    metric = module.ConfusionMetric(2, "sensitivity, specificity, tpr, tpr:macro")
     count(library, metric, TRUE, PRED)
     found = list(metric.log_dict().values())
-    assert found == pytest.approx([RECALL["fraud"], RECALL["ok"], np.mean(list(RECALL.values()))], abs=1e-6)
+    mean = np.mean(list(RECALL.values()))
+    assert found == pytest.approx([RECALL["fraud"], RECALL["ok"], RECALL["fraud"], mean], abs=1e-6)
     thresholded = module.ConfusionMetric(2, "recall", threshold=0.5)
     count(library, thresholded, TRUE, PRED.astype(np.float32))
     assert thresholded.log_dict() == pytest.approx({"recall": RECALL["fraud"]}, abs=1e-6)
@@ -333,7 +334,7 @@ def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_pa
     from matrics.loggers import log_to
 
     lines = {}
-    for positive in (None, "fraud"):
+    for positive in ("ok", "fraud"):
         metric = module.ConfusionMetric(
             2, "recall, recall:weighted, recall:class, mcc", class_names=NAMES, positive=positive, prefix="val/"
         )
@@ -343,12 +344,12 @@ def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_pa
         lines[positive] = list(json.loads(path.read_text("utf-8")))
         assert next(iter(named_numbers(metric.compute()))) == "val/recall"
     rest = ["val/recall:weighted", "val/recall/ok", "val/recall/fraud", "val/mcc"]
-    assert lines[None] == ["step", "val/recall, macro", *rest]
+    assert lines["ok"] == ["step", "val/recall of ok", *rest]
     assert lines["fraud"] == ["step", "val/recall of fraud", *rest]
     scores = matrics.score(CM, "recall", class_names=NAMES, positive="ok")
     log_to(tmp_path / "run.csv", scores, 1)
     assert (tmp_path / "run.csv").read_text("utf-8") == "step,recall of ok\n1,0.92\n"
-    with pytest.raises(ValueError, match=r"'recall, macro' more and 'recall of ok' less"):
+    with pytest.raises(ValueError, match=r"'recall of class 1' more and 'recall of ok' less"):
         log_to(tmp_path / "run.csv", matrics.score(CM, "recall"), 2)
     plot = pytest.importorskip("matplotlib") and matrics.plot
     assert plot.training(tmp_path / "run.csv").directions == {"recall of ok": True}
@@ -398,7 +399,8 @@ def test_xarray() -> None:
         wanted = matrics.interval(np.asarray(da), "recall", positive=1)["recall"]
         np.testing.assert_allclose(limits["recall_limits"], np.stack([wanted.low, wanted.high], -1))
         assert limits["recall_limits"].attrs["long_name"] == f"95 % limits of the {title}"
-    assert named.score(plain, "recall")["recall"].attrs["long_name"] == "recall, macro"
+    titles = {"recall": "recall of class 1", "recall:macro": "recall, macro"}
+    assert {spec: one.attrs["long_name"] for spec, one in named.score(plain, list(titles)).items()} == titles
     both = named.score(plain, "recall, sensitivity, recall[1]", positive=1)  # two names of one measure
     assert [float(both[name][0]) for name in both] == pytest.approx([RECALL["fraud"]] * 3)
     limits = named.interval(plain, "recall, sensitivity", positive=1)
@@ -414,4 +416,7 @@ def test_several_labels_have_their_positive_class_by_construction() -> None:
     wanted = [np.mean(y_pred[y_true[:, k] == 1, k]) for k in range(3)]
     np.testing.assert_allclose(state.score("recall", average="label")["recall"], wanted)
     assert float(state.score("recall")["recall"]) == pytest.approx(np.mean(wanted))
-    assert not math.isnan(matrics.multilabel.score(y_true, y_pred, "recall", average=None)["recall"])
+    for average in (None, "label"):  # None is no average, as in scikit-learn
+        found = matrics.multilabel.score(y_true, y_pred, "recall", average=average)["recall"]
+        np.testing.assert_allclose(found, wanted)
+    assert float(matrics.multilabel.score(y_true, y_pred, "recall")["recall"]) == pytest.approx(np.mean(wanted))

@@ -248,7 +248,9 @@ def test_without_a_positive_class_means_are_said_to_be_means() -> None:
     made = matrics.report(TESTED, metrics="recall,f1")
     assert [one.measure for one in made.findings.blindness] == ["recall, mean over classes", "F1, mean over classes"]
     assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(0.8)
-    for metrics in ("recall:binary", "sensitivity", "ppv,mcc"):
+    means = matrics.report(TESTED, metrics="sensitivity,ppv").findings.leaderboard.verdicts.values()
+    assert [one.label for one in means] == ["sensitivity, macro", "ppv, macro"]
+    for metrics in ("recall:binary", "sensitivity:binary", "ppv:binary,mcc"):
         with pytest.raises(ValueError, match=r"neither of 'disease', 'healthy' is the default: pass positive="):
             matrics.report(TESTED, metrics=metrics)
     # Numbers have an order, and positive is one of several classes against the rest.

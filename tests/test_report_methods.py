@@ -44,20 +44,21 @@ def test_labels_that_are_numbers_have_class_1_as_the_positive_one(labels: tuple[
 
 
 def test_texts_have_no_positive_class() -> None:
-    """Their measures are averages, and nothing on the page says otherwise."""
+    """Their measures are averages, and nothing on the page says otherwise; class names of a matrix change no value."""
     names = np.array(["fine", "ill"])
     made = matrics.report({"y_true": names[TRUE], "y_pred": names[PRED]}, metrics="precision")
     matrix = [[820, 80], [44, 56]]
-    of_matrices = matrics.report({"model": matrix}, class_names=["fine", "ill"], metrics="precision")
-    for one in (made, of_matrices):
-        assert one.findings.leaderboard.verdict.label == "precision, macro"
-        assert float(one.findings.leaderboard.verdict.estimate[0]) == pytest.approx(
-            sk.precision_score(TRUE, PRED, average="macro")
-        )
-        assert one.findings.detection is None
-        assert "<dt>Positive class</dt><dd>none: averages are over both classes</dd>" in one.html()
-    plain = matrics.report({"model": matrix}, metrics="precision")
-    assert float(plain.findings.leaderboard.verdict.estimate[0]) == pytest.approx(56 / 136)
+    assert made.findings.leaderboard.verdict.label == "precision, macro"
+    assert float(made.findings.leaderboard.verdict.estimate[0]) == pytest.approx(
+        sk.precision_score(TRUE, PRED, average="macro")
+    )
+    assert made.findings.detection is None
+    assert "<dt>Positive class</dt><dd>none: averages are over both classes</dd>" in made.html()
+    for options, title in (({"class_names": ["fine", "ill"]}, "ill"), ({}, "class 1")):
+        plain = matrics.report({"model": matrix}, metrics="precision", **options)
+        assert plain.findings.leaderboard.verdict.label == f"precision of {title}"
+        assert float(plain.findings.leaderboard.verdict.estimate[0]) == pytest.approx(56 / 136)
+        assert plain.findings.detection is not None
     named = matrics.report({"model": matrix}, class_names=["fine", "ill"], positive="fine", metrics="precision")
     assert float(named.findings.leaderboard.verdict.estimate[0]) == pytest.approx(820 / 864)
 

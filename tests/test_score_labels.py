@@ -13,6 +13,7 @@ import pytest
 import sklearn.metrics as sk
 
 import matrics
+from matrics._catalogue.naming import title_of
 
 if TYPE_CHECKING:
     from conftest import Backend
@@ -129,10 +130,19 @@ def test_the_positive_class() -> None:
         scores = matrics.score_labels(y_true, y_pred, "recall, sensitivity, f1:binary", positive=positive)
         assert scores["recall"] == scores["sensitivity"] == sk.recall_score(y_true, y_pred, pos_label=positive)
         assert scores["f1:binary"] == pytest.approx(sk.f1_score(y_true, y_pred, pos_label=positive))
-    with pytest.raises(ValueError, match="sensitivity needs a positive class, and neither of 'fraud', 'ok'"):
-        matrics.score_labels(y_true, y_pred, "sensitivity")
-    given = matrics.score_labels(y_true, y_pred, "sensitivity", labels=["fraud", "ok"])
-    assert given["sensitivity"] == sk.recall_score(y_true, y_pred, pos_label="ok")
+    with pytest.raises(ValueError, match="sensitivity:binary needs a positive class, and neither of 'fraud', 'ok'"):
+        matrics.score_labels(y_true, y_pred, "sensitivity:binary")
+    mean = sk.recall_score(y_true, y_pred, average="macro")
+    for labels in (None, ["fraud", "ok"], ["ok", "fraud"]):
+        found = matrics.score_labels(y_true, y_pred, "sensitivity, recall", labels=labels)
+        assert list(found.values()) == pytest.approx([mean, mean])
+        assert list(map(title_of, found)) == ["sensitivity, macro", "recall, macro"]
+    given = matrics.score_labels(y_true, y_pred, "recall:binary", labels=["fraud", "ok"])
+    assert given["recall:binary"] == sk.recall_score(y_true, y_pred, pos_label="ok")
+    for zero in (0, "0", False):  # numbers, booleans and texts for them: the higher one is positive
+        one = type(zero)(1)
+        found = matrics.score_labels(np.array([zero, one])[true % 2], np.array([zero, one])[pred % 2], "recall, tpr")
+        assert list(found.values()) == pytest.approx([sk.recall_score(true % 2, pred % 2)] * 2)
 
 
 def test_categories_keep_their_order() -> None:

@@ -72,7 +72,10 @@ SAME_OF_TWO = {
     "mcc": make_scorer(matthews_corrcoef),
     "cohen_kappa": make_scorer(cohen_kappa_score),
     "f1:binary": "f1",
-    "f1": "f1_macro",
+    "f1": "f1",
+    "f1:macro": "f1_macro",
+    "recall": "recall",
+    "sensitivity": "recall",
     "precision:weighted": "precision_weighted",
     "recall[0]": make_scorer(recall_score, pos_label=0),
     "jaccard:micro": "jaccard_micro",
@@ -217,7 +220,7 @@ def test_labels_of_every_kind(kind: str) -> None:
         pandas = pytest.importorskip("pandas")
         dtype, values = OF_PANDAS[kind]
         y = pandas.Series(values, dtype=dtype, index=np.arange(len(values)) + 1000)
-    specs = ["mcc", "f1", "cen", "roc_auc", "log_loss"]
+    specs = ["mcc", "f1:macro", "cen", "roc_auc", "log_loss"]  # f1 alone is of one class where labels are no texts
     expected = cross_validate(MODEL, X2, Y2, cv=3, scoring=scorer(specs), error_score="raise")
     found = cross_validate(MODEL, X2, y, cv=3, scoring=scorer(specs), error_score="raise")
     for spec in specs:
@@ -234,7 +237,9 @@ def test_the_positive_class_is_a_label() -> None:
     assert found["average_precision"] == pytest.approx(matrics.ranking.average_precision(is_fraud.astype(int), p))
     of_class = scorer("f1[fraud], average_precision[fraud]")(model, X2[300:], NAMES[300:])
     assert list(of_class.values()) == [found["f1"], found["average_precision"]]
-    for name in ("sensitivity", "average_precision"):
+    mean = pytest.approx(recall_score(NAMES, model.predict(X2), average="macro"))
+    assert scorer("sensitivity, recall")(model, X2, NAMES) == {"sensitivity": mean, "recall": mean}
+    for name in ("sensitivity:binary", "average_precision"):
         with pytest.raises(ValueError, match="needs a positive class, and neither of 'fraud', 'ok' is the default"):
             scorer(name)(model, X2, NAMES)
     with pytest.raises(ValueError, match="positive: expected one of the classes 'fraud', 'ok', got 'frod'"):
@@ -267,10 +272,11 @@ def test_a_class_that_is_never_predicted_has_the_worst_precision() -> None:
     """A mean without it would choose the model that never finds the rare class."""
     y = np.array([0] * 90 + [1] * 10)
     constant = DummyClassifier().fit(y[:, None], y)
-    assert scorer("precision")(constant, y[:, None], y) == 0.45
-    assert scorer("precision", zero_division=0)(constant, y[:, None], y) == 0.45
-    assert scorer("precision", zero_division=math.nan)(constant, y[:, None], y) == 0.9
-    assert matrics.precision([[90, 0], [10, 0]]) == 0.9
+    assert scorer("precision")(constant, y[:, None], y) == 0
+    assert scorer("precision:macro")(constant, y[:, None], y) == 0.45
+    assert scorer("precision:macro", zero_division=0)(constant, y[:, None], y) == 0.45
+    assert scorer("precision:macro", zero_division=math.nan)(constant, y[:, None], y) == 0.9
+    assert matrics.precision([[90, 0], [10, 0]], average="macro") == 0.9
 
 
 def test_samples_of_a_class_that_the_model_has_never_seen_are_errors() -> None:
@@ -304,8 +310,11 @@ def test_a_model_that_has_seen_one_class(labels: list[Any]) -> None:
 
 def test_given_labels_are_all_classes_in_order() -> None:
     model = clone(MODEL).fit(X2, NAMES)
+    pred = model.predict(X2)
+    found = scorer("sensitivity:binary", labels=["ok", "fraud"])(model, X2, NAMES)
+    assert found == pytest.approx(recall_score(NAMES, pred, pos_label="fraud"))
     found = scorer("sensitivity", labels=["ok", "fraud"])(model, X2, NAMES)
-    assert found == pytest.approx(recall_score(NAMES, model.predict(X2), pos_label="fraud"))
+    assert found == pytest.approx(recall_score(NAMES, pred, average="macro"))
     with pytest.raises(ValueError, match="labels: expected all that occur, got 'ok', 'other' without 'fraud'"):
         scorer("mcc", labels=["ok", "other"])(model, X2, NAMES)
     with pytest.raises(ValueError, match="positive: expected one of the classes 'a', 'b', got 'c'"):
@@ -343,7 +352,7 @@ def test_folds_without_a_class() -> None:
     """Data sorted by class: the folds that have both classes have scikit-learn's values, and all others none."""
     y = np.sort(Y2)[::4]
     X = X2[np.argsort(Y2)][::4]
-    cv, specs = KFold(4), "roc_auc, mcc, specificity, recall[0], precision, f1, accuracy"
+    cv, specs = KFold(4), "roc_auc, mcc, specificity, recall[0], precision:macro, f1, accuracy"
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
     with pytest.warns(UndefinedMetricWarning, match="roc_auc, mcc.*: .* y_true has no sample of [01]"):
         found = cross_validate(model, X, y, cv=cv, scoring=scorer(specs))
@@ -356,8 +365,8 @@ def test_folds_without_a_class() -> None:
             "mcc": matthews_corrcoef(true, pred) if has_both else math.nan,
             "specificity": recall_score(true, pred, pos_label=0) if 0 in true else math.nan,
             "recall[0]": recall_score(true, pred, pos_label=0) if 0 in true else math.nan,
-            "precision": precision_score(true, pred, average="macro", zero_division=0),
-            "f1": f1_score(true, pred, average="macro"),
+            "precision:macro": precision_score(true, pred, average="macro", zero_division=0),
+            "f1": f1_score(true, pred, zero_division=0),
             "accuracy": np.mean(true == pred),
         }
         for name, value in expected.items():
@@ -494,7 +503,7 @@ def test_consumers_with_the_argmax_of_numpy() -> None:
 def test_importances_and_curves() -> None:
     model = clone(MODEL).fit(X2, Y2)
     options = {"n_repeats": 2, "random_state": 0}
-    expected = permutation_importance(model, X2, Y2, scoring="f1_macro", **options).importances
+    expected = permutation_importance(model, X2, Y2, scoring="f1", **options).importances
     assert permutation_importance(model, X2, Y2, scoring=scorer("f1"), **options).importances == pytest.approx(expected)
     both = permutation_importance(model, X2, Y2, scoring=scorer("f1, log_loss"), **options)
     losses = permutation_importance(model, X2, Y2, scoring="neg_log_loss", **options).importances
@@ -543,7 +552,7 @@ def test_weights_by_metadata_routing() -> None:
             (
                 matthews_corrcoef(Y2[test], pred, sample_weight=weight[test]),
                 matrics.ranking.roc_auc(Y2[test], decided, sample_weight=weight[test]),
-                f1_score(Y2[test], pred, sample_weight=weight[test], average="macro"),
+                f1_score(Y2[test], pred, sample_weight=weight[test]),
             )
         )
     for name, values in zip(("mcc", "roc_auc", "f1"), np.transpose(expected), strict=True):

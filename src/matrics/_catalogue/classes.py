@@ -24,7 +24,7 @@ class Texts(tuple[Any, ...]):
 
 
 class Sorted(Texts):
-    """Texts in alphabetical order, which has no meaning: the positive class of two has to be passed.
+    """Texts in alphabetical order, which has no meaning: where a positive class is needed, it has to be passed.
 
     Otherwise a tuple. Labels found in data are passed as this type, which records that their order has no meaning.
     """
@@ -61,8 +61,19 @@ def class_names_of(labels: tuple[Hashable, ...]) -> tuple[str, ...]:
     names = tuple(map(str, labels))
     if isinstance(labels, Sorted):
         return Sorted(names)
-    are_texts = any(isinstance(label, str) for label in labels) and tuple(map(str.lower, names)) not in TRUTHS
-    return Texts(names) if are_texts else Names(names)
+    return Texts(names) if are_words(labels) else Names(names)
+
+
+def are_words(labels: tuple[Hashable, ...], *, ordered: bool = True) -> bool:
+    """Whether labels are texts that stand for neither truth values nor, in an order that has a meaning, whole numbers.
+
+    >>> are_words(("ok", "fraud")), are_words(("False", "True")), are_words(("3", "12")), are_words((3, 12))
+    (True, False, False, False)
+    """
+    if not any(isinstance(label, str) for label in labels):
+        return False
+    texts = tuple(str(label).lower() for label in labels)
+    return texts not in TRUTHS and not (ordered and all(text.removeprefix("-").isdecimal() for text in texts))
 
 
 def labels_of_frame(cm: Any) -> tuple[Hashable, ...] | None:
@@ -158,24 +169,23 @@ class Classes:
         >>> Classes.of(2, ["ok", "fraud"]).default_average
         ('macro', ())
         """
-        positive = 1 if self.by_construction and self.positive is None else self.default_positive
+        if self.by_construction and self.positive is None:
+            return "binary", (1,) if self.ordered else ()  # which positive_of refuses: no mean can take its place
+        positive = self.default_positive
         return ("macro", ()) if positive is None else ("binary", (positive,))
 
     @property
     def default_positive(self) -> int | None:
-        """The positive class: the one passed, else class 1 of two of a plain matrix, or whose labels are no texts.
+        """The positive class: the one passed, else class 1 of two of a plain matrix, or whose labels are no words.
 
-        Of two labels that are texts neither is positive by itself, and neither is one of more classes.
+        Of two labels that are words neither is positive by itself, and neither is one of more classes.
 
         >>> Classes.of(2, [0, 1]).default_positive, Classes.of(2, ["ok", "fraud"]).default_positive
         (1, None)
         """
         if self.positive is not None or self.number != 2:
             return self.positive
-        if self.are_names:
-            return 1
-        texts = tuple(str(label).lower() for label in self.labels or ())
-        return None if any(isinstance(label, str) for label in self.labels or ()) and texts not in TRUTHS else 1
+        return 1 if self.are_names or not are_words(self.labels or (), ordered=self.ordered) else None
 
     def index(self, value: Any, name: str = "class") -> int:
         """The index of a class, given as a label if there are labels; ``name`` is its name in messages."""

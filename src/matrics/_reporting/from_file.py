@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
-from matrics._catalogue.classes import Sorted
+from matrics._catalogue.classes import Sorted, class_names_of
 from matrics._files.compression import suffix_of
 from matrics._files.inputs import open_input, read_rows
 from matrics._files.labels import sides
@@ -80,7 +80,7 @@ def read_file(
             raise ValueError(
                 f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
             )
-        classes = source.classes if source.ordered else Sorted(source.classes)
+        classes = class_names_of(source.classes if source.ordered else Sorted(source.classes))
         return FileData(dict(zip(names, stack, strict=True)), origin, classes)
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)

@@ -84,9 +84,9 @@ class FrameCounts(NamedTuple):
         zero_division, invalid, workers
             As in :func:`matrics.score`.
         positive : label, optional
-            The positive class. Of two texts, whose order neither the data frame nor ``labels=`` has given, it has to be
-            said for ``:binary`` and for sensitivity, specificity, PPV, NPV, likelihood ratios and the diagnostic odds
-            ratio.
+            The positive class, as in :func:`matrics.score`. Of two labels that are texts, neither is positive without
+            it: class measures are then means over both (``macro``). ``:binary`` needs it, unless the data frame or
+            ``labels=`` has given the order of the labels.
 
         Returns
         -------

@@ -80,9 +80,10 @@ def score_labels(
         Polars. Labels are then looked at on the host, which waits for a device, and those that are probably mistakes
         cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
     positive : label, optional
-        The positive class, as in :func:`matrics.score`. Of two texts that were found, neither is the default. If
-        ``y_true`` and ``y_pred`` use different words, join both names with an equals sign: ``"yes=pos"`` makes one
-        class of the true label ``yes`` and the predicted label ``pos``, and another class of the remaining labels.
+        The positive class, as in :func:`matrics.score`. Of two labels that are texts, neither is the default, and
+        measures are means over both. If ``y_true`` and ``y_pred`` use different words, join both names with an equals
+        sign: ``"yes=pos"`` makes one class of the true label ``yes`` and the predicted label ``pos``, and another class
+        of the remaining labels.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
