@@ -134,7 +134,15 @@ class ScoreValues(Values):
 
     def _is_of_classes(self, wanted: ScoreValue) -> bool:
         """Whether a value is of one class, or of each, and no average over classes."""
-        return wanted.option == "class" or (wanted.option is None and self._class is not None)
+        return wanted.option == "class" or self._class_of(wanted) is not None
+
+    def _class_of(self, wanted: ScoreValue) -> int | None:
+        """The class that a value without an average is of: the positive one, and of areas also class 1 of two."""
+        if wanted.option is not None:
+            return None
+        if wanted.name not in AREAS or self.class_names is None:
+            return self._class
+        return Classes.of(len(self.class_names), None, self._class).default_positive
 
     def _others(self, state: ScoreState) -> ScoreState:
         """The state without the counts of classes that take no part in averages."""
@@ -155,10 +163,10 @@ class ScoreValues(Values):
         return state._replace(**kept)
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
-        of_one = self._class is not None and wanted.option is None
-        average = "class" if of_one else wanted.option
+        of_one = self._class_of(wanted)
+        average = "class" if of_one is not None else wanted.option or "macro"
         found = areas.bounded(wanted.name, average, self.undefined.zero_division)
-        return Bounded(*(value[..., self._class] for value in found)) if of_one else found
+        return found if of_one is None else Bounded(*(value[..., of_one] for value in found))
 
     def _value(self, wanted: ScoreValue, state: ScoreState) -> Array:
         of_nothing = self.undefined.zero_division
@@ -180,10 +188,17 @@ class ScoreValues(Values):
 
     def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
-            return {self._key(wanted, ending, None if self.positive is None else self.positive[1]): values}
+            return {self._key(wanted, ending, self._label_of(wanted)): values}
         measure = replace(wanted, key=wanted.key.removesuffix(":class"))
         keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
         return dict(zip(keys, by_class(values), strict=True))
+
+    def _label_of(self, wanted: ScoreValue) -> str | None:
+        """The class of a value in titles; None for an average, and for scores of class 1 of two."""
+        of_one = self._class_of(wanted)
+        if self.positive is not None or of_one is None or self.class_names is None:
+            return None if self.positive is None else self.positive[1]
+        return in_words(self.class_names[of_one])
 
     def _key(self, wanted: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
         key = f"{self.prefix}{wanted.key}{ending}{of_class}"
