@@ -46,8 +46,8 @@ def compute_metrics(
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class: ``model.config.id2label.values()``.
     positive : label, name or int, optional
-        The class that measures without an average are of, as in ``ConfusionMetric``; otherwise they are means over the
-        classes.
+        The class that measures without an average are of, as in ``ConfusionMetric``; otherwise they are of class 1 of
+        two, and means over more classes.
     ignore_index : int or sequence of int, default -100
         Samples with this true label, or one of these, are left out: padding, and parts of words. The Trainer pads by
         -100, so it belongs among others: ``[-100, 0]``.
