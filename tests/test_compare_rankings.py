@@ -159,7 +159,7 @@ def test_an_infinite_loss_has_no_differences() -> None:
         (np.zeros((2, 3)), {}, "y_true"),
         (np.zeros((0, 4)), {}, r"y_score: expected the scores of at least one model, got shape \(0, 4\)"),
         (np.zeros((0, 4, 2)), {}, r"y_score: expected the scores of at least one model, got shape \(0, 4, 2\)"),
-        (np.zeros((2, 4)), {"average": ["macro"]}, "average: expected one of 'macro', 'class'"),
+        (np.zeros((2, 4)), {"average": ["macro"]}, "average: expected one of 'auto', 'macro', 'class', None"),
     ],
 )
 def test_bad_input_raises(y_score: Any, options: dict[str, Any], message: str) -> None:

@@ -71,12 +71,17 @@ def test_a_positive_class_makes_it_binary() -> None:
             matrics.f1(cm, average=average, positive=0)
     of_class_0 = pytest.approx(2 * 8 / (2 * 8 + 4 + 2))
     assert matrics.f1(cm, positive=0) == matrics.score(cm, "f1(positive=0)")["f1(positive=0)"] == of_class_0
-    assert matrics.f1.using(average="binary", positive=0).using(average="macro")(cm) == matrics.f1(cm)
+    assert matrics.f1.using(average="binary", positive=0).using(average="macro")(cm) == matrics.f1(cm, average="macro")
     chosen = matrics.get_metric("fbeta(beta=2,positive=0):binary")
     assert chosen == matrics.get_metric(str(chosen)) == pickle.loads(pickle.dumps(chosen))
     assert chosen != matrics.get_metric("fbeta(beta=2):binary")
     assert chosen(cm) == pytest.approx(5 * 8 / (5 * 8 + 4 * 2 + 4))
-    assert matrics.f1(cm, positive=1) == matrics.f1(cm, average="binary") != matrics.f1(cm)
+    assert (
+        matrics.f1(cm, positive=1)
+        == matrics.f1(cm, average="binary")
+        == matrics.f1(cm)
+        != matrics.f1(cm, average="macro")
+    )
 
 
 def test_first_lines_from_elsewhere() -> None:
@@ -547,7 +552,7 @@ def test_keys_are_the_specs_as_given() -> None:
         ("mutual_information(base=2)", "mutual_information(base=2)"),
         ("mcc:One-vs-Rest", "mcc:one_vs_rest"),
         ("eve(empty=repair):one_vs_rest", "eve(empty=repair):one_vs_rest"),
-        ("Overall J", "jaccard"),
+        ("Overall J", "jaccard:macro"),
         ("LS:class", "lift:class"),
         ("GM:class", "g_mean:one_vs_rest"),
         ("random_accuracy(proportions=true)", "random_accuracy(proportions=true)"),
@@ -578,7 +583,7 @@ def test_numbers_are_printed_in_the_fewest_digits_that_read_back(number: float) 
         ("mathews", ValueError, "matthews_corrcoef \\(= mcc\\)"),
         ("zzzzzzz", ValueError, "unknown metric 'zzzzzzz'; matrics.list_metrics\\(\\) has all"),
         ("", ValueError, "at least one metric|unknown metric"),
-        ("mcc:macro", ValueError, "mcc is an overall measure: expected average to be one of 'one_vs_rest'"),
+        ("mcc:macro", ValueError, "mcc is an overall measure: expected average to be one of 'auto', 'one_vs_rest'"),
         ("recall:one_vs_rest", ValueError, "recall is a class measure: expected average"),
         ("fbeta(beta=-1)", ValueError, "fbeta: expected beta to be a number above 0, got '-1'"),
         ("fbeta(beta=nan)", ValueError, "fbeta: expected beta"),

@@ -42,6 +42,10 @@ def test_intervals_without_draws_are_those_in_memory(method: Any, chunks: Any) -
         assert isinstance(one, matrics.Interval)
         for values, other in zip(one, wanted[name], strict=True):
             assert_eq(values, other)
+    (computed,) = dask.compute(found)  # which looks into named tuples
+    for name, one in computed.items():
+        assert type(one) is matrics.Interval
+        np.testing.assert_array_equal(one.low, wanted[name].low)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -3])

@@ -133,3 +133,16 @@ def test_functions_of_scores(workers: int) -> None:
     assert found == pytest.approx(np.mean([error(*column) for column in zip(is_class.T, scores.T, strict=True)]))
     recall = sk.recall_score(true, SCORES[KEPT].argmax(1), labels=OTHERS, average="macro")
     assert matrics.ranking.top_k_recall(Y_TRUE, SCORES, 1, **options) == pytest.approx(recall)
+
+
+def test_an_ignored_class_of_two_columns_of_scores() -> None:
+    """All other samples are of one class, which has no area; the metric and the function agree."""
+    y_true, y_score = np.array([0, 1, 1, 0]), np.array([[0.2, 0.8], [0.3, 0.7], [0.6, 0.4], [0.1, 0.9]])
+    for left, precision in ((0, 1.0), (1, np.nan)):
+        assert np.isnan(matrics.ranking.roc_auc(y_true, y_score, ignore_index=left))
+        found = matrics.ranking.average_precision(y_true, y_score, ignore_index=left)
+        np.testing.assert_equal(float(found), precision)
+        found = logged(
+            "torch", "ScoreMetric", (2, "average_precision"), y_true, y_score, ignore_index=left, fill_undefined=None
+        )
+        np.testing.assert_equal(found["average_precision"], precision)

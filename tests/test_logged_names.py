@@ -124,7 +124,7 @@ def test_from_jax_in_one_call_and_not_while_it_traces(monkeypatch: pytest.Monkey
 
 def test_no_library_is_imported() -> None:
     code = (
-        "import sys; from matrics._integrations.loggers import log_to; log_to(sys.stdout, {'loss': 0.5}, 1); "
+        "import sys; from matrics.loggers import log_to; log_to(sys.stdout, {'loss': 0.5}, 1); "
         "print([name for name in ('torch', 'jax', 'matplotlib', 'PIL', 'tensorboard', 'wandb', 'mlflow') "
         "if name in sys.modules])"
     )

@@ -379,7 +379,7 @@ def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> N
 
 
 def test_averages_and_options_that_are_not_there() -> None:
-    with pytest.raises(ValueError, match=r"average: expected one of 'macro', .* 'label', got 'binary'"):
+    with pytest.raises(ValueError, match=r"average: expected one of 'auto', 'macro', .* 'label', None, got 'binary'"):
         matrics.multilabel.score(GOOD, GOOD, "f1", average="binary")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="unknown metric 'f11'"):
         matrics.multilabel.score(GOOD, GOOD, "f11")

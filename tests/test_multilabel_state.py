@@ -192,7 +192,7 @@ def zeros(*args: Any, **options: Any) -> MultilabelState:
             ValueError,
             "'samples', which needs the matrix of each sample",
         ),
-        (lambda: zeros(2).score("f1", average="all"), ValueError, "average: expected one of 'macro'"),
+        (lambda: zeros(2).score("f1", average="all"), ValueError, "average: expected one of 'auto', 'macro'"),
         (lambda: zeros(2) + zeros(3), ValueError, "same classes and batch"),
         (lambda: operator.add(zeros(2), (1, 2)), TypeError, "expected a MultilabelState to add, got tuple"),
         (lambda: 1 + zeros(2), TypeError, "expected a MultilabelState to add, got int"),

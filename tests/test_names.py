@@ -34,7 +34,9 @@ def test_names_of_segmentation(names: tuple[str, ...], value: float) -> None:
 
 
 def test_the_attribute_of_such_a_name_says_which_measure_it_is() -> None:
-    with pytest.raises(AttributeError, match=r"matrics\.jaccard; in matrics\.score 'miou' means 'jaccard:macro'"):
+    with pytest.raises(
+        AttributeError, match=r"matrics\.metrics\.jaccard; in matrics\.score 'miou' means 'jaccard:macro'"
+    ):
         getattr(matrics, "miou")  # noqa: B009
     with pytest.raises(ValueError, match="belongs to jaccard"):
         matrics.register(
@@ -107,8 +109,8 @@ def test_running_metrics_take_the_names_as_well() -> None:
     [
         ("acuracy", "accuracy"),
         ("Mean_IU", r"mean_iou \(= jaccard:macro\)"),
-        ("log_los", r"matrics\.log_loss\(y_true, y_prob\)"),
-        ("avrage_precision", r"matrics\.average_precision\(y_true, y_score\)"),
+        ("log_los", r"matrics\.probabilities\.log_loss\(y_true, y_prob\)"),
+        ("avrage_precision", r"matrics\.ranking\.average_precision\(y_true, y_score\)"),
         ("pixel_acuracy", r"pixel_accuracy \(= accuracy\)"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_matrix_has_a_row_for_each_measure() -> None:
     text = matrics.to_latex(matrics.score([[3, 0], [0, 0]], "accuracy, mcc, recall:class, informedness"))
     assert cells_of(text) == [
         ["measure", "value"], ["accuracy", "1.000"], ["mcc", "–"], ["recall of class 0", "1.000"],
-        ["recall of class 1", "–"], ["informedness, macro", "–"],
+        ["recall of class 1", "–"], ["informedness of class 1", "–"],
     ]  # fmt: skip
 
 

@@ -247,6 +247,7 @@ def test_files_are_small() -> None:
         assert len(plot.curve(Y, sweep, kind=kind).svg()) < 150_000
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_what_is_undefined_is_said() -> None:
     scores = {"nan": np.where(np.arange(300) == 3, np.nan, GOOD), "good": GOOD}
     display = plot.curve(Y, scores, level=0.9, num=20, rng=0)

@@ -64,6 +64,7 @@ def test_bad_input_raises(y_prob: object, names: object, message: str) -> None:
         plot.decision_curve(Y, y_prob, [0.2], names=names, num=20)  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_what_is_undefined_is_said() -> None:
     spoiled = np.where(np.arange(500) == 3, np.nan, GOOD)
     told = plot.decision_curve(Y, spoiled, num=20).describe()

@@ -128,6 +128,7 @@ def test_errors_say_what_was_expected(values: object, options: dict, message: st
 
 
 def test_groups_that_are_measures_have_their_titles() -> None:
-    scores = matrics.score([[[9, 1], [2, 8]], [[8, 2], [1, 9]]], "recall,sensitivity")
+    scores = matrics.score([[[9, 1], [2, 8]], [[8, 2], [1, 9]]], "recall,recall:macro,sensitivity")
+    assert "recall of class 1: 2 values" in matrics.plot.distribution(scores).describe()
     assert "recall, macro: 2 values" in matrics.plot.distribution(scores).describe()
     assert "sensitivity of class 1: 2 values" in matrics.plot.distribution(scores).describe()

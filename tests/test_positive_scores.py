@@ -265,7 +265,7 @@ def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
     """As by the measures of matrices: neither wins in silence."""
     y_prob = np.eye(3)[[0, 1, 2, 0]] * 0.5
     assert np.isfinite(area([0, 1, 2, 1], y_prob, positive=1))
-    with pytest.raises(ValueError, match="average='macro': expected None with positive=1, which is one class"):
+    with pytest.raises(ValueError, match="average='macro': expected \"auto\" with positive=1, which is one class"):
         area([0, 1, 2, 1], y_prob, positive=1, average="macro")
 
 

@@ -353,7 +353,11 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
             r"y_true: expected labels in \[0, 2\), got 2 .*; ignore_index= .*; for other labels .* positive=",
         ),
         ((["a", "b"], [0.5, 0.1]), {}, "got the labels 'a', 'b': pass the class .*, positive='a' or positive='b'"),
-        (([0, 1], [0.5, 0.1]), {"average": "binary"}, "average: expected one of 'macro', 'weighted', 'micro', 'class'"),
+        (
+            ([0, 1], [0.5, 0.1]),
+            {"average": "binary"},
+            "average: expected one of 'auto', 'macro', 'weighted', 'micro', 'class', None",
+        ),
         (([0, 1], [0.5, 0.1]), {"multi_class": "raise"}, "multi_class: expected"),
         (([0, 1], [0.5, 0.1]), {"sample_weight": [1, -1]}, "sample_weight: expected finite weights"),
         (([0, 1], [[0.5, 0.1]] * 2), {"multi_class": "one_vs_one", "average": "class"}, "average: expected one of"),

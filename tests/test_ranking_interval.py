@@ -302,10 +302,10 @@ def test_no_samples_are_undefined() -> None:
         ({"level": 95}, "between 0 and 1"),
         ({"clusters": [1, 2]}, "one for each sample"),
         ({"clusters": [1] * 40}, "at least two"),
-        ({"average": "class", "positive": 1}, "expected None with positive=1"),
-        ({"average": "micro"}, "average: expected one of 'macro', 'class', got 'micro'"),
-        ({"average": ["macro"]}, "average: expected one of 'macro', 'class', got .'macro'"),
-        ({"average": np.asarray(["macro", "class"])}, "average: expected one of 'macro', 'class'"),
+        ({"average": "class", "positive": 1}, 'expected "auto" with positive=1'),
+        ({"average": "micro"}, "average: expected one of 'auto', 'macro', 'class', None, got 'micro'"),
+        ({"average": ["macro"]}, "average: expected one of 'auto', 'macro', 'class', None, got .'macro'"),
+        ({"average": np.asarray(["macro", "class"])}, "average: expected one of 'auto', 'macro', 'class', None"),
     ],
 )
 def test_bad_options_raise(options: dict[str, Any], message: str) -> None:

@@ -159,7 +159,7 @@ def test_frames_have_what_the_fields_have() -> None:
     counts = matrics.frames.count(frame(), by="site").to_frame()
     assert counts.query("site == 'x' and true == 'a' and pred == 'b'")["count"].tolist() == [5]
     board = report().to_frame()
-    assert board["measure"].tolist() == ["mcc", "recall, macro"] * 2
+    assert board["measure"].tolist() == ["mcc", "recall of dog"] * 2
     assert board["value"][0] == pytest.approx(float(matrics.mcc(CM)))
 
 

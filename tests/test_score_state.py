@@ -346,7 +346,7 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: operator.add(zeros(), (1, 2)), TypeError, "expected a ScoreState to add, got tuple"),
         (lambda: 1 + zeros(), TypeError, "expected a ScoreState to add, got int"),
         (lambda: 2 * zeros(), TypeError, "cannot be multiplied"),
-        (lambda: zeros().roc_auc(average="mean"), ValueError, "average: expected one of 'macro'"),
+        (lambda: zeros().roc_auc(average="mean"), ValueError, "average: expected one of 'auto', 'macro'"),
         (lambda: zeros().roc_auc(zero_division="a"), TypeError, "zero_division: expected a number"),
         (lambda: zeros().score("recal"), ValueError, "recal"),
         (lambda: zeros().expected_calibration_error(of="top"), ValueError, "of: expected 'top_label' or 'class_wise'"),

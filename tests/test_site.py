@@ -138,7 +138,7 @@ def test_every_public_name_has_a_place_in_the_reference() -> None:
     assert len(documented) == len(set(documented))
     modules = [*matrics._MODULES, *matrics._ADAPTERS]
     names = {name for name in matrics.__all__ if name not in modules}
-    names |= {f"{module}.{name}" for module in modules for name in getattr(matrics, module).__all__}
+    names |= {f"{module}.{name}" for module in set(modules) - {"plot"} for name in getattr(matrics, module).__all__}
     names = {name for name in names if not isinstance(operator.attrgetter(name)(matrics), matrics.Metric)}
-    assert len(names) > 180
+    assert len(names) > 180  # those of plot are listed by plot_reference.py
     assert not names - set(documented)

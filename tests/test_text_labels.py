@@ -133,8 +133,8 @@ def test_a_state_of_scores_takes_labels_with_each_batch() -> None:
 
 def test_compared_models_take_labels() -> None:
     models = np.stack([PROBABILITIES, PROBABILITIES[::-1]])
-    found = matrics.ranking.compare(TEXTS, models, "ranking.roc_auc", labels=LABELS)
-    assert_same(found, matrics.ranking.compare(CODES, models, "ranking.roc_auc"))
+    found = matrics.ranking.compare(TEXTS, models, "roc_auc", labels=LABELS)
+    assert_same(found, matrics.ranking.compare(CODES, models, "roc_auc"))
 
 
 def test_text_labels_go_with_tensors() -> None:

@@ -140,7 +140,7 @@ def test_one_truth_many_models(backend: Any) -> None:
             ([0], [[0.5, 0.25]], 1),
             {"average": "micro"},
             ValueError,
-            "average: expected one of 'macro', 'weighted', 'class'",
+            "average: expected one of 'auto', 'macro', 'weighted', 'class', None",
         ),
     ],
 )

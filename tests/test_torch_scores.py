@@ -13,6 +13,7 @@ import pytest
 
 import matrics
 from matrics import ScoreState
+from matrics._catalogue.naming import title_of
 
 RANDOM = np.random.default_rng(21)
 NAMES = ["cat", "dog", "owl"]
@@ -93,6 +94,40 @@ def test_classes(torch: Any, make: Any, axis: int) -> None:
         assert values[f"average_precision_low/{name}"] <= precisions[k] <= values[f"average_precision_high/{name}"]
         assert values[f"recall@0.5/{name}"] == pytest.approx(np.mean(p[y == k, k] >= 0.5))
     assert values["ece"] == pytest.approx(calibration_error(p.argmax(1) == y, p.max(1)), abs=1e-6)
+
+
+def test_the_area_of_two_columns_is_that_of_class_1(torch: Any, make: Any) -> None:
+    """As of functions of scores; other classes are selected by ``positive=``, means by ``:macro``."""
+    sk = pytest.importorskip("sklearn.metrics")
+    labels, logits = draw(torch, 2, 240)
+    some = (labels == 0) | (torch.arange(240) < 60)  # few of class 1
+    labels, logits = labels[some], logits[some]
+    y, p = labels.numpy(), logits.double().softmax(1).numpy()
+    areas, precisions = ([f(y == k, p[:, k]) for k in range(2)] for f in (sk.roc_auc_score, sk.average_precision_score))
+    metric = make(2, "roc_auc, average_precision, average_precision:macro", from_logits=True, class_names=["ok", "bad"])
+    metric.update(labels, logits)
+    found = metric.log_dict()
+    assert list(found.values()) == pytest.approx([areas[1], precisions[1], np.mean(precisions)], abs=1e-3)
+    assert abs(precisions[0] - precisions[1]) > 0.01
+    titles = [title_of(name) for name in metric.compute()]
+    assert titles == ["roc_auc of bad", "average_precision of bad", "average_precision, macro"]
+    other = make(2, "average_precision", from_logits=True, class_names=["ok", "bad"], positive="ok")
+    other.update(labels, logits)
+    assert other.log_dict()["average_precision"] == pytest.approx(precisions[0], abs=1e-3)
+    alone = make(2, "roc_auc", from_logits=True, ignore_index=0, fill_undefined=None)
+    alone.update(labels, logits)
+    assert math.isnan(alone.log_dict()["roc_auc"])  # there are no other samples
+
+
+def test_two_classes_that_are_left_are_averaged(torch: Any, make: Any) -> None:
+    """Of three classes without an ignored one none is positive: there are still three."""
+    labels, logits = draw(torch, 3)
+    metric = make(3, "roc_auc, roc_auc:class", from_logits=True, ignore_index=0)
+    metric.update(labels, logits)
+    values = metric.log_dict()
+    assert values["roc_auc"] == pytest.approx((values["roc_auc/1"] + values["roc_auc/2"]) / 2)
+    assert values["roc_auc/1"] != values["roc_auc/2"]
+    assert title_of(next(iter(metric.compute()))) == "roc_auc, macro"
 
 
 def test_torchmetrics_is_within_the_bounds(torch: Any, make: Any) -> None:

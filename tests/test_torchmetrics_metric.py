@@ -268,7 +268,7 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
     """
     sk = pytest.importorskip("sklearn.metrics")
     named = importlib.import_module("matrics.torch").ConfusionMetric
-    specs = "accuracy, recall, precision, f1, jaccard, mcc, cohen_kappa, specificity:macro"
+    specs = "accuracy, recall, f1:macro, precision:macro, jaccard:macro, mcc, cohen_kappa, specificity:macro"
     metrics = {n: (named(n, specs), make(n, specs)) for n in range(2, 7)}
     macro = {"average": "macro", "validate_args": False}
     for seed in range(batches):
@@ -287,16 +287,16 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
         other.reset()
         other.update(p, t)
         assert plain(other.compute()) == found
-        precision, recall, f1, _ = sk.precision_recall_fscore_support(true, pred, average="macro")
+        precision, _, f1, _ = sk.precision_recall_fscore_support(true, pred, average="macro")
         cm = sk.confusion_matrix(true, pred)
         np.testing.assert_array_equal(ours.matrix, cm)
         rest = cm.sum() - cm.sum(0) - cm.sum(1) + np.diag(cm)
         reference = {
             "accuracy": sk.accuracy_score(true, pred),
-            "recall": recall,
-            "precision": precision,
-            "f1": f1,
-            "jaccard": sk.jaccard_score(true, pred, average="macro"),
+            "recall": sk.recall_score(true, pred, average="binary" if n == 2 else "macro"),
+            "precision:macro": precision,
+            "f1:macro": f1,
+            "jaccard:macro": sk.jaccard_score(true, pred, average="macro"),
             "mcc": sk.matthews_corrcoef(true, pred),
             "cohen_kappa": sk.cohen_kappa_score(true, pred),
             "specificity:macro": np.mean(rest / (cm.sum() - cm.sum(1))),  # which scikit-learn has not
@@ -304,10 +304,10 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
         assert found == pytest.approx(reference, abs=1e-9), seed
         rival = {
             "accuracy": theirs.multiclass_accuracy(p, t, n, average="micro", validate_args=False),
-            "recall": theirs.multiclass_recall(p, t, n, **macro),
-            "precision": theirs.multiclass_precision(p, t, n, **macro),
-            "f1": theirs.multiclass_f1_score(p, t, n, **macro),
-            "jaccard": theirs.multiclass_jaccard_index(p, t, n, **macro),
+            "recall": theirs.binary_recall(p.argmax(1), t) if n == 2 else theirs.multiclass_recall(p, t, n, **macro),
+            "precision:macro": theirs.multiclass_precision(p, t, n, **macro),
+            "f1:macro": theirs.multiclass_f1_score(p, t, n, **macro),
+            "jaccard:macro": theirs.multiclass_jaccard_index(p, t, n, **macro),
             "mcc": theirs.multiclass_matthews_corrcoef(p, t, n, validate_args=False),
             "cohen_kappa": theirs.multiclass_cohen_kappa(p, t, n, validate_args=False),
             "specificity:macro": theirs.multiclass_specificity(p, t, n, **macro),

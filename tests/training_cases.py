@@ -58,7 +58,7 @@ METRICS = {
 
 def count(metric: Any, case: Case, labels: Any, made: Any) -> None:
     """Update a metric by a batch; torchmetrics has predictions first."""
-    is_torchmetric = type(metric).__module__.startswith("matrics.torchmetrics")
+    is_torchmetric = type(metric).__module__.startswith("matrics._integrations.torchmetrics")
     batch = (made, labels) if is_torchmetric else (labels, made)
     metric.update(*batch, **case.options(labels))
 

@@ -50,7 +50,7 @@ def _buffer_output() -> None:
     Without a buffer, Python drops the rest of a text of which the system has written a part, as it does on a full disk.
     """
     stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper):
+    if isinstance(stream, io.TextIOWrapper) and stream is sys.__stdout__:  # else its file closes with it
         with contextlib.suppress(OSError):  # it is no file
             stream.flush()
             buffered = io.BufferedWriter(_StandardOutput(stream.fileno(), "wb", closefd=False))

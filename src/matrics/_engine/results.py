@@ -43,10 +43,14 @@ class Result:
 
 
 class _Elements(tuple[Any, ...]):
-    """A tuple whose elements have names. PyTorch compiles it as a named tuple, which has no other base than tuple."""
+    """A tuple whose elements have names. PyTorch compiles it as a named tuple, which has no other base than tuple.
+
+    Dask computes the elements of a tuple that has all attributes of a named tuple, also ``_field_defaults``.
+    """
 
     __slots__ = ()
     _fields: ClassVar[tuple[str, ...]] = ()
+    _field_defaults: ClassVar[dict[str, Any]] = {}
     _optional: ClassVar[tuple[str, ...]] = ()
     _template: ClassVar[Any]
     _whole: ClassVar[Any]
@@ -91,6 +95,7 @@ class NamedResult(Result, _Elements):
         cls._fields, cls._optional, cls._whole = names[:number], names[number:], cls
         defaults = [vars(cls)[name] for name in names if name in vars(cls)]
         cls._template = namedtuple(cls.__name__, names, defaults=defaults)  # type: ignore[misc]  # noqa: PYI024
+        cls._field_defaults = {name: vars(cls)[name] for name in cls._fields if name in vars(cls)}
         type.__setattr__(cls, "__match_args__", names)
         type.__setattr__(cls, "__signature__", inspect.signature(cls._template))
         for name in cls._fields:

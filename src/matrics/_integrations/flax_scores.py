@@ -50,8 +50,8 @@ class ScoreMetric(RunningMetric):
         Names of the classes in the names of the results; their numbers if left out.
     positive : label or int, optional
         The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
-        without an average are values of this class, instead of class 1 of two or the mean over more classes; a name if
-        there are ``class_names``, an index otherwise.
+        without an average are values of this class against the rest; a name if there are ``class_names``, an index
+        otherwise.
     class_axis : int, optional
         The axis of the classes of scores. If left out, the last axis, as for the losses of Optax; with a warning
         if all axes after the first have the same length, so that it could also be axis 1.

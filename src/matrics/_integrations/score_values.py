@@ -18,6 +18,7 @@ from matrics._integrations.settings import Seen, Undefined, checked_prefix
 from matrics._integrations.values import Counted, Values, on_host
 from matrics._quoting import quoted
 from matrics._ranking.answers import Areas
+from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST
 from matrics._ranking.state import ScoreState
@@ -47,7 +48,7 @@ class ScoreValues(Values):
     """The requested values of histograms of scores."""
 
     wanted: tuple[ScoreValue, ...]
-    positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
+    positive: tuple[int | None, str] | None  # the class that was given as positive, and its name
     bounds: bool
     left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
@@ -137,12 +138,13 @@ class ScoreValues(Values):
         return wanted.option == "class" or self._class_of(wanted) is not None
 
     def _class_of(self, wanted: ScoreValue) -> int | None:
-        """The class that a value without an average is of: the positive one, and of areas also class 1 of two."""
+        """The class that a value is of, as in the functions of scores: none if it is an average or of each class."""
         if wanted.option is not None:
             return None
-        if wanted.name not in AREAS or self.class_names is None:
+        if self._class is not None or wanted.name not in AREAS:
             return self._class
-        return Classes.of(len(self.class_names), None, self._class).default_positive
+        number = None if self.class_names is None else len(self.class_names)
+        return 1 if check_average("auto", num_classes=number) == "binary" else None
 
     def _others(self, state: ScoreState) -> ScoreState:
         """The state without the counts of classes that take no part in averages."""
@@ -163,10 +165,10 @@ class ScoreValues(Values):
         return state._replace(**kept)
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
-        of_one = self._class_of(wanted)
-        average = "class" if of_one is not None else wanted.option or "macro"
+        place = self._class_of(wanted)
+        average = "class" if place is not None else wanted.option or "macro"
         found = areas.bounded(wanted.name, average, self.undefined.zero_division)
-        return found if of_one is None else Bounded(*(value[..., of_one] for value in found))
+        return found if place is None else Bounded(*(value[..., place] for value in found))
 
     def _value(self, wanted: ScoreValue, state: ScoreState) -> Array:
         of_nothing = self.undefined.zero_division
@@ -188,22 +190,22 @@ class ScoreValues(Values):
 
     def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
-            return {self._key(wanted, ending, self._label_of(wanted)): values}
+            return {self._key(wanted, ending, self._label(wanted)): values}
         measure = replace(wanted, key=wanted.key.removesuffix(":class"))
         keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
         return dict(zip(keys, by_class(values), strict=True))
-
-    def _label_of(self, wanted: ScoreValue) -> str | None:
-        """The class of a value in titles; None for an average, and for scores of class 1 of two."""
-        of_one = self._class_of(wanted)
-        if self.positive is not None or of_one is None or self.class_names is None:
-            return None if self.positive is None else self.positive[1]
-        return in_words(self.class_names[of_one])
 
     def _key(self, wanted: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
         key = f"{self.prefix}{wanted.key}{ending}{of_class}"
         # In compiled code keys are plain texts without titles.
         return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
+
+    def _label(self, wanted: ScoreValue) -> str | None:
+        """The name of the class that a single value is of, where titles have it."""
+        if self.positive is not None:
+            return self.positive[1]
+        place = self._class_of(wanted)
+        return None if place is None or self.class_names is None else in_words(self.class_names[place])
 
     @property
     def _class(self) -> int | None:

@@ -35,10 +35,10 @@ class ScoreMetric(RunningMetric):
     num_classes : int, optional
         Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
     metrics : str, or several of them, optional
-        ``"roc_auc"`` and ``"average_precision"``, with classes the mean of each against the rest, or as
-        ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
-        that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold:
-        ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
+        ``"roc_auc"`` and ``"average_precision"``: of two classes that of class 1, of more the mean of each against the
+        rest; or as ``"roc_auc:macro"``, ``":weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"``
+        (``"ece"``), with classes that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at
+        a threshold: ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
         ``"log_loss"``, ``"brier_score"``, ``"top_k_accuracy(k=5)"``, ``"top_k_recall(k=[1,5])"`` and
         ``"top_k_recall(k=5):class"`` are exact sums over the samples. Only what these measures need is kept.
     bits : int, optional
@@ -62,8 +62,8 @@ class ScoreMetric(RunningMetric):
         Names of the classes, for the keys of values per class; their numbers if left out.
     positive : label or int, optional
         The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
-        without an average are values of this class, instead of class 1 of two or the mean over more classes; a name if
-        there are ``class_names``, an index otherwise.
+        without an average are values of this class against the rest; a name if there are ``class_names``, an index
+        otherwise.
     class_axis : int, optional
         The axis of the classes of scores. If left out, axis 1, as for the losses of PyTorch: (N, C) or (N, C, ...);
         with a warning if all axes after the first have the same length, so that it could also be the last one.

@@ -44,9 +44,10 @@ def roc_auc(
         samples of the class. Scores with one axis more than the labels are scores of classes, if the samples are on the
         axis before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
     average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-        Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
-        of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and with
-        ``positive`` it is an error.
+        Of class scores: ``"auto"`` is the value of class 1 of two, and the mean over more classes. Otherwise the mean
+        over classes, that mean weighted by the samples of each class, the area of all classes' scores pooled, or every
+        class (``None`` or ``"class"``). Without an axis of classes it has no effect, and with ``positive`` it is an
+        error.
     multi_class : {"one_vs_rest", "one_vs_one"}
         Each class against all others, or the mean over all pairs of classes (Hand and Till), which does not change
         with the sizes of the classes. "weighted" then weights each pair by its samples.

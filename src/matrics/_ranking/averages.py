@@ -30,14 +30,15 @@ def check_average(
 
     With ``"binary"`` the value is that of class 1, as it is of scores of class 1 alone.
     """
-    if average != "auto" and positive is not None:
+    how = average if average is None or isinstance(average, str) else ""
+    if how != "auto" and positive is not None:
         raise ValueError(
             f'average={quoted(average)}: expected "auto" with positive={quoted(positive)}, which is one class '
             "against the rest"
         )
-    if average == "auto" and num_classes == 2:
+    if how == "auto" and num_classes == 2:
         return "binary"
-    found = {"auto": "macro", None: "class"}.get(average, average) if isinstance(average, (str, type(None))) else ""
+    found = {"auto": "macro", None: "class"}.get(how, how)
     if found not in known:
         expected = (*known, *([None] if "class" in known else []))
         raise ValueError(f"average: expected one of {', '.join(map(repr, expected))}, got {quoted(average)}")
@@ -53,7 +54,7 @@ def of_rows(
     xp, safe = backend.xp, Safe(backend, float(zero_division))
     rows, shape = as_rows(samples)
     has_classes = samples.num_classes is not None
-    if has_classes and average != "class" and samples.left_out:
+    if has_classes and average not in ("class", "binary") and samples.left_out:
         rows, shape = _others(rows, shape, samples.left_out)
     if has_classes and average == "micro":
         rows, shape = _pooled(rows, shape), shape[:-1]

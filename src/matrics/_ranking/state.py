@@ -326,9 +326,9 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            With classes: the mean of the areas of each class against the rest (the default), that by numbers of true
-            samples, the area of all their scores together, or each. Undefined areas are left out of means. Without
-            classes it has no meaning.
+            With classes: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each against
+            the rest. Otherwise that mean, the mean by numbers of true samples, the area of all scores together, or each
+            (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has no meaning.
         zero_division : float, default NaN
             The value without positives or without negatives.
 
@@ -537,7 +537,7 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "class"} or None, default "auto"
-            The mean over classes (the default), that over samples, or every class.
+            The mean over classes (``"auto"``, of two as well), that over samples, or every class (``None``).
         zero_division : float, default NaN
             The value of a class without samples.
 

@@ -151,8 +151,8 @@ def compare_models(
     names, y_pred = named_models(y_pred)
     samples = PairedSamples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
     n, labels = samples.classes.number, samples.classes.labels
-    given = check_names(class_names, n)
-    of_classes = Classes.of(n, given if labels is None else labels, positive, left_out=samples.left_out)
+    of_names = check_names(class_names, n)
+    of_classes = Classes.of(n, of_names if labels is None else labels, positive, left_out=samples.left_out)
     chosen = resolve(metrics, of_classes)
     measures = [Measure.of(metric) for metric in chosen.values()]
     undirected = [measure.name for measure in measures if measure.higher_is_better is None]

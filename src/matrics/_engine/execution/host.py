@@ -98,16 +98,21 @@ class HostTable(Table):
         """See ``Safe``."""
         return not np.count_nonzero(condition)
 
-    @margin
+    @property
     def of_normal_counts(self) -> Table:
         """See ``Table``: matrices with a class of very few samples (1e-300) are multiplied by a power of two."""
+        return self if self._of_tiny_counts is None else self._of_tiny_counts
+
+    @margin
+    def _of_tiny_counts(self) -> Table | None:
+        """The table with larger counts, if it is another one: a table that holds itself would stay in memory."""
         true, limits = self.true, np.finfo(self.total.dtype)
         least = limits.tiny * 2.0**limits.nmant  # with as many digits, half of it and its product by a weight
         if np.minimum.reduce(true, axis=None, initial=1) >= least:
-            return self
+            return None
         few = np.any((true > 0) & (true < least), axis=0)
         if not few.any():
-            return self
+            return None
         # Up to the square root of the largest number, so that products stay in range.
         shift = np.where(few, np.maximum(limits.maxexp // 2 - np.frexp(self.total)[1], 0), 0)
         return OfTinyCounts(np.ldexp(self.cells, self.cellwise(shift)), self)
