@@ -48,8 +48,8 @@ def interval(
         all scores are in [0, 1].
     average : {"auto", "macro", "class"} or None, default "auto"
         Of the measures of curves with scores of n classes, each against the rest, as in the measures themselves:
-        ``"auto"`` is the value of class 1 of two, and the mean over more classes; or that mean, or every class (``None``
-        or ``"class"``).
+        ``"auto"`` is the value of class 1 of two, and the mean over more classes; or that mean, or every class
+        (``None`` or ``"class"``).
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
