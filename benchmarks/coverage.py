@@ -37,7 +37,7 @@ SAMPLES = (20, 50, 200, 1000)
 MANY = 5000  # samples for MANY_CLASSES, for which 1,000 are few
 MANY_CLASSES = (5, 10)
 HALVED = (10,)  # classes for which the methods that draw get half of the data sets, as eigenvalues take long
-SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g_mean", "eve", "cen")
+SPECS = ("accuracy", "recall:class", "precision:macro", "f1:macro", "mcc", "cohen_kappa", "g_mean", "eve", "cen")
 PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
 NUM = 1000  # replicates in the methods that draw
 
@@ -65,7 +65,7 @@ CHECK_SETS, CHECK_NUM = 300, 10_000
 # Clusters: how many, of how many samples each, with which intra-cluster correlation.
 CLUSTERS, CLUSTER_SIZE, CORRELATIONS = 30, 20, (0.0, 0.1, 0.3)
 CLUSTER_TRUTHS = ("balanced", "one to twenty")
-CLUSTER_SPECS = ("accuracy", "mcc", "f1")
+CLUSTER_SPECS = ("accuracy", "mcc", "f1:macro")
 CLUSTER_METHODS = ("naive", "auto", "delta", "bootstrap")
 
 # Clusters that are not alike: in what, how many, and with which intra-cluster correlation of a correct prediction.
@@ -77,7 +77,7 @@ UNLIKE = (
     *(("one large", number, 0.1) for number in (30, 60)),
 )
 BAD, LARGEST = {"one in twenty bad": 0.05, "one in fifty bad": 0.02}, 400
-UNLIKE_SPECS = ("accuracy", "recall[1]", "f1[1]", "f1", "balanced_accuracy", "mcc")
+UNLIKE_SPECS = ("accuracy", "recall[1]", "f1[1]", "f1:macro", "balanced_accuracy", "mcc")
 
 # Two models on the same samples: in which share of these both find the same ones hard, and how much the second recalls
 # less than the first, as a part of what this one misses.
@@ -86,7 +86,7 @@ PAIRED_METHODS = ("apart", "auto", "delta", "bootstrap")
 
 # A rare class, whose few errors decide: classes, samples of each but the last, samples of the last, recall of each; and
 # many classes of few samples. Class sizes are fixed. The larger tables get fewer data sets.
-RARE_SPECS = ("balanced_accuracy", "g_mean", "informedness", "f1", "mcc")
+RARE_SPECS = ("balanced_accuracy", "g_mean", "informedness", "f1:macro", "mcc")
 RARE = tuple((n, 5000, 100, recall) for n in CLASSES for recall in (0.9, 0.98))
 ALIKE = tuple((n, size, size, recall) for n in (10, 30) for size in (5, 10, 20) for recall in (0.7, 0.9))
 SETS_OF_LARGE = 400
@@ -101,7 +101,7 @@ LEAST_PROBABLE = 1e-10
 
 
 # Weighted samples: lognormal weights with these deviations of the logarithm, and what a deviation adds to the recall.
-WEIGHTED_SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "balanced_accuracy")
+WEIGHTED_SPECS = ("accuracy", "recall:class", "precision:macro", "f1:macro", "mcc", "balanced_accuracy")
 WEIGHTED = tuple(
     (n, samples, sigma, slope)
     for n, samples in ((2, 1000), (2, 5000), (3, 1000))

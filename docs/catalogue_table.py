@@ -26,8 +26,8 @@ TAIL = """
 ## How to read the table
 
 - **of**: `class` measures give one value per class, and then an average; `whole` measures give one value per matrix.
-  `class, 1 of 2` are class measures which without an average are of class 1 of two classes; the others are the mean
-  over the classes ({{doc}}`conventions`).
+  By default the average is the value of the positive class of two, and the mean over more classes
+  ({{doc}}`conventions`).
 - **range**: the lowest and the highest value. Where the lowest value depends on the number n of classes, those for
   n = 2, 3, 10 follow.
 - **guesses**: the common value of all guesses (predictions independent of the truth), in the limit of many samples. A

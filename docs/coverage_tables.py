@@ -16,8 +16,8 @@ COLUMN = {name: place for place, name in enumerate(STUDY["about"]["columns"])}
 MEASURES = {
     "accuracy": "`accuracy`",
     "recall:class": "`recall:class` (last)",
-    "precision": "`precision`",
-    "f1": "`f1`",
+    "precision:macro": "`precision:macro`",
+    "f1:macro": "`f1:macro`",
     "mcc": "`mcc`",
     "cohen_kappa": "`cohen_kappa`",
     "g_mean": "`g_mean`",
@@ -191,7 +191,7 @@ def few():
     return table(["N", "settings", "method", "held", "held, of those with limits", "none"], rows)
 
 
-RARE_MEASURES = ("balanced_accuracy", "g_mean", "informedness", "f1", "mcc")
+RARE_MEASURES = ("balanced_accuracy", "g_mean", "informedness", "f1:macro", "mcc")
 
 
 def rare():
@@ -222,7 +222,7 @@ def exact():
     return table(head, rows)
 
 
-WEIGHTED_MEASURES = ("accuracy", "recall:class", "precision", "f1", "mcc", "balanced_accuracy")
+WEIGHTED_MEASURES = ("accuracy", "recall:class", "precision:macro", "f1:macro", "mcc", "balanced_accuracy")
 WEIGHTED_METHODS = {"auto": "with squares", "counts": "as counts"}
 
 
@@ -239,7 +239,7 @@ def weights():
     return table(head, rows)
 
 
-CLUSTER_MEASURES = ("accuracy", "mcc", "f1")
+CLUSTER_MEASURES = ("accuracy", "mcc", "f1:macro")
 CLUSTER_METHODS = {
     "naive": "`auto` of the sum",
     "auto": "`auto`",
@@ -263,7 +263,7 @@ def clusters():
     return table(head, rows)
 
 
-UNLIKE_MEASURES = ("accuracy", "recall[1]", "f1[1]", "f1", "balanced_accuracy", "mcc")
+UNLIKE_MEASURES = ("accuracy", "recall[1]", "f1[1]", "f1:macro", "balanced_accuracy", "mcc")
 
 
 def kept(entry, measure):

@@ -99,7 +99,9 @@ def test_classes(torch: Any, make: Any, axis: int) -> None:
 def test_the_area_of_two_columns_is_that_of_class_1(torch: Any, make: Any) -> None:
     """As of functions of scores; other classes are selected by ``positive=``, means by ``:macro``."""
     sk = pytest.importorskip("sklearn.metrics")
-    labels, logits = draw(torch, 2, 240)
+    labels = torch.from_numpy(np.random.default_rng(1).integers(0, 2, 240))
+    logits = torch.from_numpy(np.random.default_rng(2).normal(size=(240, 2)).astype(np.float32))
+    logits[:, 1] += labels
     some = (labels == 0) | (torch.arange(240) < 60)  # few of class 1
     labels, logits = labels[some], logits[some] / 2 + torch.from_numpy(RANDOM.normal(size=(240, 2))).float()[some]
     y, p = labels.numpy(), logits.double().softmax(1).numpy()
@@ -117,6 +119,17 @@ def test_the_area_of_two_columns_is_that_of_class_1(torch: Any, make: Any) -> No
     alone = make(2, "roc_auc", from_logits=True, ignore_index=0, fill_undefined=None)
     alone.update(labels, logits)
     assert math.isnan(alone.log_dict()["roc_auc"])  # there are no other samples
+
+
+def test_two_classes_that_are_left_are_averaged(torch: Any, make: Any) -> None:
+    """Of three classes without an ignored one none is positive: there are still three."""
+    labels, logits = draw(torch, 3)
+    metric = make(3, "roc_auc, roc_auc:class", from_logits=True, ignore_index=0)
+    metric.update(labels, logits)
+    values = metric.log_dict()
+    assert values["roc_auc"] == pytest.approx((values["roc_auc/1"] + values["roc_auc/2"]) / 2)
+    assert values["roc_auc/1"] != values["roc_auc/2"]
+    assert title_of(next(iter(metric.compute()))) == "roc_auc, macro"
 
 
 def test_torchmetrics_is_within_the_bounds(torch: Any, make: Any) -> None:

@@ -63,7 +63,7 @@ WHOLE = [
     ),
     Row(
         "balanced_accuracy_score(y_true, y_pred, adjusted=True)",
-        'matrics.metrics.informedness(cm, average="binary")',
+        "matrics.metrics.informedness(cm)",
         "",
         "wrong there: of a single true class it is 0/0",
         kind="two classes",
@@ -96,8 +96,8 @@ def _averages(name, measure, option="", *, undefined=()):
         Row(
             f"{call})",
             f"{here})",
-            f'{here}, average="binary", zero_division=0)',
-            "that of class 1 there, the mean of both classes here",
+            f"{here}, zero_division=0)",
+            ZERO,
             kind="two classes",
         ),
         Row(f"{call})", f"{here})", "", "no default for more than two classes there"),
@@ -128,13 +128,13 @@ OPTIONS = [
     ),
     Row(
         "recall_score(y_true, y_pred, average=None, labels=[0, 1, 2])",
-        "matrics.recall(cm, average='class')",
-        "matrics.recall(cm, average='class', zero_division=0)",
+        "matrics.recall(cm, average=None)",
+        "matrics.recall(cm, average=None, zero_division=0)",
         ZERO,
     ),
     Row(
         "recall_score(y_true, y_pred, average=None, labels=[0, 1, 2], zero_division=1)",
-        "matrics.recall(cm, average='class', zero_division=1)",
+        "matrics.recall(cm, average=None, zero_division=1)",
     ),
     Row(
         'recall_score(y_true, y_pred, labels=[0, 1], average="macro")',
@@ -151,10 +151,9 @@ OPTIONS = [
     ),
     Row(
         "recall_score(y_true, y_pred, sample_weight=weight)",
+        "matrics.recall(matrics.confusion_matrix(y_true, y_pred, num_classes=2, sample_weight=weight))",
         "matrics.recall(matrics.confusion_matrix(y_true, y_pred, num_classes=2, sample_weight=weight), "
-        'average="binary")',
-        "matrics.recall(matrics.confusion_matrix(y_true, y_pred, num_classes=2, sample_weight=weight), "
-        'average="binary", zero_division=0)',
+        "zero_division=0)",
         ZERO,
         kind="two classes",
     ),
@@ -178,7 +177,7 @@ OPTIONS = [
     ),
     Row(
         "class_likelihood_ratios(y_true, y_pred)",
-        'matrics.score(cm, ["positive_likelihood_ratio:binary", "negative_likelihood_ratio:binary"])',
+        'matrics.score(cm, ["positive_likelihood_ratio", "negative_likelihood_ratio"])',
         "",
         "an error there if 0/0 on both sides",
         kind="two classes",
@@ -190,7 +189,7 @@ CLUSTERINGS = [
     Row("rand_score(y_true, y_pred)", "matrics.accuracy(matrics.transform.pair_counts(cm))"),
     Row(
         "fowlkes_mallows_score(y_true, y_pred)",
-        'matrics.metrics.fowlkes_mallows(matrics.transform.pair_counts(cm), average="binary")',
+        "matrics.metrics.fowlkes_mallows(matrics.transform.pair_counts(cm))",
     ),
     Row("mutual_info_score(y_true, y_pred)", "matrics.metrics.mutual_information(cm)"),
     Row("normalized_mutual_info_score(y_true, y_pred)", "matrics.metrics.nmi(cm)"),

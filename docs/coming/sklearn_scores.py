@@ -120,8 +120,8 @@ CLASSES = [
     *(
         Row(
             f'roc_auc_score(y_true, y_score, multi_class="{there}"{average}, {WITH_LABELS}',
-            f"matrics.ranking.roc_auc(y_true, y_score{here}{average})".replace("None", "'class'"),
-            "" if there + average != "ovr" else "matrics.ranking.roc_auc(y_true, y_score, average='class').mean()",
+            f"matrics.ranking.roc_auc(y_true, y_score{here}{average})",
+            "" if there + average != "ovr" else "matrics.ranking.roc_auc(y_true, y_score, average=None).mean()",
             "" if there + average != "ovr" else "with an absent class NaN and a warning there; here it is left out",
         )
         for there, here in (("ovr", ""), ("ovo", ', multi_class="one_vs_one"'))

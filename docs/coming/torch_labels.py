@@ -18,19 +18,23 @@ def _counts(average):
 
 # Theirs, the measure here, an option of both, and why averages differ.
 FAMILY = [
-    ("precision", "precision", "", {"macro": LEFT_OUT, "weighted": LEFT_OUT, "none": ZERO, "binary": ZERO}),
-    ("recall", "recall", "", {"macro": LEFT_OUT, "none": ZERO, "binary": ZERO}),
+    ("precision", "precision", "", {"macro": LEFT_OUT, "weighted": LEFT_OUT, None: ZERO, "binary": ZERO}),
+    ("recall", "recall", "", {"macro": LEFT_OUT, None: ZERO, "binary": ZERO}),
     ("specificity", "specificity", "", {"macro": UNSEEN}),
     ("negative_predictive_value", "npv", "", {"macro": UNSEEN}),
-    ("f1_score", "f1", "", {"none": ZERO, "binary": ZERO}),
-    ("fbeta_score", "fbeta", ", beta=2.0", {"none": ZERO, "binary": ZERO}),
-    ("jaccard_index", "jaccard", "", {"none": ZERO, "binary": ZERO}),
+    ("f1_score", "f1", "", {None: ZERO, "binary": ZERO}),
+    ("fbeta_score", "fbeta", ", beta=2.0", {None: ZERO, "binary": ZERO}),
+    ("jaccard_index", "jaccard", "", {None: ZERO, "binary": ZERO}),
 ]
 
 
+def _given(average):
+    given = {"macro": "", "binary": "", None: ", average=None"}  # the first two are the default of such data
+    return given.get(average, f', average="{average}"')
+
+
 def _here(measure, option, average):
-    given = {"macro": "", "none": ", average='class'"}.get(average, f', average="{average}"')
-    return f"{get_metric(measure).place}(cm{option}{given})"
+    return f"{get_metric(measure).place}(cm{option}{_given(average)})"
 
 
 def _theirs(here, average):
@@ -41,10 +45,6 @@ def _theirs(here, average):
 def _row(there, here, average, reasons):
     why = reasons.get(average, "")
     return Row(there, here, _theirs(here, average) if why else "", why)
-
-
-def _given(average):
-    return "" if average == "macro" else f', average="{average}"'
 
 
 BINARY = [
@@ -58,12 +58,12 @@ BINARY = [
     ),
     Row(
         "binary_f1_score(preds, target, zero_division=1)",
-        'matrics.f1(cm, average="binary", zero_division=1)',
+        "matrics.f1(cm, zero_division=1)",
     ),
     Row(
         "critical_success_index(preds, target, 0.5)",
-        'matrics.metrics.jaccard(cm, average="binary")',
-        'matrics.metrics.jaccard(cm, average="binary", zero_division=0)',
+        "matrics.metrics.jaccard(cm)",
+        "matrics.metrics.jaccard(cm, zero_division=0)",
         ZERO,
     ),
     Row(
@@ -110,7 +110,7 @@ CLASSES = [
         )
         for over in ("true", "pred", "all")
     ),
-    Row('multiclass_stat_scores(preds, target, num_classes=3, average="none").T', _counts("class")),
+    Row("multiclass_stat_scores(preds, target, num_classes=3, average=None).T", _counts("class")),
     Row(
         "multiclass_accuracy(preds, target, num_classes=3)",
         "matrics.accuracy(cm)",
@@ -120,9 +120,9 @@ CLASSES = [
     Row('multiclass_accuracy(preds, target, num_classes=3, average="micro")', "matrics.accuracy(cm)"),
     Row('multiclass_accuracy(preds, target, num_classes=3, average="weighted")', "matrics.accuracy(cm)"),
     Row(
-        'multiclass_accuracy(preds, target, num_classes=3, average="none")',
-        "matrics.recall(cm, average='class')",
-        "matrics.recall(cm, average='class', zero_division=0)",
+        "multiclass_accuracy(preds, target, num_classes=3, average=None)",
+        "matrics.recall(cm, average=None)",
+        "matrics.recall(cm, average=None, zero_division=0)",
         ZERO,
     ),
     Row(
@@ -139,7 +139,7 @@ CLASSES = [
             reasons,
         )
         for name, measure, option, reasons in FAMILY
-        for average in ("macro", "weighted", "micro", "none")
+        for average in ("macro", "weighted", "micro", None)
     ),
     Row("multiclass_matthews_corrcoef(preds, target, num_classes=3)", "matrics.mcc(cm)"),
     *(
@@ -209,14 +209,14 @@ IGNORED = [
     Row(
         "multiclass_recall(preds, target, num_classes=3, ignore_index=0)",
         f"matrics.recall({COMPLETE.format(0)})",
-        f"matrics.recall(m := {COMPLETE.format(0)}, average='class', zero_division=0)[m.sum(0) + m.sum(1) > 0].mean()",
+        f"matrics.recall(m := {COMPLETE.format(0)}, average=None, zero_division=0)[m.sum(0) + m.sum(1) > 0].mean()",
         "the ignored class is 0/0: it counts as 0 there, and is left out here",
         kind="classes",
     ),
     Row(
         "multiclass_jaccard_index(preds, target, num_classes=3, ignore_index=0)",
         f"matrics.metrics.jaccard({COMPLETE.format(0)})",
-        f"matrics.metrics.jaccard({COMPLETE.format(0)}, average='class')[1:].nanmean()",
+        f"matrics.metrics.jaccard({COMPLETE.format(0)}, average=None)[1:].nanmean()",
         "there the ignored class is left out of the mean; here it counts if it is predicted",
         kind="classes",
     ),

@@ -147,7 +147,7 @@ CLASSES = [
         for there, here in (
             ("", ""),
             (', average="weighted"', ', average="weighted"'),
-            (', average="none"', ", average='class'"),
+            (", average=None", ", average=None"),
         )
     ),
     *(
@@ -158,7 +158,7 @@ CLASSES = [
         for there, here in (
             ("", ""),
             (', average="weighted"', ', average="weighted"'),
-            (', average="none"', ", average='class'"),
+            (", average=None", ", average=None"),
         )
     ),
     Row(
@@ -187,8 +187,8 @@ CLASSES = [
     *(
         Row(
             f"multiclass_{there}(preds, target, num_classes=3, {limit}=0.6)[0]",
-            f"matrics.ranking.{here}(target, preds, 0.6, average='class')",
-            f"matrics.ranking.{here}(target, preds, 0.6, average='class', zero_division=0)",
+            f"matrics.ranking.{here}(target, preds, 0.6, average=None)",
+            f"matrics.ranking.{here}(target, preds, 0.6, average=None, zero_division=0)",
             ABSENT,
         )
         for there, limit, here in (

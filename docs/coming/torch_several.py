@@ -8,8 +8,8 @@ COUNTS = '["true_positives", "false_positives", "true_negatives", "false_negativ
 
 # Theirs, the measure here, an option there, and why averages differ.
 FAMILY = [
-    ("precision", "precision", "", {"macro": LEFT_OUT, "weighted": LEFT_OUT, "none": ZERO}),
-    ("recall", "recall", "", {"macro": LEFT_OUT, "none": ZERO}),
+    ("precision", "precision", "", {"macro": LEFT_OUT, "weighted": LEFT_OUT, None: ZERO}),
+    ("recall", "recall", "", {"macro": LEFT_OUT, None: ZERO}),
     ("specificity", "specificity", "", {}),
     ("negative_predictive_value", "npv", "", {}),
     ("f1_score", "f1", "", {}),
@@ -19,13 +19,11 @@ FAMILY = [
 
 
 def _measure(name, option, measure, average, reasons):
-    label = "label" if average == "none" else average
-    there = "" if average == "macro" else f', average="{average}"'
-    here = "" if average == "macro" else f', average="{label}"'
-    call = f'matrics.multilabel.score(target, preds, "{measure}"{here}'
+    given = {"macro": "", None: ", average=None"}.get(average, f', average="{average}"')
+    call = f'matrics.multilabel.score(target, preds, "{measure}"{given}'
     why = reasons.get(average, "")
     return Row(
-        f"multilabel_{name}(preds, target, num_labels=3{option}{there})",
+        f"multilabel_{name}(preds, target, num_labels=3{option}{given})",
         f"{call})",
         f"{call}, zero_division=0)" if why else "",
         why,
@@ -38,10 +36,10 @@ def _area(name, function, average):
     if average == "micro":
         return Row(f'{there}, average="micro")', f"matrics.ranking.{function}(target.flatten(), scores.flatten())")
     here = f"matrics.ranking.{function}(target.T, scores.T"
-    mean = "" if average == "none" else ".nanmean()"
-    zero = f"{here}, zero_division=0)" + ("" if average == "none" else ".mean()")
-    given = "" if average == "macro" else ', average="none"'
-    return Row(f"{there}{given})", f"{here}){mean}", zero, ZERO if average == "none" else LEFT_OUT)
+    mean = "" if average is None else ".nanmean()"
+    zero = f"{here}, zero_division=0)" + ("" if average is None else ".mean()")
+    given = "" if average == "macro" else ", average=None"
+    return Row(f"{there}{given})", f"{here}){mean}", zero, ZERO if average is None else LEFT_OUT)
 
 
 SEVERAL = [
@@ -50,8 +48,8 @@ SEVERAL = [
         "matrics.multilabel.confusion_matrix(target, preds)",
     ),
     Row(
-        'multilabel_stat_scores(preds, target, num_labels=3, average="none").T',
-        f'matrics.multilabel.score(target, preds, {COUNTS}, average="label")',
+        "multilabel_stat_scores(preds, target, num_labels=3, average=None).T",
+        f"matrics.multilabel.score(target, preds, {COUNTS}, average=None)",
     ),
     Row("multilabel_exact_match(preds, target, num_labels=3)", "matrics.multilabel.subset_accuracy(target, preds)"),
     Row("multilabel_accuracy(preds, target, num_labels=3)", 'matrics.multilabel.score(target, preds, "accuracy")'),
@@ -68,7 +66,7 @@ SEVERAL = [
     *(
         _measure(name, option, measure, average, reasons)
         for name, measure, option, reasons in FAMILY
-        for average in ("macro", "weighted", "micro", "none")
+        for average in ("macro", "weighted", "micro", None)
     ),
     Row(
         "multilabel_matthews_corrcoef(preds, target, num_labels=3)",
@@ -79,7 +77,7 @@ SEVERAL = [
     *(
         _area(name, function, average)
         for name, function in (("auroc", "roc_auc"), ("average_precision", "average_precision"))
-        for average in ("macro", "micro", "none")
+        for average in ("macro", "micro", None)
     ),
     Row(
         "multilabel_roc(scores, target, num_labels=3)",
@@ -127,7 +125,7 @@ MODULES = [
         'ConfusionMetric(3, ["accuracy"])(preds, target)',
     ),
     Row(
-        'MulticlassRecall(num_classes=3, average="none")(preds, target)',
+        "MulticlassRecall(num_classes=3, average=None)(preds, target)",
         'ConfusionMetric(3, ["recall:class"])(preds, target)',
     ),
     Row(

@@ -32,7 +32,7 @@ def _averaged(name: str, there: str, *, pooled: bool = True) -> tuple[Elsewhere,
     classification = f"torchmetrics.functional.classification.multiclass_{there}"
     return (
         *((Elsewhere(f"torchmetrics.functional.{there}", _TORCH, name, f"{name}:micro"),) if pooled else ()),
-        Elsewhere(classification, "the mean of two classes as well", f"{name}:macro", name),
+        Elsewhere(classification, "the mean over the classes, also over two, by default", f"{name}:macro", name),
     )
 
 

@@ -295,7 +295,7 @@ def get_metric(name: str | Metric) -> Metric:
     Examples
     --------
     >>> import matrics
-    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # recall, and that of the positive class of two
+    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # recall, by two other names
     (<matrics metric recall>, <matrics metric sensitivity>)
     >>> matrics.get_metric("nmi(normalizer=joint):one_vs_rest")([[3, 1], [0, 4]])
     array([0.3904238, 0.3904238])

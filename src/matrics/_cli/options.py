@@ -67,8 +67,8 @@ PositiveClass = Annotated[
     typer.Option(
         metavar="LABEL",
         help="The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
-        "yes and predictions pos. Class measures are of it.",
-        show_default="none; of numbers and booleans the higher one",
+        "yes and predictions pos. Class measures are of it; without one they are means over the classes.",
+        show_default="none of other texts; of two numbers or booleans the higher one",
     ),
 ]
 ScoresInstead = Annotated[

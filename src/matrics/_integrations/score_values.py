@@ -166,7 +166,7 @@ class ScoreValues(Values):
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
         place = self._class_of(wanted)
-        average = "class" if place is not None else wanted.option or "auto"
+        average = "class" if place is not None else wanted.option or "macro"
         found = areas.bounded(wanted.name, average, self.undefined.zero_division)
         return found if place is None else Bounded(*(value[..., place] for value in found))
 

@@ -213,8 +213,8 @@ class ScoreState(RunningState, ScoreLeaves):
         -----
         No value raises an error on any backend. Samples with a label out of range or a NaN score (of any class) are not
         counted, but ``dropped`` counts them. A NaN, infinite or negative weight makes the areas of its batch element
-        NaN. An update copies the counts: where batches are small, compile it, or use a metric of
-        ``matrics.integrations``, which counts in place.
+        NaN. An update copies the counts: where batches are small, compile it, or use a ``ScoreMetric`` of
+        :mod:`matrics.torch` or :mod:`matrics.flax`, which counts in place.
 
         Examples
         --------

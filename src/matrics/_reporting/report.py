@@ -235,9 +235,9 @@ def report(
     positive : label, optional
         The positive class: a label, a class name, or the index of a class without a name. It is the class of the
         scores, of ``:binary`` and of the parities of groups, and of per-class measures without an average,
-        also among more than two. If left out, it is class 1 of two classes
-        whose labels are numbers or booleans, or which have no names. Two text labels have no default positive class:
-        measures are then means over the classes, as for more than two classes, and ``sensitivity`` raises an error.
+        also among more than two. If left out, it is class 1 of two classes whose labels are numbers or booleans, and of
+        matrices. Two text labels have no default positive class: measures are then means over the classes, as for more
+        than two classes, and ``recall:binary`` raises an error.
     sample_weight : column name, optional
         The column of the weights of samples: limits and comparisons then account for the weights. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.

@@ -82,10 +82,9 @@ def score(
     positive : str or int, optional
         The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
         otherwise. It is the class of ``:binary``, and per-class measures without an average are values of this class,
-        also with more than two classes. Without it they are means over the classes (``macro``), except for the names of
-        diagnostic tests (sensitivity, specificity, PPV, NPV, likelihood ratios, diagnostic odds ratio), which refer to
-        class 1 of a 2×2 matrix. The alphabetical order of texts in a data frame, such as one by ``pandas.crosstab``,
-        has no meaning, so these names then need ``positive``.
+        also with more than two classes. Without it they are values of class 1 of two classes, and means over more
+        (``macro``). Of a data frame whose two labels are texts, neither is positive by itself: they are then means,
+        too. ``class_names`` change no value.
 
     Returns
     -------

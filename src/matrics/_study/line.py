@@ -106,7 +106,8 @@ def discrimination_line(
     ----------
     metric : str or Metric
         Any measure with one value for a matrix, as in :func:`matrics.score`. A measure of each class is averaged as its
-        spec (macro by default), or the value of one class: ``"f1[0]"``, ``"mcc[0]"``.
+        spec says, by default as there (macro of more than two classes), or the value of one class: ``"f1[0]"``,
+        ``"mcc[0]"``.
     num_classes : int
         Number of classes k, at least 2.
     imbalance : array_like, shape (*B,), default 0

@@ -195,7 +195,7 @@ def interval(
     accuracy: 0.85, 95 % between 0.77 and 0.91
     mcc: 0.70, 95 % between 0.53 and 0.81
 
-    The names of diagnostic tests refer to class 1, or to the class ``positive``:
+    Measures of two classes refer to class 1, or to the class ``positive``:
 
     >>> found = matrics.interval([[90, 10], [1, 9]], "sensitivity,specificity")
     >>> print(*(f"{name}: {low:.2f} to {high:.2f}" for name, (_, low, high, *_) in found.items()), sep="; ")

@@ -26,8 +26,9 @@ BENT = (0.25, 0.75)
 # The second bound for a tie that is three standard errors away, which only the larger changes reach.
 FAR = 0.4
 
-# Further from chance than this many standard errors, a measure that is corrected for bias does not bend.
-NEAR_CHANCE = 5
+# Further from chance, or from its best value, than so many standard errors, a measure that is corrected for bias does
+# not bend.
+NEAR_CHANCE, NEAR_BEST = 5, 4
 
 # Closer to an end of the range than this many standard errors, a logarithmic or logit scale is not used.
 NEAR = 1.4
@@ -101,9 +102,11 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
 
 
 def _may_bend(measure: Measure, value: Array, error: Array) -> Array:
-    """Where a measure may bend: if it is corrected for bias and has two bounds, near the lower one alone, at chance."""
-    is_corrected = measure.biased and all(map(math.isfinite, measure.range))
-    return ~(value - measure.range[0] > (NEAR_CHANCE * error if is_corrected else math.inf))
+    """Where a measure may bend: if it is corrected for bias and has two bounds, near these, at chance or at its best."""
+    if not (measure.biased and all(map(math.isfinite, measure.range))):
+        return (value == value) | (error == error) | True
+    low, high = measure.range
+    return ~((value - low > NEAR_CHANCE * error) & (high - value > NEAR_BEST * error))
 
 
 def _by_chunks(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:

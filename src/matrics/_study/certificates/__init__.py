@@ -34,8 +34,9 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     Parameters
     ----------
     metric : str or Metric
-        A name, a spec or a metric. Per-class measures without an average are means over the classes, whatever their
-        name (``"f1"`` is macro F1, and ``"sensitivity"`` macro recall); with ``"f1:binary"`` class 1 of two is judged.
+        A name, a spec or a metric. As properties are of matrices with any number of classes, per-class measures without
+        an average are judged as means over the classes (``"f1"`` is macro F1); with ``"f1:binary"`` class 1 of two is
+        judged.
     cases : int, default 20,000
         Random cases for each property and number of classes, with up to 8,000 small ones.
     rng : numpy.random.Generator or int, default 0
