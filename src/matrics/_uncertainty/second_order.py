@@ -102,11 +102,12 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
 
 
 def _may_bend(measure: Measure, value: Array, error: Array) -> Array:
-    """Where a measure may bend: if it is corrected for bias and has two bounds, near these, at chance or at its best."""
-    if not (measure.biased and all(map(math.isfinite, measure.range))):
-        return (value == value) | (error == error) | True
+    """Where a measure may bend: if it is corrected for bias and has two bounds, near these, at chance or at its
+    best."""
     low, high = measure.range
-    return ~((value - low > NEAR_CHANCE * error) & (high - value > NEAR_BEST * error))
+    is_corrected = measure.biased and math.isfinite(low) and math.isfinite(high)
+    least = NEAR_CHANCE * error if is_corrected else math.inf
+    return ~((value - low > least) & (high - value > NEAR_BEST * error))
 
 
 def _by_chunks(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
