@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-PANEL = ["accuracy", "mcc", "cohen_kappa", "recall", "precision", "f1"]
+PANEL = ["accuracy", "mcc", "cohen_kappa", "recall:macro", "precision:macro", "f1:macro"]
 CHUNK = 100_000  # matrices made at once
 PAUSE = 0.01  # seconds between samples of memory
 RUNS = 3

@@ -23,7 +23,7 @@ from timing import best
 
 import matrics
 
-METRICS = ["accuracy", "mcc", "cohen_kappa", "recall", "precision", "f1"]
+METRICS = ["accuracy", "mcc", "cohen_kappa", "recall:macro", "precision:macro", "f1:macro"]
 BLOCK_BYTES = 64 * 2**20
 STATUS = Path("/proc/self/status")
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import matrics
 
-PANEL = ["accuracy", "mcc", "cohen_kappa", "recall", "precision", "f1"]
+PANEL = ["accuracy", "mcc", "cohen_kappa", "recall:macro", "precision:macro", "f1:macro"]
 STATUS = Path("/proc/self/status")
 MIB, TARGET = 2**20, 64
 CHUNK = 10_000  # matrices written at once

@@ -17,7 +17,7 @@ import sklearn.metrics
 import torch
 from torchmetrics.functional import classification
 
-PANEL = ["accuracy", "mcc", "cohen_kappa", "recall", "precision", "f1"]
+PANEL = ["accuracy", "mcc", "cohen_kappa", "recall:macro", "precision:macro", "f1:macro"]
 Panel = dict[str, np.ndarray]
 
 
@@ -32,9 +32,9 @@ def plain_panel(cm: Any, xp: Any = np) -> Panel:
         "accuracy": hits / total,
         "mcc": covariance / xp.sqrt(spread),
         "cohen_kappa": covariance / (total**2 - chance),
-        "recall": (tp / true).mean(-1),
-        "precision": (tp / pred).mean(-1),
-        "f1": (2 * tp / (true + pred)).mean(-1),
+        "recall:macro": (tp / true).mean(-1),
+        "precision:macro": (tp / pred).mean(-1),
+        "f1:macro": (2 * tp / (true + pred)).mean(-1),
     }
 
 

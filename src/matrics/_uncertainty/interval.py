@@ -182,9 +182,9 @@ def interval(
 
     Without draws, an interval takes the time of about 2 n² scores. Measures that may have stationary points, such as
     entropies, take that of 256 more scores; EVE and the measures made of chi-squared only for matrices that are at most
-    five standard errors from chance. With draws, an interval takes the
-    time of ``num`` scores. Limits stay within the range of the measure. If there are no limits, they are NaN, and
-    ``status`` has the reason.
+    five standard errors from chance, or four from the best value. With draws, an interval takes the time of ``num``
+    scores. Limits stay within the range of the measure. If there are no limits, they are NaN, and ``status`` has the
+    reason.
 
     Examples
     --------
