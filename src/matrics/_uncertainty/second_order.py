@@ -102,8 +102,7 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
 
 
 def _may_bend(measure: Measure, value: Array, error: Array) -> Array:
-    """Where a measure may bend: if it is corrected for bias and has two bounds, near these, at chance or at its
-    best."""
+    """Where a measure may bend; if it is corrected for bias and has two bounds, at chance or at its best."""
     low, high = measure.range
     is_corrected = measure.biased and math.isfinite(low) and math.isfinite(high)
     least = NEAR_CHANCE * error if is_corrected else math.inf
