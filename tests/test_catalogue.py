@@ -193,7 +193,7 @@ def test_on_host_says_that_it_cannot_be_traced(torch: Any, name: str) -> None:
 @pytest.mark.parametrize("name", ON_HOST)
 def test_on_host_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, "scipy.special", None)
-    with pytest.raises(ImportError, match="pip install scipy"):
+    with pytest.raises(ImportError, match=r"pip install \"matrics\[stats\]\""):
         matrics.get_metric(name)(FULL)
 
 

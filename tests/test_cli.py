@@ -676,10 +676,18 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing):
-    code = f"import sys; sys.modules[{missing!r}] = None\nfrom matrics._cli import main; main()"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow\n"
+    """Only the version and the help are there."""
+    install = 'the command line needs more packages: python -m pip install "matrics[cli]"\n'
+    expected = {
+        ("score", "x.npy"): (2, "", install),
+        ("--version",): (0, f"matrics {matrics.__version__}\n", ""),
+        ("--help",): (0, f"Usage: matrics COMMAND FILE [OPTIONS]\n\n{install}", ""),
+    }
+    for arguments, ended in expected.items():
+        code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = {['matrics', *arguments]}\n"
+        code += "from matrics._cli import main; main()"
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stdout, ran.stderr) == ended
 
 
 @pytest.mark.parametrize("missing", ["torch", "jax"])
@@ -687,7 +695,10 @@ def test_without_the_backend(command, monkeypatch, tmp_path, missing):
     np.save(tmp_path / "s.npy", STACK)
     monkeypatch.setitem(sys.modules, missing, None)
     code, _, err = command("score", "s.npy", "--backend", missing)
-    assert (code, err) == (2, f"matrics: --backend: {missing} is not installed: python -m pip install {missing}\n")
+    assert (code, err) == (
+        2,
+        f'matrics: --backend: {missing} is not installed: python -m pip install "matrics[{missing}]"\n',
+    )
 
 
 @pytest.mark.parametrize("times", [10, pytest.param(40, marks=pytest.mark.exhaustive)])

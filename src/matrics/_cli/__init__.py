@@ -5,8 +5,9 @@ import io
 import os
 import sys
 import traceback
+from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
 PACKAGES = ("typer", "rich", "pyarrow")
 
@@ -24,14 +25,26 @@ def main(*, owns_process: bool = False) -> None:
             stream.reconfigure(errors="replace")
     _buffer_output()
     if not all(map(find_spec, PACKAGES)):
-        print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
-        sys.exit(2)
+        _end_without_packages(sys.argv[1:])
     from matrics._cli import app
     from matrics._files import notices
 
     if owns_process:
         notices.own_process()
     notices.leave(_end(app))
+
+
+def _end_without_packages(arguments: list[str]) -> NoReturn:
+    """Answer the two questions that need no more packages than the library; say for others what to install."""
+    install = 'the command line needs more packages: python -m pip install "matrics[cli]"'
+    if arguments == ["--version"]:
+        print(f"matrics {version('matrics')}")  # noqa: T201
+        sys.exit(0)
+    if arguments in ([], ["--help"]):
+        print(f"Usage: matrics COMMAND FILE [OPTIONS]\n\n{install}")  # noqa: T201
+        sys.exit(0)
+    print(install, file=sys.stderr)  # noqa: T201
+    sys.exit(2)
 
 
 class _StandardOutput(io.FileIO):

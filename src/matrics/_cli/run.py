@@ -306,5 +306,7 @@ def open_backend(backend: str) -> Callable[[Array], Array]:
             library.config.update("jax_enable_x64", True)
             return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
     except ImportError as error:
-        raise ValueError(f"--backend: {backend} is not installed: python -m pip install {backend}") from error
+        raise ValueError(
+            f'--backend: {backend} is not installed: python -m pip install "matrics[{backend}]"'
+        ) from error
     return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

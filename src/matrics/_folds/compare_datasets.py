@@ -272,4 +272,4 @@ def _stats() -> Any:
     try:
         return importlib.import_module("scipy.stats")
     except ImportError as error:
-        raise ImportError("these tests need SciPy: python -m pip install 'matrics[stats]'") from error
+        raise ImportError('these tests need SciPy: python -m pip install "matrics[stats]"') from error

@@ -32,7 +32,7 @@ def special(name: str) -> Any:
     try:
         import scipy.special
     except ImportError as error:
-        raise ImportError("this measure needs SciPy: python -m pip install scipy") from error
+        raise ImportError('this measure needs SciPy: python -m pip install "matrics[stats]"') from error
     return getattr(scipy.special, name)
 
 

@@ -311,5 +311,5 @@ def _hierarchy() -> Any:
     try:
         import scipy.cluster.hierarchy
     except ImportError as error:
-        raise ImportError('families of measures need SciPy: pip install "matrics[stats]"') from error
+        raise ImportError('families of measures need SciPy: python -m pip install "matrics[stats]"') from error
     return scipy.cluster.hierarchy

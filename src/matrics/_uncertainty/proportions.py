@@ -78,4 +78,4 @@ def _special() -> Any:
     try:
         return importlib.import_module("scipy.special")
     except ImportError as error:
-        raise ImportError("these limits need SciPy: python -m pip install 'matrics[stats]'") from error
+        raise ImportError('these limits need SciPy: python -m pip install "matrics[stats]"') from error

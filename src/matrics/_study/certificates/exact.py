@@ -30,9 +30,7 @@ def _mp() -> Any:
         try:
             import mpmath
         except ImportError as error:
-            raise ImportError(
-                'exact arithmetic needs mpmath: pip install mpmath, or pip install ".[study]" in a clone of matrics'
-            ) from error
+            raise ImportError('exact arithmetic needs mpmath: python -m pip install "matrics[study]"') from error
         context = mpmath.MPContext()
         context.dps = DIGITS
         _MP.append(context)
