@@ -85,8 +85,10 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
     and these are left out.
     """
     xp = task.backend.xp
+    few = xp.sum(task.whole, axis=(-2, -1)) < task.size
     near = [
-        _may_bend(task.measures[k], task.estimates[k], error) for k, (_, _, error) in zip(which, limits, strict=True)
+        _may_bend(task.measures[k], task.estimates[k], error, few)
+        for k, (_, _, error) in zip(which, limits, strict=True)
     ]
     found = limits
     if task.backend is not NUMPY:
@@ -101,12 +103,16 @@ def around_bends(task: Task, which: Sequence[int], limits: Sequence[LimitsAndErr
     return [(*(xp.where(one, x, y) for x, y in zip(new[:2], old[:2], strict=True)), old[2]) for one, new, old in kept]
 
 
-def _may_bend(measure: Measure, value: Array, error: Array) -> Array:
-    """Where a measure may bend; if it is corrected for bias and has two bounds, at chance or at its best."""
+def _may_bend(measure: Measure, value: Array, error: Array, few: Array) -> Array:
+    """Where a measure may bend; if it is corrected for bias and has two bounds, at chance or at its best.
+
+    With fewer samples than cells, ``few``, it may bend anywhere.
+    """
     low, high = measure.range
     is_corrected = measure.biased and math.isfinite(low) and math.isfinite(high)
     least = NEAR_CHANCE * error if is_corrected else math.inf
-    return ~((value - low > least) & (high - value > NEAR_BEST * error))
+    few = few[:, None] if value.ndim > 1 else few
+    return few | ~((value - low > least) & (high - value > NEAR_BEST * error))
 
 
 def _by_chunks(task: Task, which: Sequence[int], limits: Sequence[LimitsAndError], z: float) -> list[LimitsAndError]:
