@@ -67,11 +67,13 @@ def check_average(average: Any, kind: str, name: str) -> str | None:
         return EACH[kind]
     if isinstance(average, str):
         average = average.strip().casefold().replace("-", "_")
+    if average == "none":  # as torchmetrics spells it
+        return EACH[kind]
     if average == "auto":
         return None
     if average not in AVERAGES[kind]:
         what = "a class measure" if kind == "per_class" else "an overall measure"
-        expected = ", ".join(repr(known) for known in ("auto", *AVERAGES[kind]))
+        expected = ", ".join(repr(known) for known in ("auto", None, *AVERAGES[kind]))
         raise ValueError(
             f"{name} is {what}: expected average to be one of {expected}, got {quoted(given)}; a class is in square "
             f"brackets ({name}[fraud])"
