@@ -230,10 +230,10 @@ def test_npy_to_file_in_blocks(command, monkeypatch, tmp_path, suffix, order):
 def test_every_real_dtype(command, tmp_path, dtype):
     stack = (STACK > 2).astype(dtype) if dtype == "bool" else STACK.astype(dtype)
     np.save(tmp_path / "s.npy", stack)
-    assert command("score", "s.npy", "--metrics", "mcc,f1", "--output", "o.parquet")[0] == 0
-    expected = matrics.score(stack.astype(stack.dtype.newbyteorder("=")), "mcc,f1")
+    assert command("score", "s.npy", "--metrics", "mcc,f1:macro", "--output", "o.parquet")[0] == 0
+    expected = matrics.score(stack.astype(stack.dtype.newbyteorder("=")), "mcc,f1:macro")
     written = table(tmp_path / "o.parquet")
-    np.testing.assert_array_equal(written["f1, macro"], expected["f1"].astype(float))
+    np.testing.assert_array_equal(written["f1, macro"], expected["f1:macro"].astype(float))
     np.testing.assert_array_equal(written["mcc"], expected["mcc"].astype(float))
 
 

@@ -583,7 +583,11 @@ def test_numbers_are_printed_in_the_fewest_digits_that_read_back(number: float) 
         ("mathews", ValueError, "matthews_corrcoef \\(= mcc\\)"),
         ("zzzzzzz", ValueError, "unknown metric 'zzzzzzz'; matrics.list_metrics\\(\\) has all"),
         ("", ValueError, "at least one metric|unknown metric"),
-        ("mcc:macro", ValueError, "mcc is an overall measure: expected average to be one of 'auto', None, 'one_vs_rest'"),
+        (
+            "mcc:macro",
+            ValueError,
+            "mcc is an overall measure: expected average to be one of 'auto', None, 'one_vs_rest'",
+        ),
         ("recall:one_vs_rest", ValueError, "recall is a class measure: expected average"),
         ("fbeta(beta=-1)", ValueError, "fbeta: expected beta to be a number above 0, got '-1'"),
         ("fbeta(beta=nan)", ValueError, "fbeta: expected beta"),

@@ -75,7 +75,7 @@ def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> 
 def test_without_costs_the_message_says_how_to_give_them() -> None:
     for name in ("expected_cost", "mean_cost"):
         with pytest.raises(
-            ValueError, match=r"expected costs, .*: matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\) in Python"
+            ValueError, match=r"expected costs, .*: in Python matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\)"
         ):
             matrics.score([[1, 2], [3, 4]], name)
     with pytest.raises(TypeError, match=r"got the function cost: as a measure it is matrics.metrics.cost\(costs\)"):
