@@ -194,6 +194,8 @@ class Metric:
         """The public name in Python: ``matrics.f1``, ``matrics.metrics.jaccard``; of users' own measures the name."""
         if self.is_own:
             return self.name
+        if self.needs and self.awaits is None:  # a function makes it of the costs
+            return "matrics.metrics.cost(costs)"
         return f"matrics.{self.name}" if self.name in CORE else f"matrics.metrics.{self.name}"
 
     @property
