@@ -28,7 +28,7 @@ LABELS = RANDOM.integers(0, 3, 200)
         pytest.param(
             "calibration_models",
             lambda: plot.calibration(Y, {"a": PROBS, "b": PROBS**2, "nan": np.nan * PROBS}, num_bins=5),
-            marks=pytest.mark.exhaustive,
+            marks=[pytest.mark.exhaustive, pytest.mark.filterwarnings("ignore:.*got NaN")],
         ),
         pytest.param(
             "calibration_crowd",

@@ -6,6 +6,7 @@ the records say. ``tests/test_typing.py`` fails when the file is not up to date.
 
 from __future__ import annotations
 
+import inspect
 import math
 from pathlib import Path
 
@@ -24,12 +25,11 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid
-{others}
 from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 
 __all__ = [
@@ -78,22 +78,26 @@ def stub() -> str:
     every = sorted(matrics.metrics.__all__)
     return "".join(
         [
-            HEADER.format(others="\n".join(_others()), names="\n".join(f'    "{name}",' for name in every)),
+            HEADER.format(names="\n".join(f'    "{name}",' for name in every)),
             f"\n_OneVsRest: TypeAlias = {_words(('auto', *AVERAGES['overall'], 'one-vs-rest'))} | None\n",
             f"_Average: TypeAlias = {_words(('auto', *AVERAGES['per_class']))} | None\n",
             *(_class(name, takes) for takes, name in classes.items()),
+            *_makers(),
             "\n",
             *instances,
         ]
     )
 
 
-def _others() -> list[str]:
-    """Imports of what is public and no measure: functions and classes, which say themselves what they take."""
-    modules: dict[str, list[str]] = {}
-    for name in sorted(set(matrics.metrics.__all__) - set(METRICS)):
-        modules.setdefault(getattr(matrics.metrics, name).__module__, []).append(name)
-    return [f"from {module} import {', '.join(names)}" for module, names in sorted(modules.items())]
+def _makers() -> list[str]:
+    """Functions that make an overall measure. Their own annotation is Metric, which does not tell what a call gives."""
+    makers = [getattr(matrics.metrics, name) for name in sorted(set(matrics.metrics.__all__) - set(METRICS))]
+    signatures = [inspect.signature(maker, eval_str=False) for maker in makers]
+    assert all(signature.return_annotation == "Metric" for signature in signatures), makers
+    return [
+        f"\ndef {maker.__name__}{str(signature).rpartition(' -> ')[0]} -> _Overall: ...\n".replace("'", "")
+        for maker, signature in zip(makers, signatures, strict=True)
+    ]
 
 
 def _class(name: str, takes: tuple[str, ...]) -> str:

@@ -5,12 +5,11 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid
-from matrics._metrics.costs import cost
 from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 
 __all__ = [
@@ -828,6 +827,8 @@ class _TverskyIndex(Metric):
         alpha: float = ...,
         beta: float = ...,
     ) -> Self: ...
+
+def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> _Overall: ...
 
 auc_of_labels: _PerClass
 """Area under the ROC curve of one operating point: the mean of recall and specificity."""

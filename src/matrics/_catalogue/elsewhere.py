@@ -82,7 +82,7 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
         Elsewhere(
             "torchmetrics.functional.classification.multiclass_hamming_distance",
             "the mean over the true classes by default",
-            "fnr",
+            "fnr:macro",
             "fnr",
         ),
     ),
