@@ -93,7 +93,8 @@ def _makers() -> list[str]:
     """Functions that make an overall measure. Their own annotation is Metric, which does not tell what a call gives."""
     makers = [getattr(matrics.metrics, name) for name in sorted(set(matrics.metrics.__all__) - set(METRICS))]
     signatures = [inspect.signature(maker, eval_str=False) for maker in makers]
-    assert all(signature.return_annotation == "Metric" for signature in signatures), makers
+    if any(signature.return_annotation != "Metric" for signature in signatures):
+        raise TypeError(f"expected measures and functions that make a Metric, got also one of {makers}")
     return [
         f"\ndef {maker.__name__}{str(signature).rpartition(' -> ')[0]} -> _Overall: ...\n".replace("'", "")
         for maker, signature in zip(makers, signatures, strict=True)
