@@ -48,6 +48,7 @@ def test_the_import_changes_nothing_of_the_process(program: str) -> None:
     """Whatever the program is called."""
     code = f"""
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 sys.argv = [{program!r}]
 finders = list(sys.meta_path)
 import matrics, matrics.evals, matrics._files.inputs
@@ -61,6 +62,7 @@ def test_the_command_begins_before_the_library() -> None:
     """Its module imports nothing that takes time; then Ctrl-C ends the process, and during a run it raises again."""
     code = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import _matrics_command
 assert not {"numpy", "matrics"} & sys.modules.keys()
 seen = []
