@@ -67,7 +67,7 @@ def kernels(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Everything on all backends, with a report of the branches that no test takes."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test-all]")
     coverage = ("--cov", "--cov-branch", "--cov-report=term-missing")
     command = ("python", "-m", "pytest", *coverage, *(session.posargs or EVERYTHING))
     session.run(*command, env={"MATRICS_BACKEND": "all"})
@@ -90,7 +90,7 @@ def evals(session: nox.Session) -> None:
 @nox.session
 def exhaustive(session: nox.Session) -> None:
     """What the others leave out, too, on all backends."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test-all]")
     command = ("python", "-m", "pytest", "--exhaustive", "--durations=25", *session.posargs)
     session.run(*command, env={"MATRICS_BACKEND": "all"})
 
@@ -145,14 +145,14 @@ def pages(session: nox.Session) -> None:
 @nox.session
 def doctests(session: nox.Session) -> None:
     """Every example of the docstrings, the read-me and the pages."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test-all]")
     session.run("python", "-m", "pytest", *(session.posargs or ["src", "README.md", "docs"]))
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
     """The benchmarks; what follows ``--`` is handed to run.py (``--json FILE``, ``--plot FILE``)."""
-    session.install("-e", ".[test]", "prob_conf_mat")
+    session.install("-e", ".[test-all]")
     session.run("python", "benchmarks/run.py", *session.posargs)
     session.run("python", "benchmarks/start.py")
     session.run("python", "benchmarks/catalogue.py")
@@ -218,7 +218,7 @@ def lowest_versions() -> list[str]:
     """The lowest version of everything that pyproject.toml names for users, as constraints of pip."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    for_users = [extras[name] for name in extras if name not in ("test", "evals", "trainers", "docs", "lint")]
+    for_users = [extras[name] for name in extras if name not in ("test", "test-all", "evals", "trainers", "docs", "lint")]
     found = map(Requirement, (text for group in (project["dependencies"], *for_users) for text in group))
     bounds: dict[str, set[str]] = {}
     for one in found:
@@ -259,5 +259,5 @@ def sdist(session: nox.Session) -> None:
     session.chdir(made)  # away from the tree, as in bare
     session.run("python", "-c", INSTALLED)
     session.chdir(made / archive.name.removesuffix(".tar.gz"))
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test-all]")
     session.run("python", "-m", "pytest", *(session.posargs or EVERYTHING))
