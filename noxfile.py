@@ -218,7 +218,9 @@ def lowest_versions() -> list[str]:
     """The lowest version of everything that pyproject.toml names for users, as constraints of pip."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    for_users = [extras[name] for name in extras if name not in ("test", "test-all", "evals", "trainers", "docs", "lint")]
+    for_users = [
+        extras[name] for name in extras if name not in ("test", "test-all", "evals", "trainers", "docs", "lint")
+    ]
     found = map(Requirement, (text for group in (project["dependencies"], *for_users) for text in group))
     bounds: dict[str, set[str]] = {}
     for one in found:

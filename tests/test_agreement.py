@@ -126,6 +126,7 @@ def test_threads(stack: np.ndarray, found: Agreement, workers: int) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
 
 
+@pytest.mark.sampled(2)
 def test_any_library(backend: Any, stack: np.ndarray, found: Agreement) -> None:
     """Floating stacks are scored as float64, so that those of float32 have the same ties."""
     for cm in (backend.asarray(stack), backend.asarray(stack.astype(np.float32)), stack.tolist()):
@@ -182,6 +183,7 @@ def choices(values: np.ndarray, other: np.ndarray) -> float:
     return differ / number if number else math.nan
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axis", [0, 1, 2, -3, -5])
 def test_the_best_model(axis: int) -> None:
     stack = sparse(4, 5, 6)
@@ -272,6 +274,7 @@ def test_bad_input(stack: np.ndarray) -> None:
         agreement(stack, "core", workers=0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [60, pytest.param(300, marks=pytest.mark.exhaustive)])
 def test_the_whole_catalogue(number: int) -> None:
     """Of every measure a correlation with accuracy as SciPy has it, from values that are rounded instead of ranked."""

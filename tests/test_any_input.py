@@ -404,6 +404,7 @@ def test_floating_labels_under_jit(dtype: str) -> None:
     assert float(areas) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["ConfusionMetric", "MultilabelMetric"])
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_floating_targets_in_compiled_code(name: str) -> None:

@@ -47,6 +47,7 @@ WORKBOOKS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WORKBOOKS)
 def test_a_workbook_is_measured_before_it_is_read(command, name):
     pytest.importorskip("pandas")
@@ -93,6 +94,7 @@ def test_members_of_one_name(command):
         assert "expected members of different names, got two of the name" in err
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["npy", "npz"])
 @pytest.mark.parametrize("shape", ["(True, 2, 2)", "(2, True)", "(2.0, 2, 2)"])
 def test_a_shape_that_is_no_numbers(command, kind, shape):
@@ -139,6 +141,7 @@ EXPANDING = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EXPANDING)
 def test_a_small_file_of_much_text(command, monkeypatch, name):
     """The limit is lowered for this: the default would take seconds."""

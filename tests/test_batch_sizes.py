@@ -111,6 +111,7 @@ def counted(torch: Any, of: str, name: str, way: str, backend: str = "aot_eager"
     return metric, batches
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(way=["default", "marked", "autocast"])
 @pytest.mark.exhaustive(of=["torchmetrics"])
 @pytest.mark.exhaustive(name=[name for name in METRICS if name not in OFTEN - {"sets"}])
@@ -120,6 +121,7 @@ def test_metrics(torch: Any, of: str, name: str, way: str) -> None:
     counted(torch, of, name, way)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(way=["default", "marked", "autocast"])
 @pytest.mark.exhaustive(name=[name for name in STATES if name != "sets"])
 @pytest.mark.parametrize(("name", "way"), with_ways(STATES))
@@ -236,6 +238,7 @@ def test_jax_traces_once_a_size(jax_backend: Any, name: str) -> None:
     np.testing.assert_array_equal(leaves(state)[0], leaves(of_numpy)[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["ConfusionMetric", "ScoreMetric"])
 def test_flax_traces_once_a_size(jax_backend: Any, name: str) -> None:
     nnx = pytest.importorskip("flax.nnx")

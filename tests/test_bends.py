@@ -88,6 +88,7 @@ def exact_value(name: str, p: float, number: int) -> float:
     return math.sqrt(p * (1 - p) / number)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["imbalance_ratio", "true_entropy", "accuracy_standard_error"])
 @pytest.mark.parametrize("number", [80, 600, 2000])
 def test_exact_coverage_about_a_stationary_point(name: str, number: int) -> None:

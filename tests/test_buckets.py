@@ -45,6 +45,7 @@ def scores(dtype: Any) -> np.ndarray:
         return np.sort(wide.astype(dtype))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bits", RESOLUTIONS)
 def test_buckets_are_in_the_order_of_the_scores(bits: int, dtype: Any) -> None:
@@ -80,6 +81,7 @@ def test_half_precision_is_exact(bits: int) -> None:
         assert not rest.any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", [4, 10, 15])
 def test_every_backend_has_the_same_buckets(backend: Any, bits: int) -> None:
     """Compiled where it can be: the buckets are found from bits, and no rounding is involved."""
@@ -98,7 +100,7 @@ def test_every_backend_has_the_same_buckets(backend: Any, bits: int) -> None:
         np.testing.assert_array_equal(found[1] != 0, rest != 0)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # of PyTorch to itself
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_compiled_code_has_the_same_buckets(torch: Any, dtype: str) -> None:

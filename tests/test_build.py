@@ -34,6 +34,7 @@ def by_hand(y_true: np.ndarray, y_pred: np.ndarray, n: int, weights: np.ndarray 
     return cm
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], dtype=[np.uint8, np.int16, np.int32, np.uint16])
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[2])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint16])
@@ -53,6 +54,7 @@ def test_unsigned_64_bit_and_bool_labels(backend: Any) -> None:
         np.testing.assert_array_equal(cm, by_hand(y_true, y_pred, 2))
 
 
+@pytest.mark.sampled(2)
 def test_one_truth_many_models(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 5, 40), RANDOM.integers(0, 5, (2, 3, 40))
     cm = backend.numpy(count(backend, backend.asarray(y_true), backend.asarray(y_pred), num_classes=5))
@@ -61,6 +63,7 @@ def test_one_truth_many_models(backend: Any) -> None:
     np.testing.assert_array_equal(cm, by_hand(y_pred, y_true, 5))
 
 
+@pytest.mark.sampled(2)
 def test_class_scores(backend: Any) -> None:
     scores, y_true = RANDOM.normal(size=(3, 40, 4)), RANDOM.integers(0, 4, (3, 40))
     wanted = by_hand(y_true, scores.argmax(-1), 4)
@@ -70,6 +73,7 @@ def test_class_scores(backend: Any) -> None:
         np.testing.assert_array_equal(backend.numpy(cm), wanted)
 
 
+@pytest.mark.sampled(2)
 def test_images(backend: Any) -> None:
     """(N, C, H, W) scores: one matrix an image with sample_ndim=2, one of all with 3."""
     scores, y_true = RANDOM.normal(size=(2, 3, 5, 7)), RANDOM.integers(0, 3, (2, 5, 7))
@@ -92,6 +96,7 @@ def test_threshold(backend: Any) -> None:
     assert backend.numpy(cm).tolist() == [[1, 1], [1, 1]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64])
 def test_weights(backend: Any, dtype: type) -> None:
     if dtype is np.float16 and backend.name == "strict":
@@ -112,6 +117,7 @@ def test_weights(backend: Any, dtype: type) -> None:
         np.testing.assert_allclose(backend.numpy(cm), by_hand(y_true, y_pred, 3, weights))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ignored", [-100, 255, 1])
 def test_ignore_index(backend: Any, ignored: int) -> None:
     y_true, y_pred = RANDOM.integers(0, 3, (2, 20))
@@ -136,6 +142,7 @@ def test_options_may_be_numpy_integers() -> None:
     assert cm.tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("bad", [-1, 3, 200, -(2**31)])
 @pytest.mark.parametrize("which", ["y_true", "y_pred"])
 def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
@@ -200,6 +207,7 @@ def test_nan_scores_among_many(backend: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(state.matrix), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5)])
 def test_nothing_to_count(backend: Any, shape: tuple[int, ...]) -> None:
     nothing = backend.asarray(np.zeros(shape), np.int64)
@@ -218,6 +226,7 @@ def test_lists_are_numpy() -> None:
     assert matrics.confusion_matrix([0, 1], [[0.3, 0.7], [0.1, 0.9]], num_classes=2).tolist() == [[0, 1], [0, 1]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
@@ -308,6 +317,7 @@ def test_integer_labels_of_every_library(backend: Any) -> None:
 SPARSE, NEXT_TO_EACH_OTHER = [30, -5, 7], [4, 5, 6]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("labels", [SPARSE, pytest.param(NEXT_TO_EACH_OTHER, marks=pytest.mark.exhaustive)])
 def test_integer_labels_in_compiled_code(torch: Any, jax_backend: Any, labels: list[int]) -> None:
     """Where no value can be looked at: under jit, vmap and compile; unknown labels are dropped, one is left out."""
@@ -536,6 +546,7 @@ def test_shapes_in_messages_are_those_given() -> None:
 # Soft ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_soft(backend: Any) -> None:
     y_prob, y_true = RANDOM.dirichlet(np.ones(4), (2, 30)), RANDOM.integers(0, 4, (2, 30))
     wanted = np.stack([np.eye(4)[y].T @ p for y, p in zip(y_true, y_prob, strict=True)])
@@ -570,6 +581,7 @@ def test_soft_leaves_out_labels_out_of_range(backend: Any) -> None:
         assert backend.numpy(matrics.soft_confusion_matrix(y_true, y_prob)).tolist() == [[0.5, 0.5], [0, 0]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_soft_keeps_a_bad_probability_in_its_row(backend: Any, bad: float) -> None:
     y_prob = backend.asarray([[0.5, 0.5], [bad, 1.0], [0.0, 1.0]])
@@ -644,6 +656,7 @@ def test_torch_compiles_for_another_batch_size(torch: Any, dynamic: Any) -> None
             torch.testing.assert_close(a, b)
 
 
+@pytest.mark.exhaustive
 def test_torch_export(torch: Any) -> None:
     class Count(torch.nn.Module):
         def forward(self, y_true: Any, y_pred: Any) -> Any:

@@ -110,6 +110,7 @@ def test_the_parts_of_the_brier_score_in_fractions(num_bins: int) -> None:
         assert not murphy.within_bin_covariance.any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bins", ["width", "mass"])
 def test_the_parts_of_classes_add_up(backend: Any, bins: Any) -> None:
     y_true, y_prob = RANDOM.integers(0, 4, (2, 3, 30)), RANDOM.dirichlet(np.ones(4), (2, 3, 30))
@@ -123,6 +124,7 @@ def test_the_parts_of_classes_add_up(backend: Any, bins: Any) -> None:
 # Bins ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("num_bins", [2, 3, 7, 10, 15, 49, 100, 1000])
 def test_an_edge_belongs_to_the_bin_above_it(num_bins: int, dtype: type) -> None:
@@ -168,6 +170,7 @@ def test_bins_of_equal_mass() -> None:
     assert curve.edges.tolist() == [0, 0.5, 1]
 
 
+@pytest.mark.sampled(2)
 def test_a_weight_is_a_number_of_samples(backend: Any) -> None:
     """In bins of either kind: weights 0 to 3 with repeated samples, with ties."""
     y_true, y_prob = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 17, 40) / 16
@@ -199,6 +202,7 @@ def error_by_hand(outcome: np.ndarray, y_prob: np.ndarray, num_bins: int, norm: 
     return float(np.dot(shares, gaps) if norm == "l1" else np.sqrt(np.dot(shares, np.square(gaps))))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
 def test_calibration_error_by_hand(norm: Any) -> None:
     y_true, y_prob = cases(300, 40)
@@ -219,6 +223,7 @@ def test_calibration_error_by_hand(norm: Any) -> None:
     np.testing.assert_allclose(found, wanted, atol=1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
 def test_calibration_error_as_torchmetrics(torch: Any, norm: Any) -> None:
     """Of class 1 and of the top label; it has a bin of its own for the probability 1, which none of these is."""

@@ -35,6 +35,7 @@ def calibrated(size: int, sharpness: float = 1.0, *shape: int) -> tuple[np.ndarr
     return (RANDOM.random(logit.shape) < 1 / (1 + np.exp(-logit))).astype(int), 1 / (1 + np.exp(-sharpness * logit))
 
 
+@pytest.mark.exhaustive
 def test_beside_r() -> None:
     y_true, y_prob = cancer()
     found = matrics.probabilities.interval(y_true, y_prob**0.7, rng=0)
@@ -67,6 +68,7 @@ def test_the_ratio_has_the_variance_of_a_ratio() -> None:
     assert found.low == pytest.approx(ratio * math.exp(-1.959963984540054 * error / ratio), rel=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_what_is_wrong_is_found() -> None:
     y_true, y_prob = calibrated(3000, 2.0)
     found = matrics.probabilities.interval(y_true, y_prob, rng=0)
@@ -79,6 +81,7 @@ def test_what_is_wrong_is_found() -> None:
     assert found["ici"].low == 0
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_one_by_one(backend: Any) -> None:
     y_true, y_prob = calibrated(80, 1.0, 3)
     found = matrics.probabilities.interval(backend.asarray(y_true), backend.asarray(y_prob), rng=0, num=50)

@@ -100,6 +100,7 @@ def test_record(name: str) -> None:
     assert f"{metric.place}(" in metric.__doc__.partition("Examples")[2]
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_metrics_are_values(name: str) -> None:
     """A spec reads as it prints; equal metrics hash alike; they survive pickle and copy: static arguments under jit."""
@@ -124,6 +125,7 @@ def test_range(name: str) -> None:
             assert np.all((values >= low - slack) & (values <= high + slack) | np.isnan(values)), spec
 
 
+@pytest.mark.sampled(29)
 @pytest.mark.parametrize("spec", FORMULAS)
 def test_direction(spec: str) -> None:
     """No matrix is better than the one without errors that has the same true classes."""
@@ -154,6 +156,7 @@ def test_backends_agree(backend: Any, dtype: type) -> None:
         np.testing.assert_allclose(values, theirs[spec], **allowed, err_msg=spec)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 @pytest.mark.exhaustive(backend=["strict", "torch", "torch-grad"], shape=[(0, 1, 1)])
 @pytest.mark.parametrize("shape", [pytest.param((0, 3, 3), marks=pytest.mark.exhaustive), (2, 0, 4, 4), (0, 1, 1)])
@@ -203,6 +206,7 @@ def test_on_host_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPa
 COMPILED = [name for name in NAMES if matrics.get_metric(name).options or name in matrics.list_metrics("core")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name == "fbeta" else pytest.mark.exhaustive) for name in COMPILED],
@@ -222,6 +226,7 @@ def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
         )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("where", "specs"),
     [
@@ -274,6 +279,7 @@ def test_metric_is_a_static_argument(jax_backend: Any) -> None:
 # Gradients ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", [EMPTY_CLASS, FULL, np.zeros((3, 3)), np.eye(3), np.ones((3, 3))], ids=[
     "empty class", "full", "nothing", "perfect", "uniform"])  # fmt: skip
 def test_torch_gradients_are_finite(torch: Any, cells: np.ndarray, pytestconfig: pytest.Config) -> None:
@@ -294,6 +300,7 @@ CONFIDENT = [
 CONFIDENT += [cm.T.copy() for cm in CONFIDENT] + [cm[:, ::-1].copy() for cm in CONFIDENT]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "cells",
     [  # by default the largest and the smallest of each arrangement

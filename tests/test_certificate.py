@@ -43,7 +43,7 @@ def small_matrices(n: int) -> np.ndarray:
     return stack
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_exact_values_are_those_of_the_documented_formulas(n: int) -> None:
     """Beside mpmath's evaluation of the formulas, written apart from the library: to 1e-14, as ln n is a float."""
@@ -172,7 +172,7 @@ PLANTED = {
 LONG = {what for what, (like, *_) in PLANTED.items() if like == "accuracy"} - {"a dent"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=pytest.mark.exhaustive) if what in LONG else what for what in PLANTED]
 )
@@ -359,6 +359,7 @@ def test_they_agree_with_the_records() -> None:
             assert found["chance"].value == pytest.approx(record.chance_value, abs=1e-9), name
 
 
+@pytest.mark.exhaustive
 def test_witnesses_have_their_values() -> None:
     """Scored again as any matrix is."""
     checked = 0
@@ -438,6 +439,7 @@ def test_more_searches_repeat(spec: str) -> None:
 # The function ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_certificate() -> None:
     found = matrics.study.certificate("cohen_kappa", cases=200, rng=3)
     assert found.metric == "cohen_kappa"

@@ -26,6 +26,7 @@ def saved(library: str, kind: str, dtype: Any = None) -> tuple[Any, dict[str, An
     return metric, state, next(name for name in state if name.startswith(("counts", "score_counts")))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 @pytest.mark.parametrize("dtype", [None, torch.float64])
 @pytest.mark.parametrize("wrong", WRONG)
@@ -103,6 +104,7 @@ def scores(library: str, **options: Any) -> Any:
     return metric
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 @pytest.mark.parametrize(
     ("name", "column", "wrong"),
@@ -186,6 +188,7 @@ def test_what_was_counted_is_loaded(library: str, dtype: Any, options: dict[str,
             np.testing.assert_array_equal(own.numpy(), leaf.numpy())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(library=["flax"], kind=["ConfusionMetric", "MultilabelMetric"])
 @pytest.mark.parametrize("library", ["torch", "torchmetrics", "flax"])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
@@ -223,6 +226,7 @@ def test_states_that_are_made_of_arrays(wrong: float) -> None:
     assert np.isnan([made.brier_score(), *made.top_k_accuracy()]).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wrong", [math.nan, -1e6, 1e9])
 def test_variables_of_flax(wrong: float) -> None:
     """Flax sets variables without a call, so these are NaN as well, and not the number for undefined."""

@@ -35,6 +35,7 @@ def test_beside_scikit_learn() -> None:
         assert found == pytest.approx(np.average(each, weights=WEIGHTS))
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", PER_CLASS)
 def test_equal_weights_are_macro_and_sizes_are_weighted(name: str) -> None:
     metric, sizes = matrics.get_metric(name), STACK[0].sum(axis=1)
@@ -155,6 +156,7 @@ def test_compiled(torch: Any) -> None:
     assert torch.autograd.gradcheck(matrics.recall.using(class_weights=WEIGHTS), (cells.requires_grad_(),))
 
 
+@pytest.mark.exhaustive
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 

@@ -124,6 +124,7 @@ def stack_of_three() -> np.ndarray:
     return stack
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(
     name=["torch-compile", "jax-jit", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"]
 )  # test_class_names_... compiles some
@@ -242,6 +243,7 @@ def test_shapes() -> None:
         np.testing.assert_allclose(values[[0, 3]], matrics.score(stack[0], spec)[spec][[0, 3]], rtol=1e-15)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name in roads.installed() if name != "torch-inductor"])
 def test_a_class_that_is_not_there_raises_on_every_road(name: str) -> None:
     for spec in ("recall[3]", "mcc[3]", "f1:macro[0,3]") if name == "numpy" else ("recall[3]",):
@@ -249,7 +251,7 @@ def test_a_class_that_is_not_there_raises_on_every_road(name: str) -> None:
             roads.make(name).score(stack_of_three()[:4], [spec], np.float32)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(name=["jax-vmap", "jax-x64-jit"])  # of each width one of jit and vmap
 @pytest.mark.parametrize("name", EVERY_ROAD)
 def test_class_names_and_positive_on_every_road(name: str) -> None:
@@ -365,6 +367,7 @@ def test_texts_in_an_order_that_nobody_gave() -> None:
     assert [metric.classes for metric in chosen.values()] == [(0,)] * 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "classes", "title"),
     [

@@ -88,6 +88,7 @@ def test_many_groups_are_summarised(command, tmp_path):
     assert re.search(r"^cen.*\*.*$", out, re.MULTILINE).group().index("*") < 80  # the minimum
 
 
+@pytest.mark.exhaustive
 def test_summary_over_several_blocks(command, monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     stack = rng.integers(0, 9, (5, 20, 3, 3))
@@ -132,6 +133,7 @@ def test_no_winner_and_ties(command, tmp_path):
     assert out.splitlines()[-1] == "most often best, in 1 of 2 measures: matrix [0], matrix [1]"
 
 
+@pytest.mark.exhaustive
 def test_wide_tables_are_cut_into_blocks_on_a_terminal():
     shown = on_terminal(80, "score", DIGITS, "--by", "model", "--metrics", "all")
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown)
@@ -226,6 +228,7 @@ def test_npy_to_file_in_blocks(command, monkeypatch, tmp_path, suffix, order):
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"o.{suffix}", "s.npy"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["bool", "i1", "u8", ">i4", "f2", "f4", ">f8", "g"])
 def test_every_real_dtype(command, tmp_path, dtype):
     stack = (STACK > 2).astype(dtype) if dtype == "bool" else STACK.astype(dtype)
@@ -311,6 +314,7 @@ def test_labels_as_text_and_without_groups(command, tmp_path):
     assert labels == ["10", "2", "cat", "dog", "null"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "classes",
     [
@@ -336,6 +340,7 @@ def test_classes_of_a_csv_are_what_is_written(command, tmp_path, classes):
     assert re.findall(r"^recall of (?:class )?(\S+)", out, re.MULTILINE) == classes
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "labels",
     [
@@ -358,6 +363,7 @@ def test_label_types_of_parquet(command, tmp_path, labels):
     assert "2 matrices of 2 classes, 3 samples" in out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "first", "shown"),
     [
@@ -606,6 +612,7 @@ def test_wrong_names_are_one_line(command, arguments, expected):
     assert expected in err
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -674,6 +681,7 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing):
     """Only the version and the help are there."""
@@ -701,6 +709,7 @@ def test_without_the_backend(command, monkeypatch, tmp_path, missing):
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("times", [10, pytest.param(40, marks=pytest.mark.exhaustive)])
 def test_damaged_files_are_one_line(command, tmp_path, times):
     rng = np.random.default_rng(3)
@@ -766,6 +775,7 @@ SCREENS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "screen"), [screen[1:] for screen in SCREENS], ids=[s[0] for s in SCREENS])
 def test_screens_of_the_docs(command, monkeypatch, line, screen):
     monkeypatch.chdir(ROOT if "examples/" in line else ROOT / "examples")
@@ -781,6 +791,7 @@ def test_there_are_screens():
 ODD = ["a\x1b[31m", "b\rc", "d\x9b1m", "e\u202egnp"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
 @pytest.mark.parametrize("name", ["score", "gate"])
 def test_text_of_files_cannot_control_a_terminal_in_any_format(command, tmp_path, name, form):

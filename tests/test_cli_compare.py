@@ -105,6 +105,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
         assert "⁶ the measure is undefined for this matrix (2 of 2)" in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

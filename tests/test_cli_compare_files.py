@@ -200,6 +200,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line(command: Any, case: str) -> None:
     prepare, arguments, expected = WRONG[case]

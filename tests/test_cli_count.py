@@ -41,7 +41,7 @@ def digits(tmp_path):
 # Where counts are read ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("digits")
 @pytest.mark.parametrize("name", ["c.parquet", "folder", "fold*/*.parquet"])
 def test_counts_are_not_samples(command, name):
@@ -64,6 +64,7 @@ def test_counts_are_not_samples(command, name):
     assert "1 matrix of 10 classes, 71,880 samples" in table
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["c.parquet", "folder"])
 def test_a_report_on_counts(command, name):
     """With the names of the classes, in the command and in Python."""
@@ -250,6 +251,7 @@ def test_counts_that_do_not_fit_together(command):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -318,7 +320,7 @@ def prepare(command, suffix):
 FILES = ["labels.parquet", "stack.npz", "packed.npz", "counts.parquet"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("file", FILES)
 def test_truncated_files_are_refused(command, file):
     name, options = prepare(command, file)
@@ -329,7 +331,7 @@ def test_truncated_files_are_refused(command, file):
         assert not Path("o.parquet").exists()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("flips", [10, pytest.param(60, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("file", FILES)
 def test_flipped_bits_are_found_or_change_nothing(command, file, flips):

@@ -84,6 +84,7 @@ def test_a_pattern_of_logs(run: Any) -> None:
     assert value(out, "a.eval, choice")[0] == 0.467
 
 
+@pytest.mark.exhaustive
 def test_counts_and_a_report(run: Any, tmp_path: Path) -> None:
     run("count", A, "--output", tmp_path / "a.parquet")
     assert "90 samples" in run("score", tmp_path / "a.parquet")[0]
@@ -162,6 +163,7 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
     assert "score" in run("score", a, "--true", "sample", "--pred", "epoch", "--metrics", "accuracy")[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

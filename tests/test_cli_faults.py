@@ -82,6 +82,7 @@ def no_file_beyond(size):
 # Disks ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_disk_that_fills_up(command, name):
     """At any size: within the first block, within the others, and within the end."""
@@ -104,6 +105,7 @@ def test_an_output_that_is_there_stays_until_the_new_one_is_whole(command):
     assert Path("o.csv").read_text() != "precious"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_directory_that_vanishes(command, monkeypatch, name):
     Path("there").mkdir()
@@ -173,6 +175,7 @@ def wait_until_it_writes():
     raise AssertionError("expected a file within a minute")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
 def test_a_process_that_is_killed(command, number):
     """SIGKILL leaves a hidden file, and nothing with the name of the output; SIGTERM leaves nothing."""
@@ -186,6 +189,7 @@ def test_a_process_that_is_killed(command, number):
     assert command(*SCORE, "o.parquet")[0] == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("command")  # which changes to a folder of its own
 def test_ctrl_c_leaves_nothing():
     process = start(*SCORE, "o.parquet", stdout=subprocess.DEVNULL)
@@ -202,6 +206,7 @@ def test_a_pipe_that_is_closed_early(tmp_path):
     assert process.returncode in (1, 141)  # rich ends with 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_screen_that_is_a_full_disk(tmp_path):
     with Path("/dev/full").open("w") as full:
@@ -228,6 +233,7 @@ def test_an_array_that_is_cut_off_while_it_is_read(tmp_path, order):
             source.block(0, 360)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["csv", "json", "markdown", "table"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_standard_output_on_a_full_disk_is_no_success(tmp_path, form, unbuffered):

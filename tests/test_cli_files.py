@@ -68,6 +68,7 @@ def test_an_open_quote_is_named_by_its_line(command, row, line, last, end):
     assert said.endswith("unexpected end of data" + ("" if line == 1001 else " in line 1001"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -147,6 +148,7 @@ def test_no_slip_anywhere_loses_a_row(tmp_path, letter, end):
             assert source.block(0, source.count).sum() == 4, position
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("piece", range(1, 6))
 def test_no_missing_letters_anywhere_lose_a_row(tmp_path, piece):
     path = tmp_path / "x.csv"
@@ -261,6 +263,7 @@ def test_options_that_do_not_fit(command, options, expected):
 # Formats ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("gz", ["", ".gz"])
 @pytest.mark.parametrize(
     ("suffix", "separator"), [(".csv", ","), (".csv", ";"), (".csv", "\t"), (".tsv", "\t"), (".TSV", "\t")]
@@ -286,7 +289,7 @@ def test_compressed_files_that_are_not(command):
         assert err.startswith("matrics: x.csv.gz: expected a file compressed by gzip")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("content", "options", "expected"),
     [
@@ -312,6 +315,7 @@ def test_standard_input_of_the_module(content, options, expected):
 # Crosstabs ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "content",
     [
@@ -331,6 +335,7 @@ def test_crosstab(command, content):
     assert recalls(command, "x.csv", "--rows", "pred") == (28, precision)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

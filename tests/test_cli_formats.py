@@ -84,6 +84,7 @@ def test_the_four_formats_have_the_same_rows(command: Any, name: str) -> None:
     assert screen.splitlines()[0] == markdown.splitlines()[0].replace("\\", "").rstrip()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_json_holds_what_a_result_depends_on(command: Any, name: str) -> None:
     found = read_json(done(command, *COMMANDS[name], "--format", "json"))
@@ -263,6 +264,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line_on_stderr(command: Any, case: str) -> None:
     arguments, expected = WRONG[case]
@@ -274,6 +276,7 @@ def test_wrong_use_is_one_line_on_stderr(command: Any, case: str) -> None:
     assert sorted(Path().iterdir()) == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_error_prints_no_json(command: Any, name: str) -> None:
     arguments = [part for part in COMMANDS[name] if part not in {"--by", "model"}]

@@ -52,6 +52,7 @@ def gate(command: Any) -> Any:
 # Exit codes -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("requirements", "options", "code", "verdict"),
     [
@@ -112,6 +113,7 @@ def test_positive_and_plugin(gate: Any) -> None:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_every_kind_of_file(gate: Any, command: Any) -> None:
     """A matrix, one whose rows are predictions, a crosstab, counts, and cells, as in matrics score."""
     cm = matrics.confusion_matrix(TRUE, NEW, labels=["fraud", "ok"])
@@ -264,6 +266,7 @@ def test_junit(gate: Any) -> None:
     assert "o<&?k" in ET.fromstring(out).find("testsuite/system-out").text  # noqa: S314
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["text", "json", "markdown", "junit"])
 def test_output_is_the_format_and_the_screen_the_text(gate: Any, kind: str) -> None:
     screen = gate("--require", FAIL)
@@ -359,6 +362,7 @@ def test_the_page_shows_three_verdicts() -> None:
     assert {code for *_, code in SCREENS} == {"0", "1", "3"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "screen", "code"), SCREENS)
 def test_screens_of_the_page(command: Any, line: str, screen: str, code: str) -> None:
     """From the files that its code writes."""

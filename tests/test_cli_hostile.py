@@ -52,6 +52,7 @@ ROWS = b"y_true,y_pred\n0,0\n1,1\n"
 MILLION = 1_000_000
 
 
+@pytest.mark.sampled(2)
 @needs_proc
 @pytest.mark.parametrize(
     ("parts", "expected", "most"),
@@ -109,6 +110,7 @@ def test_nested_metadata_are_no_traceback(tmp_path):
 REFUSED = r"at once, got .* MB in 'a' of shape .* MB in the file: save it by numpy.save, which is read in place"
 
 
+@pytest.mark.exhaustive
 @needs_proc
 def test_a_small_archive_of_a_large_array(tmp_path):
     with (

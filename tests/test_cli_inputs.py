@@ -33,6 +33,7 @@ def scores(command, name, *options):
 # Data sets ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_data_set_of_pyarrow_is_its_table(command, tmp_path):
     table = pq.read_table(DIGITS)
     for flavor in ("hive", None):
@@ -55,6 +56,7 @@ def test_a_data_set_of_pyarrow_is_its_table(command, tmp_path):
     assert one.num_rows == 5
 
 
+@pytest.mark.exhaustive
 def test_whole_tables_of_a_data_set(command, tmp_path):
     options = ("--by", "model", "--clusters", "sample", "--metrics", "mcc")
     table = pq.read_table(DIGITS)

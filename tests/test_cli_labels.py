@@ -92,6 +92,7 @@ def test_every_command_warns_in_every_format(command: Any, write: Any, case: str
         assert err == (f"matrics: warning: {path}: {warning}\n" if warning else "")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_reports_and_comparisons_warn(command: Any, write: Any, ending: str) -> None:
     pytest.importorskip("jinja2")
@@ -124,6 +125,7 @@ def test_booleans_have_one_name(command: Any, write: Any, spelling: tuple[Any, A
         assert one == {"precision of True": 0.75}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_codes_that_look_like_decimals(command: Any, write: Any, ending: str) -> None:
     path = write([("250.00", "250.00"), ("401.9", "250.00"), ("1.10", "1.10"), ("1.10", "401.9")], ending)
@@ -140,6 +142,7 @@ def test_codes_that_look_like_decimals(command: Any, write: Any, ending: str) ->
     assert counts_of(command, "c.parquet") == expected
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_text_that_is_numbers_is_sorted_as_numbers(command: Any, write: Any, ending: str) -> None:
     path = write([("10", "9"), ("9", "10"), ("100", "100")], ending)
@@ -189,6 +192,7 @@ def test_whole_numbers_are_labels(command: Any, write: Any, case: str, ending: s
     assert "1,1,2" in out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("column", "got"),
     [
@@ -340,6 +344,7 @@ def test_a_crosstab_in_alphabetical_order_has_no_positive_class(command: Any) ->
 # Missing values -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_texts_that_are_missing_values(command: Any, write: Any, ending: str) -> None:
     rows: Rows = [("1", "1"), ("NA", "0"), ("0", "-"), ("0", "0"), ("1", "0")]
@@ -400,6 +405,7 @@ def test_classes_that_only_look_like_totals(command: Any) -> None:
     assert values(command, "score", "t.csv", "--metrics", "accuracy") == {"accuracy": 1.0}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_a_label_called_as_the_class_of_missing_ones(command: Any, write: Any, ending: str) -> None:
     """It would be counted with the rows that have no label."""

@@ -27,6 +27,7 @@ def parquet(name, **columns):
 # Outputs --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("task", "path", "output"),
     [
@@ -63,6 +64,7 @@ def test_an_output_without_a_name(command):
     assert said.endswith("got ''")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")
 @pytest.mark.exhaustive(closed=[">&-", "2>&-"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

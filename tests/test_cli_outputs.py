@@ -42,6 +42,7 @@ def same(written, values):
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.int64, np.float32, np.uint8])
 def test_values_are_those_of_the_library(command, stack, tmp_path, dtype):
     np.save(tmp_path / "s.npy", stack.astype(dtype))

@@ -229,7 +229,7 @@ def test_the_long_names_of_columns(command):
 # What is odd about labels -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("rows", "warning"),
     [

@@ -124,6 +124,7 @@ def test_curve_and_threshold(command, files):
     np.testing.assert_allclose(found["rows"][0]["f1 of ill"], best.value)  # of the measures at the threshold
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -55,6 +55,7 @@ def test_the_page_is_written_and_summed_up(command: Any, file: str) -> None:
     assert not [one for one in Path().iterdir() if one.name.startswith(".")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -79,6 +80,7 @@ def test_errors_are_one_line_and_nothing_is_written(
     assert [one.name for one in Path().iterdir()] == [file]
 
 
+@pytest.mark.exhaustive
 def test_python_reads_files_alike(command: Any, file: str) -> None:
     """All but the command at the foot is the same."""
     done(command, "report", file, "--by", "model", "--metrics", "accuracy")
@@ -96,6 +98,7 @@ def test_percentages_are_shown_on_the_screen(command: Any, file: str) -> None:
     assert "93 % of the samples are of class a" in " ".join(done(command, "report", file).split())
 
 
+@pytest.mark.exhaustive
 def test_the_positive_class(command: Any, file: str) -> None:
     """By --positive, which a message names where nothing says which class is meant."""
     arguments = ("report", file, "--metrics", "sensitivity:binary", "--by", "model")
@@ -104,6 +107,7 @@ def test_the_positive_class(command: Any, file: str) -> None:
     assert "with sensitivity of no " in " ".join(done(command, *arguments, "--positive", "no").split())
 
 
+@pytest.mark.exhaustive
 def test_other_formats_and_titles(command: Any, file: str) -> None:
     arguments = ("report", file, "--by", "model", "--metrics", "accuracy", "--title", "Week 48")
     assert "report.md: " in done(command, *arguments, "--format", "md")
@@ -121,6 +125,7 @@ def test_other_formats_and_titles(command: Any, file: str) -> None:
     assert "No such file" in refused(command, *arguments, "--compare", "none.html")
 
 
+@pytest.mark.exhaustive
 def test_matrices_of_a_file(command: Any) -> None:
     np.savez("runs.npz", first=np.array([[40, 2], [3, 35]]), second=np.array([[30, 12], [9, 29]]))
     out = done(command, "report", "runs.npz", "--metrics", "accuracy")

@@ -177,6 +177,7 @@ def test_a_group_of_one_class(command, tmp_path):
     assert [cells[0] for cells in rows(out)["a"]][::9] == ["inf", "0"]  # some thresholds where there is no recall
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("labels", "options", "positives"),
     [
@@ -348,6 +349,7 @@ def tags(tmp_path):
     return true, pred
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted", "samples", "label"])
 def test_sets_of_labels(command, tmp_path, tags, average):
     options = ("--separator", ";", "--average", average, "--metrics", "precision,f1", "--zero-division", "0")

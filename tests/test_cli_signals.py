@@ -64,6 +64,7 @@ def test_a_writer_that_sleeps(start, number, code):
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("number", "code"), BOTH)
 def test_a_main_thread_that_does_not_end(start, number, code):
     Path("deaf.py").write_text(DEAF)

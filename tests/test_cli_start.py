@@ -43,6 +43,7 @@ def started(*arguments: str) -> tuple[str, set[str]]:
     return done.stdout, set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", ["script.py", "/usr/bin/matrics", "-c"])
 def test_the_import_changes_nothing_of_the_process(program: str) -> None:
     """Whatever the program is called."""
@@ -88,6 +89,7 @@ def test_help_imports_nothing_for_files() -> None:
     assert not {"pyarrow", "pandas", "matrics._files.inputs", "matrics._cli.run", "matrics.study"} & modules
 
 
+@pytest.mark.exhaustive
 def test_score_imports_nothing_for_other_commands() -> None:
     shown, modules = started("score", SWEEP, "--by", "model")
     assert shown.startswith(f"{SWEEP}: 8 matrices of 10 classes, 71,880 samples")
@@ -96,6 +98,7 @@ def test_score_imports_nothing_for_other_commands() -> None:
     assert not {name for name in modules if name.startswith(others)}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "default"),
     [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold.NUM)],
@@ -114,6 +117,7 @@ def test_times_in_nanoseconds_read_as_with_pandas(kind: str) -> None:
     assert [text_of(value) for value in values] == [str(value.as_py()) for value in values]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "first"), [("m8[ns]", "0 days 00:00:00.000000001"), ("M8[ns]", "1970-01-01 00:00:00.000000001")]
 )
@@ -137,6 +141,7 @@ def test_groups_by_nanoseconds_need_no_pandas(tmp_path: Path, kind: str, first: 
     assert first in subprocess.run(run, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["", "score", "interval", "compare", "count", "curve", "threshold", "reproduce"])
 def test_a_flag_shows_no_type(command, name):
     code, out, err = command(*([name] if name else []), "--help")
@@ -147,6 +152,7 @@ def test_a_flag_shows_no_type(command, name):
     assert "Usage: matrics" in out
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32" or not Path("/bin/bash").exists(), reason="needs bash")
 def test_completion_is_installed_and_completes(tmp_path):
     """A new shell that reads the user's .bashrc completes commands and options."""

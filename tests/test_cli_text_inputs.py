@@ -88,7 +88,7 @@ FILES: dict[str, tuple[Any, str, list[str]]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(case=["two frames of zstd", "tabs in zstd", "latin-1 in gzip"])
 @pytest.mark.parametrize("case", FILES)
 def test_every_command_reads_it_as_it_reads_one_plain_file(command: Any, case: str) -> None:

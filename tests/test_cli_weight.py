@@ -117,6 +117,7 @@ def test_a_report(command, tmp_path):
     assert "--weight w" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

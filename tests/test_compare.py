@@ -101,6 +101,7 @@ def test_mcnemar_beside_statsmodels() -> None:
     np.testing.assert_allclose(matrics.stats.mcnemar(JOINT, mid_p=True)[1], mid, rtol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("only_a", [0, 1, 2, 5, 20])
 @pytest.mark.parametrize("only_b", [0, 1, 3, 5, 20])
 def test_mid_p_in_fractions(only_a: int, only_b: int) -> None:
@@ -148,6 +149,7 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
             matrics.stats.mcnemar(marginal)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [{}, {"mid_p": True}, {"exact": False}])
 def test_mcnemar_refuses_weights(options: dict[str, bool], backend: Any) -> None:
     """With weights that sum to one all samples would count as one; rounding of sums is no weight."""
@@ -191,6 +193,7 @@ def test_shares_beside_newcombe() -> None:
     np.testing.assert_allclose(found.probability, stats.norm.cdf((p - q) / reach), rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_agree_in_large_samples(method: str) -> None:
     exact = matrics.compare(40 * CM_A, 40 * CM_B, SPECS, method="delta")
@@ -557,6 +560,7 @@ def test_samples_for_a_width() -> None:
             np.testing.assert_allclose(width / 2, 0.01, rtol=0.001)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("errors", [0, 1, 20, 500])
 @pytest.mark.parametrize("half_width", [0.01, 0.05, 0.3, 0.6])
 def test_samples_for_wilsons_interval(errors: int, half_width: float) -> None:
@@ -575,6 +579,7 @@ def test_samples_for_wilsons_interval(errors: int, half_width: float) -> None:
     np.testing.assert_array_equal(of_classes, np.maximum(np.ceil(alone / np.asarray([0.25, 0.75])), 1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metric", ["mcc", "f1", "eve", "cen", "cohen_kappa"])
 def test_samples_of_a_pilot_study_without_errors_are_unknown(metric: str) -> None:
     """Not 0: no sample at all would do then. Of a difference they are unknown for a proportion as well."""
@@ -606,6 +611,7 @@ def test_samples_for_a_difference_of_the_same_samples() -> None:
     assert abs(power - 0.8) < 0.045, power
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("p", "difference"), [(0.98, 0.015), (0.9, 0.05), (0.99, 0.008), (0.7, 0.05), (0.97, 0.05)])
 def test_samples_for_a_difference_of_accuracies(p: float, difference: float) -> None:
     """By exact enumeration: the power is 80 % where the second is worse, and more where it is better."""
@@ -640,7 +646,7 @@ def test_samples_for_a_difference_of_a_measure() -> None:
     assert abs((found.low > 0).mean() - 0.8) < 0.03
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     stack = np.stack([CM_A, np.diag([3, 4, 5]), 0 * CM_A]).astype(float)
     found = backend.numpy(matrics.stats.samples_needed(backend.asarray(stack), "mcc", half_width=0.05))
@@ -657,6 +663,7 @@ def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     assert matrics.stats.samples_needed(np.zeros((0, 3, 3)), "recall:class", half_width=0.1).shape == (0, 3)
 
 
+@pytest.mark.exhaustive
 def test_samples_beyond_what_integers_hold() -> None:
     """A huge number is a huge floating number, on every road, and no negative one."""
     jax = pytest.importorskip("jax")
@@ -690,6 +697,7 @@ def test_samples_of_bad_options() -> None:
         assert found == pytest.approx(wanted, rel=0.02)
 
 
+@pytest.mark.exhaustive
 def test_samples_for_biased_measures_are_those_of_their_intervals() -> None:
     """The variance alone says that a single sample will do for EVE: its intervals are as narrow from about 40 on."""
     cm = np.asarray([[50, 3, 2], [4, 60, 1], [0, 2, 40]])

@@ -45,6 +45,7 @@ def test_nemenyi_is_that_of_scikit_posthocs() -> None:
     assert np.isnan(np.diagonal(found)).all()
 
 
+@pytest.mark.exhaustive
 def test_signed_ranks_are_corrected_by_holm() -> None:
     found = matrics.stats.compare_datasets(DEMSAR, method="wilcoxon").p_values
     pairs = list(itertools.combinations(range(4), 2))

@@ -53,6 +53,7 @@ def test_five_by_two() -> None:
     assert f.p_value == pytest.approx(stats.f.sf(f.statistic, 10, 5), rel=1e-10)
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_one_by_one(backend: Any) -> None:
     a, b = RANDOM.normal(size=(3, 4, 10)), RANDOM.normal(size=(4, 10))
     found = matrics.stats.compare_folds(backend.asarray(a), backend.asarray(b), test_fraction=0.1, rope=0.1)

@@ -100,6 +100,7 @@ def test_many_models_are_corrected_for() -> None:
     assert found.probability_best.sum() == pytest.approx(1)
 
 
+@pytest.mark.sampled(2)
 def test_a_batch_is_one_by_one(backend: Any) -> None:
     y_true, y_prob = np.stack([models(50)[0] for _ in range(2)]), RANDOM.random((2, 3, 50))
     found = matrics.ranking.compare(backend.asarray(y_true), backend.asarray(y_prob), rng=0)

@@ -75,6 +75,7 @@ def test_jit(jax_backend: Any, n: int) -> None:
         check(compiled, jax_backend.asarray, n, dtype, ROWS)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(n=[12])
 @pytest.mark.parametrize("n", [6, 12])
 def test_jit_of_single_matrices(jax_backend: Any, n: int) -> None:
@@ -147,6 +148,7 @@ def test_torch_compile_of_any_shape(torch: Any, n: int, compiler: str) -> None:
             np.testing.assert_allclose(values.numpy(), expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
+@pytest.mark.exhaustive
 @OF_PYTORCH
 @pytest.mark.exhaustive(n=[2, 10])
 @pytest.mark.parametrize("n", [2, 4, 10])

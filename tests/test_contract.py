@@ -113,6 +113,7 @@ def test_first_lines_from_elsewhere() -> None:
     assert matrics.get_metric("mcc_one_vs_rest") == matrics.mcc.using(average="one_vs_rest")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("call", "names"), of_scores.OF_SCORES.items())
 def test_measures_of_scores_say_where_they_live(call: str, names: tuple[str, ...]) -> None:
     """And they do, with these parameters."""
@@ -140,6 +141,7 @@ def test_an_undefined_binary_mcc_is_nan_or_what_is_asked() -> None:
     assert matrics.mcc(only_one_class, zero_division=0) == 0
 
 
+@pytest.mark.sampled(2)
 def test_zero_division_does_not_touch_defined_values(backend: Any) -> None:
     plain, filled = (matrics.score(backend.asarray(CM), "all", zero_division=z) for z in (math.nan, -7.0))
     for name, value in plain.items():
@@ -186,6 +188,7 @@ def test_many_invalid_matrices_in_many_blocks() -> None:
         np.testing.assert_array_equal(np.flatnonzero(np.isnan(values)), np.sort(bad))
 
 
+@pytest.mark.sampled(2)
 def test_raise(backend: Any) -> None:
     stack = np.stack([CM, CM]).astype(float)
     stack[1, 0, 0] = -2
@@ -196,6 +199,7 @@ def test_raise(backend: Any) -> None:
     assert matrics.check(backend.asarray(CM)).shape == (3, 3)
 
 
+@pytest.mark.sampled(2)
 def test_a_sum_that_overflows_is_invalid_and_not_wrong(backend: Any) -> None:
     cm = backend.asarray(np.full((2, 2), 3e38), np.float32)
     assert np.isnan(backend.numpy(matrics.accuracy(cm, invalid="nan")))
@@ -238,6 +242,7 @@ def test_raise_cannot_look_at_fake_tensors(torch: Any) -> None:
 # Shapes, dtypes, options --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (4, 3, 2), (0, 0), (5, 0, 0)])
 def test_wrong_shape(backend: Any, shape: tuple[int, ...]) -> None:
     for call in (matrics.mcc, matrics.score, matrics.check):
@@ -278,6 +283,7 @@ def test_dtype_rule(dtype: type, result: type) -> None:
         assert values.dtype == result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "bool"])
 @pytest.mark.parametrize("n", [2, 20])
 def test_plain_tensors_have_the_values_of_numpy(torch: Any, n: int, dtype: str) -> None:
@@ -390,6 +396,7 @@ def test_scale_does_not_matter(dtype: type) -> None:
         assert len(set(scores[name].tolist())) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 5, 60])
 def test_neighbours_do_not_matter(n: int) -> None:
     """Not in a single bit: what is seen of a block makes it cheaper, and changes no value."""
@@ -421,7 +428,7 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(soft=[False], n=[2, 51, 300])
 @pytest.mark.exhaustive(n=[51, 300])
 @pytest.mark.parametrize("n", [2, 5, 51, 300])
@@ -442,6 +449,7 @@ def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
                 np.testing.assert_array_equal(values, alone[name], err_msg=f"{name}, {len(stack)}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 9, 60])
 def test_neighbours_change_no_bit_of_float32(n: int) -> None:
     """Whole counts with soft ones, and few with many, whose products float32 does not hold."""
@@ -686,6 +694,7 @@ def test_a_measure_may_be_one_number(registering: Any, count: int) -> None:
     np.testing.assert_array_equal(metric(np.ones((count, 2, 2))), np.full(count, 9.0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_of_jax(jax_backend: Any, name: str) -> None:
     """Those that NumPy does not know are left to JAX."""
@@ -748,6 +757,7 @@ for name in matrics.__all__:  # not a module of the same name, such as that of t
 """
 
 
+@pytest.mark.exhaustive
 def test_a_star_imports_everything() -> None:
     done = subprocess.run([sys.executable, "-c", ALL], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

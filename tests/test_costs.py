@@ -25,6 +25,7 @@ def by_fractions(cm: np.ndarray, costs: np.ndarray) -> float:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [1, 2, 5, 60])
 def test_beside_fractions(backend: Any, n: int) -> None:
     stack = RANDOM.integers(0, 50, (7, n, n)) + 1
@@ -93,6 +94,7 @@ def test_in_threads() -> None:
     np.testing.assert_array_equal(found, metric(stack))
 
 
+@pytest.mark.exhaustive
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 
@@ -108,6 +110,7 @@ def test_under_jit_and_vmap(jax_backend: Any) -> None:
     np.testing.assert_allclose(mean_cost(stack, prices), wanted, rtol=1e-5)  # numbers that are known
 
 
+@pytest.mark.exhaustive
 def test_costs_that_jax_traces(jax_backend: Any) -> None:
     """Also where the matrices are not traced; the slope in a cost is the share of its cell."""
     import jax
@@ -148,6 +151,7 @@ def test_costs_that_jax_traces(jax_backend: Any) -> None:
         jax.jit(lambda row: mean_cost(cells, row))(prices[0])
 
 
+@pytest.mark.exhaustive
 def test_in_pytorch(torch: Any) -> None:
     from torch._subclasses import FakeTensorMode
 
@@ -318,6 +322,7 @@ def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
     np.testing.assert_allclose(slopes, (np.asarray(COSTS) - wanted[0]) / STACK[0].sum(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_in_a_training_loop(torch: Any) -> None:
     from matrics.torch import ConfusionMetric
 

@@ -121,6 +121,7 @@ def databases(frame: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("database", ["duckdb", "ibis"])
 def test_a_table_of_a_database_is_counted_there(database: str) -> None:
     frame = rows()
@@ -146,6 +147,7 @@ def test_a_table_of_a_database_is_counted_there(database: str) -> None:
     same(again, matrics.frames.count(frame[frame["w"] > 1]), by=[])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("database", ["duckdb", "ibis"])
 @pytest.mark.parametrize(
     ("column", "values", "options", "error", "message"),

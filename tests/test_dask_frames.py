@@ -47,6 +47,7 @@ def by_hand(table: Any, by: list[str], classes: Any, weight: str | None = None) 
     return pd.DataFrame(groups, columns=by), np.stack(matrices)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("partitions", [1, 3, 20])
 @pytest.mark.parametrize("split_every", [None, 2])
 def test_groups_are_those_in_memory(partitions: int, split_every: int | None) -> None:
@@ -165,6 +166,7 @@ def test_only_the_columns_that_are_named_are_read(tmp_path: Any) -> None:
         on_dask.count_frame(frame, by="town")
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
     def counted(**columns: Any) -> Any:
         return on_dask.count_frame(dd.from_pandas(rows(**columns), npartitions=2), by="site", labels=WORDS).compute()

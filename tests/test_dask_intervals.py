@@ -31,6 +31,7 @@ def drawn(*batch: int, n: int = 3, dtype: Any = np.int64) -> np.ndarray:
     return RANDOM.integers(0, 20, (*batch, n, n)).astype(dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["auto", "delta"])
 @pytest.mark.parametrize("chunks", [(4, 3), (2, 2)])
 def test_intervals_without_draws_are_those_in_memory(method: Any, chunks: Any) -> None:

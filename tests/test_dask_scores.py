@@ -38,6 +38,7 @@ def drawn(*batch: int, n: int = 3, dtype: Any = np.int64) -> np.ndarray:
     return RANDOM.integers(0, 20, (*batch, n, n)).astype(dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chunks", CHUNKS)
 def test_scores_of_any_chunks_are_those_in_memory(chunks: Any) -> None:
     stack = drawn(4, 6)
@@ -182,6 +183,7 @@ def test_scores_reduce_and_store_like_any_dask_array() -> None:
     np.testing.assert_array_equal(kept, values.compute())
 
 
+@pytest.mark.exhaustive
 def test_threads_of_dask_are_the_only_ones() -> None:
     """In a process of its own, for whose linear algebra no number of threads is set: scoring starts none."""
     program = """

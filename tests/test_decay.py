@@ -88,6 +88,7 @@ def assert_is(kind: str, metric: Any, wanted: dict[str, Any], rtol: float = 2e-5
         np.testing.assert_allclose(np.asarray(metric.state.counts)[0], np.diag(wanted["matrix"]), rtol=rtol)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_each_update_makes_less_of_what_was_before(door: Door, kind: str) -> None:
@@ -105,6 +106,7 @@ def test_each_update_makes_less_of_what_was_before(door: Door, kind: str) -> Non
     assert_is(kind, metric, weighed(batches[:1]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_and_an_exact_dtype(door: Door, kind: str) -> None:
     """Weights of 2 for each sample make every count twice as large, also in float32."""
@@ -121,6 +123,7 @@ def test_weights_and_an_exact_dtype(door: Door, kind: str) -> None:
     assert metric.state.counts.dtype == numpy.float32
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("decay", [0, 1.5, -0.5, float("nan"), "0.9", True])
 def test_refused(door: Door, kind: str, decay: Any) -> None:
@@ -164,6 +167,7 @@ def test_what_was_synced_decays_as_well(torch: Any, kind: str, monkeypatch: pyte
     assert_is(kind, metric, wanted | {"matrix": 2 * wanted["matrix"], "dropped": 2 * wanted["dropped"]})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
 @pytest.mark.filterwarnings("ignore:.* not counted")
@@ -176,7 +180,7 @@ def test_one_graph(torch: Any, kind: str) -> None:
     assert_is(kind, metric, weighed(batches))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_under_jit(kind: str) -> None:

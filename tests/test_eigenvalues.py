@@ -169,7 +169,7 @@ def stack_of(n: int, count: int, dtype: Any = np.float64) -> np.ndarray:
     return RANDOM.integers(0, 20, (count, n, n)).astype(dtype) + np.eye(n, dtype=dtype)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("n", [4, 7])
 def test_no_matrix_affects_another(n: int, dtype: type) -> None:
@@ -250,6 +250,7 @@ def test_a_matrix_that_does_not_converge_is_nan(monkeypatch: pytest.MonkeyPatch)
 # Compiled code and derivatives ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @needs("jax")
 def test_jit_and_derivatives() -> None:
     """Forward and backward, where eigenvalues coincide as well, and of second order where they do not."""
@@ -374,6 +375,7 @@ def test_programs_do_not_hang(cores: int) -> None:
     assert "20 programs" in done.stdout
 
 
+@pytest.mark.exhaustive
 @needs("jax")
 def test_no_batch_goes_to_lapack() -> None:
     """Under jit, vmap and their derivatives LAPACK gets one matrix a call."""

@@ -125,7 +125,7 @@ def short(label: str) -> tuple[str, str]:
 NOTES = {(name, *short(note.there)): note for name, notes in ELSEWHERE.items() for note in notes}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("module", MODULES)
 def test_a_name_means_the_same_or_the_table_says_what(module: str) -> None:
     compared, clashes = 0, []
@@ -139,6 +139,7 @@ def test_a_name_means_the_same_or_the_table_says_what(module: str) -> None:
     assert compared >= LEAST[module], compared
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("key", NOTES, ids=lambda key: NOTES[key].there)
 def test_every_note_is_of_a_difference(key: tuple[str, str, str]) -> None:
     """Theirs by the name differs somewhere, or takes no labels; and the name is one of the measure's."""
@@ -155,6 +156,7 @@ def test_every_note_is_of_a_difference(key: tuple[str, str, str]) -> None:
     assert f"{note.there} is {note.what}" in matrics.describe(metric)
 
 
+@pytest.mark.exhaustive
 def test_a_new_clash_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The count that ``zero_one_loss`` was is found by its name."""
     pytest.importorskip("sklearn")

@@ -47,6 +47,7 @@ def check_of_nothing(values: dict[str, float]) -> None:
         assert value == 0 if name.startswith(COUNTS) else math.isnan(value), name
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(library=["flax"], options=[{"zero_division": 0.0}])
 @pytest.mark.parametrize(("library", "kind"), DOORS)
 @pytest.mark.parametrize("options", [{}, {"zero_division": 0.0}, {"zero_division": 1.0, "fill_undefined": 0.5}])
@@ -66,6 +67,7 @@ def test_nothing_seen_is_nan_whatever_stands_for_undefined_values(library: str, 
         check_of_nothing(metric.log_dict())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("library", "kind"), [door for door in DOORS if door[0] != "torchmetrics"])
 def test_the_warning_is_that_of_the_users_line(library: str, kind: str) -> None:
     metric = make(library, kind)
@@ -113,6 +115,7 @@ def test_a_cell_of_65536_in_two_words_is_not_nothing() -> None:
     assert math.isnan(metric.log_dict()["mcc"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(kind=["ScoreMetric"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_compiled_step_is_compiled_once_from_nothing_on(kind: str) -> None:

@@ -73,6 +73,7 @@ QUAPY = {
 }
 
 
+@pytest.mark.sampled(2)
 def test_adjusted_counts_beside_quapy(backend: Any) -> None:
     for counts, wanted in QUAPY.items():
 

@@ -159,6 +159,7 @@ def test_polars() -> None:
     assert frame["score"].mean() == pytest.approx(PRINTED["a.eval"]["choice"]["accuracy"])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -256,6 +257,7 @@ def test_another_archive_is_refused(tmp_path: Path) -> None:
         evals.read(tmp_path / "a.eval")
 
 
+@pytest.mark.exhaustive
 def test_a_report_of_a_log() -> None:
     """Functions that take files read logs, whether this module is imported before or not."""
     path = str(Path(__file__).parent / "data" / "evals" / "a.eval")

@@ -64,6 +64,7 @@ def test_the_standard_errors_are_those_of_inspect(found: Any) -> None:
     assert found.difference.standard_error == pytest.approx(gaps.sem(), abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_statsmodels_has_the_same_clustered_error(found: Any) -> None:
     """Least squares of each answer on the run, with errors clustered by sample, up to its correction of few samples."""
     api = pytest.importorskip("statsmodels.api")
@@ -164,6 +165,7 @@ def about(answers: Pair, level: float = 0.95) -> Compared:
     return Compared(("a", "b"), answers, (), level)
 
 
+@pytest.mark.exhaustive
 def test_more_epochs_and_more_samples_buy_what_is_said() -> None:
     """The half widths that are foretold are those that runs with as many epochs, or samples, have."""
     chance = RANDOM.beta(1, 1, 6000)

@@ -59,6 +59,7 @@ def test_limits_contain_the_measures_of_labels_that_are_drawn(n: int, number: in
         np.testing.assert_allclose(one.standard_error, np.std(scores[name], axis=0), rtol=0.06)
 
 
+@pytest.mark.sampled(2)
 def test_every_library(backend: Any) -> None:
     given = probabilities(3, 200, (2,))
     expected = matrics.probabilities.expected_interval(given, ["mcc", "recall:class"])

@@ -51,6 +51,7 @@ def counted_by_processes(make: Any, *, masked: bool) -> Any:
     return metrics[0].merge_state(*metrics[1:])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", METRICS)
 def test_a_sample_that_a_sampler_repeats_is_seen(name: str) -> None:
     metric = counted_by_processes(METRICS[name], masked=False)

@@ -97,17 +97,20 @@ def measure_symmetry(name: str) -> bool:
     )
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetry(name: str) -> None:
     assert measure_symmetry(name) == matrics.get_metric(name).symmetric
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_scale(name: str) -> None:
     found = all(same(values(name, full_matrices(n)), values(name, 4 * full_matrices(n))) for n in SIZES)
     assert found == matrics.get_metric(name).scale_free
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_chance(name: str) -> None:
     metric = matrics.get_metric(name)
@@ -116,11 +119,13 @@ def test_chance(name: str) -> None:
     assert value == pytest.approx(metric.chance_value, abs=1e-5)
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_class_sizes(name: str) -> None:
     assert measure_class_sizes(name) == matrics.get_metric(name).ignores_class_sizes
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", NAMES)
 def test_need_of_every_class(name: str) -> None:
     assert measure_need(name) == matrics.get_metric(name).needs_every_class
@@ -135,6 +140,7 @@ def extremes(n: int) -> np.ndarray:
     return np.stack([1 - np.eye(n), np.roll(np.eye(n), 1, axis=1), swapped, np.eye(n)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in NAMES if matrics.get_metric(name).lowest])
 @pytest.mark.parametrize("n", [2, 3, 4, 7])
 def test_lowest_value(name: str, n: int) -> None:

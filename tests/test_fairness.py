@@ -63,6 +63,7 @@ def wanted(cm: np.ndarray, function: Callable[..., Any], pos: int = 1) -> list[f
 # disparity ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -124,6 +125,7 @@ def test_errors_say_what_was_expected(values: Any, axis: Any, error: type, messa
 # The three by name ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("positive", [1, 0])
 def test_by_their_definitions(backend: Any, function: Any, positive: int) -> None:
@@ -140,6 +142,7 @@ def test_by_their_definitions(backend: Any, function: Any, positive: int) -> Non
     np.testing.assert_allclose(made, expected, **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_an_invalid_group_makes_its_disparity_nan(backend: Any, function: Any) -> None:
     """It is not left out like an undefined one, and no other matrix is touched."""
@@ -205,6 +208,7 @@ def test_more_classes_one_against_the_rest() -> None:
     np.testing.assert_allclose(found.difference, recalls.max(1) - recalls.min(1), rtol=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_torch(torch: Any) -> None:
     """In one graph, mapped, without a look at values, and as a penalty with a finite gradient."""
     cm = torch.from_numpy(RANDOM.integers(0, 5, (6, 3, 2, 2)))
@@ -256,6 +260,7 @@ def recall_or_nan(y_true: Any, y_pred: Any, sample_weight: Any) -> float:
     return np.average(y_pred[positive], weights=sample_weight[positive]) if positive.any() else NAN
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(
     os.environ.get("MATRICS_BACKEND", "all") != "all",
     reason="brings pandas and SciPy, which one backend alone is without",

@@ -80,6 +80,7 @@ def test_batches_under_jit(nnx: Any) -> None:
     assert metric.compute()["val/mcc"] == 0  # undefined, and no end of a run
 
 
+@pytest.mark.exhaustive
 def test_in_a_multi_metric(nnx: Any, jax_backend: Any) -> None:
     """Beside Flax's own metrics, with their keywords and their mask."""
     import jax
@@ -105,6 +106,7 @@ def test_in_a_multi_metric(nnx: Any, jax_backend: Any) -> None:
         np.testing.assert_allclose(made["loss"], wanted_loss, rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_labels_scores_and_what_is_left_out(nnx: Any, jax_backend: Any) -> None:
     del nnx
     labels, predicted = LABELS[0], LABELS[1]

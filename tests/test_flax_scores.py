@@ -53,6 +53,7 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
     assert len(traced) == 1
 
 
+@pytest.mark.exhaustive
 def test_batches_under_jit(nnx: Any) -> None:
     """One trace for all batches, in place; scikit-learn's areas are within the bounds; names for a logger."""
     sk = pytest.importorskip("sklearn.metrics")
@@ -112,6 +113,7 @@ def test_two_classes(nnx: Any, jax_backend: Any) -> None:
         assert values["ece"] == pytest.approx(others[0].log_dict()["ece"], abs=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_merge_checkpoint_and_clone(nnx: Any) -> None:
     """Metrics and states add up; what is split from a metric and put into another is bit-equal."""
     parts = [make(3, SPECS, prefix="train/"), make(3, SPECS)]
@@ -131,6 +133,7 @@ def test_merge_checkpoint_and_clone(nnx: Any) -> None:
     assert isinstance(resumed.state, ScoreState)
 
 
+@pytest.mark.exhaustive
 def test_what_is_left_out_and_weights(nnx: Any, jax_backend: Any) -> None:
     del nnx
     labels, scores = np.asarray([0, 1, 1, 9, 0]), np.asarray([0.1, 0.9, 0.3, 0.2, np.nan], np.float32)

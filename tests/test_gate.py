@@ -57,7 +57,7 @@ def test_a_status_lets_nothing_pass_and_no_limits_decide_nothing(sign: str) -> N
     assert verdict_of(sign, 0.5, Limits(0.5, math.nan, math.nan)) == "undecided"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_accuracy_and_recall_as_by_statsmodels(level: float) -> None:
     confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
@@ -382,6 +382,7 @@ def test_import_matrics_stays_light() -> None:
 # Errors ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
@@ -444,6 +445,7 @@ def test_needed_of_every_measure() -> None:
             assert (not limits.low <= bound <= limits.high) is decided, spec
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(number=[1000])
 @pytest.mark.parametrize("number", [200, 1000])
 def test_a_model_at_the_bound_seldom_passes(number: int) -> None:

@@ -50,6 +50,7 @@ def count(backend: Any, *arrays: Any, **options: Any) -> Any:
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_groups_are_one_more_axis(backend: Any, *, weighted: bool) -> None:
     """Of a batch, with one group for a sample of all models."""
@@ -63,6 +64,7 @@ def test_groups_are_one_more_axis(backend: Any, *, weighted: bool) -> None:
     np.testing.assert_array_equal(cm.sum(-3), plain)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ignored", [None, 2, [2, -1, 9]])
 def test_what_is_out_of_range_is_dropped(backend: Any, ignored: Any) -> None:
     """A sample counts once, whatever of it is out of range, and a sample that is left out not at all."""
@@ -79,6 +81,7 @@ def test_what_is_out_of_range_is_dropped(backend: Any, ignored: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(dropped), lost)
 
 
+@pytest.mark.sampled(2)
 def test_images_by_group(backend: Any) -> None:
     """Class scores of pixels, one group for an image; and two attributes at once."""
     y_true, scores = RANDOM.integers(0, 3, (6, 4, 5)), RANDOM.normal(size=(6, 3, 4, 5))
@@ -111,6 +114,7 @@ def test_labels_and_groups_of_any_kind(backend: Any) -> None:
     assert nothing.tolist() == np.zeros((3, 2, 2)).tolist()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cases", [30, pytest.param(200, marks=pytest.mark.exhaustive)])
 def test_random_cases_are_those_of_scikit_learn(backend: Any, cases: int) -> None:
     """One call of it for each group; padded, so that shapes stay; labels and groups out of range are left out first."""
@@ -183,6 +187,7 @@ def test_soft_by_group(backend: Any) -> None:
 # The state ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_state_by_group(backend: Any) -> None:
     """Batches add up, words included; dropped is of all groups together."""
     y_true, y_pred, groups = drawn(3, 4, 3, 40)
@@ -202,6 +207,7 @@ def test_state_by_group(backend: Any) -> None:
     assert sum([state, state]).counts.shape == (4, 3, 3)
 
 
+@pytest.mark.sampled(2)
 def test_state_of_models_and_attributes(backend: Any) -> None:
     """A batch of the state may be in the labels, or in the groups alone; pixels are pooled."""
     y_true, y_pred, groups = drawn(2, 3, 5, 4, 6)
@@ -216,6 +222,7 @@ def test_state_of_models_and_attributes(backend: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(after.matrix), by_group(flat[0][:1], flat[1][:1], flat[2], 2, 3)[0])
 
 
+@pytest.mark.sampled(2)
 def test_weighted_state_by_group(backend: Any) -> None:
     y_true, y_pred, groups = drawn(2, 3, 50)
     weight, like = RANDOM.integers(0, 8, 50) / 4, backend.asarray(0)

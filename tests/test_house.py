@@ -111,6 +111,7 @@ def test_the_guide_has_the_layers() -> None:
     assert [row for row in named if row in LAYERS] == LAYERS
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(PLAIN | {name for name in FILES if name.startswith("matrics._metrics.")}))
 def test_formulas_do_not_know_where_they_run(name: str) -> None:
     """No library of arrays, no road and no backend is named where a formula stands."""
@@ -169,6 +170,7 @@ def test_every_public_name_has_one_place() -> None:
     assert twice == {(name, f"metrics.{name}") for name in CORE}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*MODULES, "__main__"])
 def test_public_modules_only_hand_on_names(name: str) -> None:
     """All but ``testing`` and ``typing``, which are files of their own."""

@@ -16,6 +16,7 @@ from matrics import ConfusionState
 RANDOM = np.random.default_rng(18)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ignored", [[], [1], (1, 255), range(1, 3), np.asarray([255, 1]), [1, 1, -100]])
 def test_ignored_labels(backend: Any, ignored: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 3, (2, 30))
@@ -75,6 +76,7 @@ def test_labels_that_cannot_be_ignored(ignored: Any) -> None:
             call()
 
 
+@pytest.mark.sampled(2)
 def test_no_unsigned_label_is_ignored_for_being_negative(backend: Any) -> None:
     labels = backend.asarray([2**32 - 1, 0, 7], np.uint32)
     state = ConfusionState.zeros(2, like=backend.asarray(0)).update(labels, labels, ignore_index=[-1, 7])

@@ -51,6 +51,7 @@ def of_classes(y: Any, x: Any, w: Any = None, **more: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], weighted=[False])
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("function", [of_two, of_classes])

@@ -86,6 +86,7 @@ def test_problems() -> None:
     assert {20, 30} <= {problem.imbalance for problem in MULTI_CLASS_PROBLEMS} <= set(range(20, 31))
 
 
+@pytest.mark.exhaustive
 def test_figure_3(two: StabilityResult) -> None:
     """Precision varies most in every problem, AURPC half as much, and the others hardly at all."""
     spread = two.spread()

@@ -65,6 +65,7 @@ class Thing:
     """What no library knows."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -98,6 +99,7 @@ def test_sparse_matrices_of_scipy() -> None:
     refused([sparse.csr_array(EYE)] * 2, r"a list whose element \[0\] is a sparse csr_array: make it dense first")
 
 
+@pytest.mark.exhaustive
 def test_sparse_arrays_of_jax(jax_backend: Any) -> None:
     from jax.experimental import sparse
 

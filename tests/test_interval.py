@@ -135,6 +135,7 @@ def resampled(scores: Any, method: str) -> Any:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("method", "theirs"), [("bootstrap", "percentile"), ("bca", "BCa")])
 @pytest.mark.parametrize("name", ["mcc", "f1"])
 def test_beside_scipys_bootstrap(method: str, theirs: str, name: str) -> None:
@@ -291,13 +292,14 @@ def test_jax_under_jit(jax_backend: Any, method: str) -> None:
     compare(found, wanted, 0.03 if draws else 2e-3 if not jax_backend.float64 else 1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_other_libraries_are_worked_on_by_numpy(backend: Any) -> None:
     found = matrics.interval(backend.asarray(CM), SPECS)
     compare({k: matrics.Interval(*map(backend.numpy, v)) for k, v in found.items()}, matrics.interval(CM, SPECS), 2e-6)
     assert type(found["mcc"].low) is type(matrics.mcc(backend.asarray(CM)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(method=["bootstrap"])
 @pytest.mark.parametrize("method", DRAWING)
 @pytest.mark.parametrize("scheme", ["multinomial", "clusters"])
@@ -395,6 +397,7 @@ def test_undefined_replicates_are_counted() -> None:
     assert filled.undefined[1] == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["auto", "delta", "bootstrap", "bca", "posterior"])
 def test_no_limit_leaves_the_range(method: str) -> None:
     """Of all measures, for matrices near the ends of their ranges; low is below high, and no point is an interval."""
@@ -558,6 +561,7 @@ def test_the_default_covers(n: int, kind: str, samples: int) -> None:
 # Options --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

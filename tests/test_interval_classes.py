@@ -96,6 +96,7 @@ def test_every_average_has_limits(method: str) -> None:
         assert one == pytest.approx(other)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["recall:min", "f1:min", "f1:max", "precision:max"])
 def test_the_lowest_of_classes_that_are_alike(spec: str) -> None:
     """A share of the level holds it, although the estimate is too low; the delta method holds it in four of five."""
@@ -124,6 +125,7 @@ def test_the_lowest_of_classes_without_samples() -> None:
     np.testing.assert_array_equal(found["recall:min"].low, found["recall:class"].low.min(axis=-1))
 
 
+@pytest.mark.exhaustive
 def test_classes_under_jit(jax_backend: Any) -> None:
     import jax
 
@@ -218,6 +220,7 @@ def test_score_blocks_of_a_class() -> None:
 # Weights and samples that are left out --------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_weights_of_models() -> None:
     """Beside the linearised variance of a weighted mean (Särndal et al. 1992, eq. 5.7.1)."""
     found = matrics.compare_models(TRUE, MODELS, "accuracy", num_classes=3, sample_weight=WEIGHTS, num=20_000, rng=0)[

@@ -62,6 +62,7 @@ def trained(folder: Path, checkpoint: Path | None = None, **saving: Any) -> tupl
     return model.found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("saving", "step"),
     [({"every_n_train_steps": 7}, 7), ({}, 20), ({"save_on_train_epoch_end": False}, 20)],

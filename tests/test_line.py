@@ -31,6 +31,7 @@ MEASURES: dict[str, tuple[str, int | None]] = {
 X = [Fraction(i, 20) for i in range(1, 21)]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line['measure']}-{line['k']}-{line['p']}")
 def test_lines_to_many_digits(line: dict[str, Any]) -> None:
     metric, positive = MEASURES[line["measure"]]
@@ -77,6 +78,7 @@ def specificity_of_second(x: Fraction, _k: int, pi: list[Fraction]) -> Fraction:
     return 1 - (1 - x) * (1 - pi[1]) / pi[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("metric", "positive", "wanted"),
     [
@@ -189,6 +191,7 @@ def test_a_jump() -> None:
     assert below <= wanted <= above
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metric", ["cen", "mcen", "nmi", "kappa_standard_error", "bangdiwala_b", "class_cen:macro"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_beside_a_plain_search(metric: str, k: int) -> None:

@@ -172,6 +172,7 @@ def test_what_is_undefined_costs_what_a_guess_does(differentiable: Any) -> None:
         assert gradients[FEW.index(spec)].any()
 
 
+@pytest.mark.sampled(2)
 def test_macro_averages_go_on_without_an_absent_class(differentiable: Any) -> None:
     """NaN, the default, leaves it out; zero_division=0 lets it count as 0, which makes the steps of others smaller."""
     logits, labels = CASES["a class with no samples"]
@@ -200,6 +201,7 @@ def gradient_of_matrix(backend: Any, metric: Any, cm: np.ndarray, **options: Any
     return tensor.grad.numpy()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], spec=["mcen", "tmcc"])
 @pytest.mark.parametrize("spec", ["cen", "mcen", "nmi", "tmcc"])
 def test_half_of_all_samples_in_one_cell(differentiable: Any, spec: str) -> None:
@@ -314,6 +316,7 @@ def test_torch_compile(torch: Any, compiler: str, specs: list[str]) -> None:
     torch.testing.assert_close(found[1], found[0])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", SPECS)
 def test_torch_vmap_over_models(torch: Any, spec: str) -> None:
     """A gradient for each of a stack of models, and the same as one loss of all heads gives."""

@@ -18,6 +18,7 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
         np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "uint64", ">i8"])
 @pytest.mark.parametrize("n", [99, 100, 260])
 def test_integers_are_scored_like_floats(dtype: str, n: int) -> None:

@@ -57,6 +57,7 @@ def batch(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, y_pred, scores
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(library=["flax"], what=["ignored", "masked", "relabelled", "many"])
 @pytest.mark.parametrize("what", ["labels", "scores", "ignored", "masked", "weighted", "relabelled", "many"])
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -119,6 +120,7 @@ def test_measures_of_cells_are_refused_at_once_with_their_memory(library: str) -
         made(library, "MarginMetric", 3, [matrics.metrics.cost(np.ones((3, 3)) - np.eye(3))])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_measure_that_needs_no_cells(library: str) -> None:
     names = matrics.MarginState.list_metrics()

@@ -61,7 +61,7 @@ def labels(n: int, batch: int = 4, samples: int = 80) -> tuple[np.ndarray, np.nd
     return y_true, y_pred
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(n=[5])
 @pytest.mark.parametrize("n", [2, 3, 5, 20])
 def test_every_measure_is_that_of_the_matrix_or_is_refused(n: int) -> None:
@@ -134,6 +134,7 @@ def compare(backend: Any, scores: dict[str, Any], wanted: dict[str, Any]) -> Non
         np.testing.assert_allclose(backend.numpy(value), wanted[name], **backend.tolerance, err_msg=name)
 
 
+@pytest.mark.sampled(2)
 def test_scores_weights_and_what_is_ignored(backend: Any) -> None:
     """Class scores with their axis in front, images, weights of two models, and a label to ignore."""
     y_true = RANDOM.integers(-1, 4, (2, 5, 6))
@@ -160,6 +161,7 @@ def test_scores_weights_and_what_is_ignored(backend: Any) -> None:
         np.testing.assert_allclose(backend.numpy(value), wanted[name], rtol=3e-4, atol=3e-5, err_msg=name)
 
 
+@pytest.mark.sampled(2)
 def test_sum_and_leaves(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(-1, 3, (2, 5, 40))
     zeros = MarginState.zeros(3, like=backend.asarray(0))
@@ -189,6 +191,7 @@ def large(backend: Any) -> tuple[MarginState, np.ndarray]:
     return one + few, cm * 2**40 + np.asarray([[0, 0, 0], [0, 0, 1], [0, 0, 0]])
 
 
+@pytest.mark.sampled(2)
 def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
     """Also under jit, where default JAX has two words: differences are those of integers."""
     state, cm = large(backend)
@@ -201,6 +204,7 @@ def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
     compare(backend, backend.jit(lambda state: state.score(PANEL))(state), wanted)
 
 
+@pytest.mark.sampled(2)
 def test_true_negatives_are_subtracted_in_integers(backend: Any) -> None:
     """Two samples are outside the row and the column of a class that has 2**34 others."""
     cm = [[2**34, 2**33, 0], [2**32, 0, 2], [0, 0, 0]]
@@ -241,6 +245,7 @@ def test_weighted_true_negatives_keep_their_digits() -> None:
 # Invalid counts -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_an_invalid_matrix_touches_no_other(backend: Any) -> None:
     xp = matrics._arrays.as_arrays(like=backend.asarray(0))[0].xp
     zeros = MarginState.zeros(2, batch_shape=(4,), like=backend.asarray(0), dtype=xp.float32)
@@ -297,6 +302,7 @@ def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> N
 # Size ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_as_large_as_the_matrix() -> None:
     """Of 20,000 classes it would take 400 MB with one byte a cell; 32 MB are what is kept when freed."""
     n = 20_000

@@ -53,6 +53,7 @@ def count(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -
 # Which class ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "wanted", "title"),
     [
@@ -149,7 +150,7 @@ def test_positive_under_jit(jax_backend: Any) -> None:
     assert {key: float(value) for key, value in found.items()} == pytest.approx(metric.log_dict())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 def test_scores_of_a_label(library: str, module: Any) -> None:
     """Scores may be of any label, with a mask or without; those of several classes, of one of these."""
     sk = pytest.importorskip("sklearn.metrics")
@@ -249,7 +250,7 @@ def test_margins_have_labels_and_a_threshold_as_cells_have() -> None:
 # On which axis --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(library=["flax"], shape=[(2, 4, 4, 4)])
 @pytest.mark.parametrize("shape", [(8, 5, 5), (2, 4, 4, 4)])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])

@@ -53,6 +53,7 @@ def count(backend: Any, *arrays: Any, **options: Any) -> np.ndarray:
 # Counts ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("samplewise", [False, True])
 def test_counts(backend: Any, samplewise: Any) -> None:
     y_true, y_pred = drawn(2, 30, 4)
@@ -63,6 +64,7 @@ def test_counts(backend: Any, samplewise: Any) -> None:
     np.testing.assert_array_equal(found, by_hand(y_true[0], y_pred, samplewise=samplewise))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int32, np.uint64])
 def test_integers_of_any_kind(backend: Any, dtype: type) -> None:
     y_true, y_pred = drawn(20, 3)
@@ -71,6 +73,7 @@ def test_integers_of_any_kind(backend: Any, dtype: type) -> None:
     np.testing.assert_array_equal(backend.numpy(found), by_hand(y_true, y_pred))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("samplewise", [False, True])
 def test_weights(backend: Any, samplewise: Any) -> None:
     y_true, y_pred = drawn(2, 12, 3)
@@ -97,7 +100,7 @@ def test_many_parts() -> None:
         np.testing.assert_allclose(matrics.multilabel.subset_accuracy(y_true, y_pred), right, rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 def test_no_samples_and_one_label(backend: Any) -> None:
     none = np.zeros((0, 3), np.int32)
     assert not count(backend, none, none).any()
@@ -127,6 +130,7 @@ def test_no_samples_and_one_label(backend: Any) -> None:
 # What is neither 0 nor 1 ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("samplewise", [False, True])
 def test_values_to_ignore(backend: Any, samplewise: Any) -> None:
     y_true, y_pred = drawn(2, 20, 3)
@@ -169,6 +173,7 @@ def test_other_values_raise_where_looking_is_free_and_are_left_out_elsewhere(bac
             np.testing.assert_allclose(backend.numpy(backend.jit(call)(*arrays)), expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_a_bad_weight_spoils_its_own_batch(backend: Any) -> None:
     """Off the host, where no weight is inspected: the measures of its batch are NaN, and no others."""
     if backend.name not in ("strict", "jax", "jax-x64"):
@@ -230,6 +235,7 @@ def referee(y_true: Any, y_pred: Any, weights: Any, zero_division: float) -> dic
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("cases", [30, pytest.param(300, marks=pytest.mark.exhaustive)])
 def test_random_cases_are_those_of_scikit_learn(cases: int) -> None:

@@ -28,7 +28,7 @@ def draw(n: int = 90, number: int = 5, *, steps: int = 64) -> tuple[np.ndarray, 
     return y_true, (np.floor(scores * (steps - 1)) / steps).astype(np.float32)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @every_library
 def test_scikit_learn(library: str) -> None:
     """All averages, of three batches of different sizes."""
@@ -55,6 +55,7 @@ def test_scikit_learn(library: str) -> None:
     assert found == pytest.approx({f"val/{name}": value for name, value in expected.items()}, abs=2e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")
 @every_library
 def test_areas_have_bounds(library: str) -> None:
@@ -238,6 +239,7 @@ def test_undefined_values(library: str) -> None:
     assert all(map(math.isnan, found.values()))
 
 
+@pytest.mark.sampled(7)
 @every_library
 @pytest.mark.parametrize(
     ("options", "error", "message"),
@@ -268,6 +270,7 @@ def test_refused_options(library: str, options: dict[str, Any], error: type, mes
         Metric(library, **{"num_labels": 3, "metrics": "f1"} | options)
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize(
     ("y_true", "y_score", "error", "message"),

@@ -28,6 +28,7 @@ def fed(metric: Metric, given: Any) -> Metric:
     return metric
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metrics", [*NAMES, ", ".join(NAMES)])
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 def test_a_run_goes_on_from_its_checkpoint(library: str, metrics: str, tmp_path: Path) -> None:
@@ -76,6 +77,7 @@ def test_other_checkpoints_are_refused(library: str) -> None:
         metric.load_state_dict(wrong)
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.exhaustive(library=["flax"], metrics=["f1, subset_accuracy"])
 @pytest.mark.parametrize("metrics", ["f1, subset_accuracy", ", ".join(NAMES)])
@@ -101,6 +103,7 @@ def test_merges_copies_and_resets(library: str, metrics: str) -> None:
         assert "val/" in repr(b.own)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_other_metrics_are_not_merged(library: str) -> None:
     """Their counts would mean nothing: other thresholds, bins, labels or measures."""
@@ -158,6 +161,7 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
         assert {name: float(x) for name, x in values.items()} == pytest.approx(plain.log_dict(), abs=1e-9)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")  # the same batch many times
 def test_under_jit(jax_backend: Any) -> None:
     """Updates and values in one program, in the sums of eager code; a sum of states in two words."""

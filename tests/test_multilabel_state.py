@@ -54,7 +54,7 @@ def test_batches_are_the_whole(backend: Any) -> None:
     assert not backend.numpy(state.dropped).any()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 def test_a_batch_of_models_and_axes_of_samples(backend: Any) -> None:
     y_true, y_pred = drawn(6, 5, 3)[0], RANDOM.integers(0, 2, (2, 6, 5, 3))
     state = MultilabelState.zeros(3, batch_shape=(2,), like=backend.asarray(0))
@@ -67,6 +67,7 @@ def test_a_batch_of_models_and_axes_of_samples(backend: Any) -> None:
     is_that_of(one, y_true[0, :1], y_pred[0, 0, :1], backend)
 
 
+@pytest.mark.sampled(2)
 def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
     """Nothing raises; a sample with a dropped entry is no whole sample, one with an ignored entry is."""
     y_true = np.asarray([[0, 1, 1], [1, -1, 0], [5, 1, 0], [1, 1, 1], [-1, -1, -1]])
@@ -110,6 +111,7 @@ def test_sums(backend: Any) -> None:
         np.testing.assert_array_equal(backend.numpy(again.matrix), backend.numpy(parts[0].matrix))
 
 
+@pytest.mark.sampled(2)
 def test_counts_beyond_31_bits(backend: Any) -> None:
     """One more on top of 2**40 is one more, also in the sum over labels."""
     y_true, y_pred = np.asarray([[0, 1], [1, 1], [1, 1]]), np.asarray([[0, 1], [1, 0], [1, 1]])
@@ -144,6 +146,7 @@ def test_so_many_labels_that_low_words_would_wrap(backend: Any) -> None:
     assert float(backend.numpy(found)) == pytest.approx(20_000 * (2**16 - 1), rel=1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_weights(backend: Any) -> None:
     y_true, y_pred = drawn(20, 3)
     weights = RANDOM.integers(0, 8, 20) / 4
@@ -172,6 +175,7 @@ def zeros(*args: Any, **options: Any) -> MultilabelState:
     return MultilabelState.zeros(*args, **options)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -253,6 +257,7 @@ def test_torch_looks_at_no_value(torch: Any) -> None:
     assert found[-3:] == [(), (), ()]
 
 
+@pytest.mark.exhaustive
 def test_jax_scans_and_maps(jax_backend: Any) -> None:
     import jax
 

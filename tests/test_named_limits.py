@@ -21,6 +21,7 @@ PROPORTIONS = {"wilson": "wilson", "agresti_coull": "agresti_coull", "clopper_pe
 RATIOS = ("diagnostic_odds_ratio", "positive_likelihood_ratio", "negative_likelihood_ratio")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("method", "theirs"), PROPORTIONS.items())
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
 def test_proportions_are_those_of_statsmodels(method: Any, theirs: str, level: float) -> None:
@@ -114,6 +115,7 @@ def test_a_zero_cell_has_a_score_limit_and_no_log_limit() -> None:
     assert found["score"].high.tolist()[:2] == [math.inf, math.inf]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", [*PROPORTIONS, "score", "log"])
 def test_every_library_and_batches(backend: Any, method: Any) -> None:
     cm = RANDOM.integers(1, 40, (2, 4, 2, 2))

@@ -15,6 +15,7 @@ NAMES = ["cat", "dog", "owl"]
 KEYS = ["accuracy", *(f"{measure}/{name}" for measure in ("recall", "mcc", "precision") for name in NAMES), "f1"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(), (4,), (2, 0)])
 def test_each_class_has_a_key(backend: Any, shape: tuple[int, ...]) -> None:
     stack = RANDOM.integers(1, 20, (*shape, 3, 3))

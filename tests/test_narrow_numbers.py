@@ -204,6 +204,7 @@ def test_narrow_types_have_the_results_of_64_bits(kind: str, values: np.ndarray,
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, err_msg=dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [*COUNTS, "list"])
 def test_the_effective_number_of_weighted_samples(dtype: str) -> None:
     """Kish's (Σ w)² / Σ w², as a fraction: a gate says it."""

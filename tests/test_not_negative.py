@@ -50,6 +50,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.usefixtures("files")
 def test_rows_that_are_not_negative_are_refused(command, name):

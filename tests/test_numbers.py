@@ -198,6 +198,7 @@ def test_exact_fractions(eager: Road, n: int, dtype: type, record_property: Any)
     comparison.settle(2 * 64 * 18, record_property)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(eager=["strict", "torch-grad", "torch-vmap"], n=[20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 @pytest.mark.parametrize("n", [3, 7, 20])
@@ -210,6 +211,7 @@ def test_true_negatives_keep_their_digits(eager: Road, n: int, dtype: type, reco
 # The table of what today's libraries get wrong ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32])
 def test_mcc_of_imbalanced_counts(backend: Any, dtype: type) -> None:
     """torchmetrics: 1.0."""
@@ -288,7 +290,7 @@ def test_a_stack_is_not_pooled(backend: Any) -> None:
 # scikit-learn as the referee, from labels ---------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
 @pytest.mark.exhaustive(n=[2])
 @pytest.mark.parametrize("n", [2, 3, 7])

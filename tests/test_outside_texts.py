@@ -112,6 +112,7 @@ def test_time_grows_with_the_length_alone(door: str) -> None:
         assert len(said) < LONGEST_MESSAGE, shape
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "door",
     [
@@ -246,6 +247,7 @@ def test_numbers_beyond_all_use_are_refused_with_a_sentence(call: Callable[[], A
     assert expected in str(caught.value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -190,6 +190,7 @@ def test_vmap_and_gradients_go_through() -> None:
     assert np.asarray(gradient) == pytest.approx(np.asarray([[10, -40], [0, 0]]) / 50**2, abs=1e-8)
 
 
+@pytest.mark.exhaustive
 def test_pytorch_compiles_it_whole_and_once(torch: Any) -> None:
     from torch._dynamo.testing import CompileCounterWithBackend
 
@@ -693,6 +694,7 @@ def test_old_measures_are_let_go() -> None:
 # The command line ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

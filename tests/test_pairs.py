@@ -36,6 +36,7 @@ def values(number: int, f_kinds: float, g_kinds: float) -> list[np.ndarray]:
 # Counts ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [*range(20), 31, 32, 33, 255, 256, 257, 600])
 def test_inversions(number: int) -> None:
     permutation = RANDOM.permutation(number)
@@ -63,6 +64,7 @@ def test_stable_order(number: int) -> None:
     np.testing.assert_array_equal(stable_order(keys, number), np.argsort(keys, kind="stable"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kinds", [(3, 4), (1, 5), (5, 1), (1e9, 7), (7, 1e9), (40, 40), (1e9, 1e9)])
 def test_many_ties(kinds: tuple[float, float]) -> None:
     f, g = values(2000, *kinds)
@@ -135,6 +137,7 @@ def test_ends() -> None:
     assert (infinite.agreeing, infinite.only_g) == (5, 1)
 
 
+@pytest.mark.sampled(2)
 def test_any_library(backend: Any) -> None:
     f, g = (np.round(x * 8) for x in values(60, 20, 20))
     assert consistency(backend.asarray(f), backend.asarray(g)) == consistency(f.tolist(), g.tolist())

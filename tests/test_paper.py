@@ -169,6 +169,7 @@ def test_a_width_that_is_none_is_refused() -> None:
             plot.confusion_matrix(STACK[0], width=width)
 
 
+@pytest.mark.exhaustive
 def test_fonts_are_embedded_as_true_type(tmp_path: Path) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     from matrics import plot

@@ -52,7 +52,7 @@ def by_labels(function: Callable[..., Any], **keywords: Any) -> Callable[[np.nda
 # scikit-learn --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning")
 @pytest.mark.exhaustive(n=[3, 5])
 @pytest.mark.parametrize("n", SIZES)
@@ -110,6 +110,7 @@ def in_use(cm: np.ndarray) -> np.ndarray:
     return cm[cm.any(axis=1)][:, cm.any(axis=0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", SIZES)
 def test_association(n: int) -> None:
     contingency = pytest.importorskip("scipy.stats.contingency", reason="SciPy is not installed")
@@ -141,6 +142,7 @@ def test_entropies(n: int) -> None:
     compare(stack, "pred_entropy", lambda cm: entropy(cm.sum(0)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", SIZES)
 def test_binomial(n: int) -> None:
     binomtest = pytest.importorskip("scipy.stats", reason="SciPy is not installed").binomtest
@@ -410,6 +412,7 @@ def mean(values: Iterator[Fraction]) -> Fraction:
     return sum(every) / len(every)
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("spec", [*ANY, *FULL])
 def test_definition(n: int, spec: str) -> None:

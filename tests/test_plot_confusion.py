@@ -33,6 +33,7 @@ def texts(display: plot.Display) -> list[str]:
     return [text.get_text() for text in display.ax_.texts]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "display"),
     [
@@ -156,6 +157,7 @@ def test_shapes_that_are_no_matrices() -> None:
         plot.confusion_matrix({"a": CM, "b": np.eye(2)})
 
 
+@pytest.mark.sampled(2)
 def test_arrays_of_any_library(backend: object) -> None:
     np.testing.assert_array_equal(plot.confusion_matrix(backend.asarray(CM), text="none").matrices[0], CM)
 

@@ -93,6 +93,7 @@ def test_pr_is_the_precision_recall_curve() -> None:
 TEXTS = np.where(Y, "fraud", "ok")  # in the order of the alphabet the other class is the last
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("y_true", "options", "name"),
     [
@@ -276,6 +277,7 @@ def test_curves_that_were_computed_before() -> None:
     assert [line.name for line in plot.curve(pair).lines[0]] == list(MODELS)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
@@ -305,6 +307,7 @@ def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: 
         plot.curve(*arguments, **options)
 
 
+@pytest.mark.sampled(2)
 def test_arrays_of_any_library(backend: object) -> None:
     display = plot.curve(backend.asarray(Y), backend.asarray(GOOD.astype(np.float32)))
     np.testing.assert_array_equal(display.lines[0][0].y, plot.curve(Y, GOOD.astype(np.float32)).lines[0][0].y)

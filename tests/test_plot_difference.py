@@ -162,6 +162,7 @@ def test_arrays_of_any_library(backend: object) -> None:
     np.testing.assert_array_equal(table.b, joint.sum(1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("given", "message"),
     [

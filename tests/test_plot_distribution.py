@@ -103,6 +103,7 @@ def test_groups_without_values() -> None:
     assert "The medians" not in plot.distribution(np.full((3, 60), np.nan)).describe()
 
 
+@pytest.mark.sampled(2)
 def test_arrays_of_any_library(backend: object) -> None:
     values = np.arange(12.0).reshape(4, 3)
     display = plot.distribution(backend.asarray(values), names=["a", "b", "c"], estimates=backend.asarray(values[0]))

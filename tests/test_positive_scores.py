@@ -107,6 +107,7 @@ def texts() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", texts())
 def test_text_of_any_kind(kind: str) -> None:
     """Without ``positive=`` both are offered: the order of two texts makes neither of them positive."""
@@ -127,6 +128,7 @@ def test_numbers_with_texts() -> None:
         matrics.ranking.roc_auc([None, "fraud", "ok", "fraud"], s, positive="fraud")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("door", DOORS)
 def test_labels_of_any_kind_are_those_of_0_and_1(door: str) -> None:
     call = DOORS[door]
@@ -147,6 +149,7 @@ def test_labels_of_any_kind_are_those_of_0_and_1(door: str) -> None:
     np.testing.assert_allclose(call(y, s, positive=0), call(1 - y, s), equal_nan=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("door", DOORS)
 def test_more_labels_are_the_rest(door: str) -> None:
     """With scores of every class, positive= picks those of one."""

@@ -114,6 +114,7 @@ def test_every_road(road: str) -> None:
     np.testing.assert_allclose(found, [by_hand(cm.astype(int).tolist(), [0.7, 0.2, 0.1]) for cm in stack], rtol=1e-5)
 
 
+@pytest.mark.sampled(2)
 def test_empty_rows(backend: Any) -> None:
     """A class without samples is unknown, unless nothing of it is wanted; it spoils no other matrix."""
     stack = np.asarray([[[5, 5], [0, 0]], [[95, 5], [10, 90]], [[0, 0], [0, 0]]])
@@ -135,6 +136,7 @@ def test_an_invalid_matrix_spoils_no_other(backend: Any) -> None:
     np.testing.assert_allclose(found[1], by_hand(CASE_CONTROL, [0.8, 0.2]), rtol=1e-6)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("prevalence", "message"),
     [
@@ -196,6 +198,7 @@ def test_gradients_are_finite_beside_empty_rows() -> None:
     assert torch.isfinite(shares.grad).all()
 
 
+@pytest.mark.exhaustive
 def test_traced_shares_that_are_none_become_nan() -> None:
     jax = pytest.importorskip("jax")
     shares = jax.numpy.asarray([[0.8, 0.2], [0.9, 0.2], [1.2, -0.2], [0.5, float("nan")]])

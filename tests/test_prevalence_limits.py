@@ -76,6 +76,7 @@ def test_three_classes_with_an_estimate_by_hand() -> None:
     np.testing.assert_allclose(found.standard_error, math.sqrt(variance + recall @ covariance @ recall), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["auto", *DRAWS])
 def test_methods_agree(method: str) -> None:
     cm = np.asarray([[800, 150, 50], [200, 1500, 300], [10, 90, 400]])
@@ -173,6 +174,7 @@ def test_weighted_samples() -> None:
         np.testing.assert_allclose(found[name].low, one.low, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], method=["auto"])
 @pytest.mark.parametrize("method", ["auto", "delta"])
 def test_libraries(backend: Any, method: str) -> None:

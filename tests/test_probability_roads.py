@@ -91,6 +91,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(name, some, marks=marks, id=f"{name}-some")
 
 
+@pytest.mark.sampled(2)
 @OF_PYTORCH
 @pytest.mark.parametrize(("name", "function"), list(cases()))
 def test_every_road(name: str, function: Callable[[Any], dict[str, Any]]) -> None:
@@ -127,6 +128,7 @@ def test_torch_looks_at_no_value(torch: Any) -> None:
     assert shapes("meta") == wanted
 
 
+@pytest.mark.sampled(2)
 def test_batches_of_any_shape(backend: Any) -> None:
     """None, several axes, and an empty one."""
     stack = samples(6)

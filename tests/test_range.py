@@ -79,6 +79,7 @@ def test_the_reference_shares_nothing_with_the_library() -> None:
     assert not [path.name for path in folder.glob("*.py") if "matrics" in path.read_text()]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "n", "dtype"), walks())
 def test_values_are_those_of_the_documented_formula(
     name: str, n: int, dtype: type, record_property: Any, pytestconfig: pytest.Config
@@ -145,6 +146,7 @@ def _power(exponent: float) -> float:
     return float(10.0**exponent)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(dtype=[np.float32])
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float32", "float64"])
 @hypothesis.settings(deadline=None, derandomize=True, max_examples=15)

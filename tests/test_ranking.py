@@ -78,7 +78,7 @@ def weighted(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], weighted=[False])
 def test_two_classes(backend: Backend, *, weighted: bool) -> None:
     """A thousand cases: of JAX under jit, of PyTorch under vmap as well."""
@@ -116,6 +116,7 @@ def curves_of(y: Any, x: Any, w: Any) -> tuple[Any, ...]:
     return (*found, *curve.values.values(), *matrics.ranking.roc_curve(y, x, sample_weight=w), *best)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("function", [areas_of, pytest.param(curves_of, marks=pytest.mark.exhaustive)])
 def test_torch_compile(function: Any) -> None:
     torch = pytest.importorskip("torch")
@@ -158,7 +159,7 @@ def areas_of_classes(n: int) -> tuple[tuple[np.ndarray, ...], list[list[float]]]
     return (y, x, w), want
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[2, 6])
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_many_classes(backend: Backend, n: int) -> None:
@@ -186,6 +187,7 @@ def _hand_and_till(y: np.ndarray, x: np.ndarray, average: str) -> float:
     return float(sk.roc_auc_score(y, x[:, 1]) + sk.roc_auc_score(1 - y, x[:, 0])) / 2
 
 
+@pytest.mark.sampled(2)
 def test_ties_in_exact_fractions(backend: Backend) -> None:
     """Every pair of a positive and a negative sample, one by one."""
     y, x = RANDOM.integers(0, 2, (20, 25)), RANDOM.integers(-3, 3, (20, 25)) / 4
@@ -231,6 +233,7 @@ def test_scores_of_any_size_keep_their_order(dtype: Any) -> None:
         np.testing.assert_array_equal(thresholds[:, 1:], -np.sort(-x))
 
 
+@pytest.mark.sampled(2)
 def test_the_variance_is_that_of_delong(backend: Backend) -> None:
     """Of the placements of each sample, pair by pair."""
     y, x, _ = cases(np.float64 if backend.float64 else np.float32)
@@ -274,6 +277,7 @@ def test_precision_at_recall_and_the_reverse(backend: Backend, *, weighted: bool
         matches(backend, got, np.array(expected))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:.*got NaN")
 def test_a_bad_batch_element_spoils_only_itself(backend: Backend) -> None:
     y, x = RANDOM.integers(0, 2, (3, 20)), RANDOM.random((3, 20)).astype(np.float32)
@@ -315,6 +319,7 @@ def test_averages_leave_out_undefined_classes() -> None:
     assert matrics.ranking.roc_auc(y, x, multi_class="one_vs_one", zero_division=0) == pytest.approx(0.6875 / 3)
 
 
+@pytest.mark.sampled(2)
 def test_shapes(backend: Backend) -> None:
     """Models of the same samples, no samples, no models, several batch axes."""
     y, x = np.array([0, 1, 1, 0, 1]), RANDOM.random((2, 7, 5)).astype(np.float32)

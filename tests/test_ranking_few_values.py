@@ -16,6 +16,7 @@ LAWS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("negatives", [40, 100, 400])
 @pytest.mark.parametrize(("sensitivity", "specificity"), [(0.95, 0.97), (0.9, 0.9)])
 def test_areas_of_two_values_are_covered_by_enumeration(sensitivity: float, specificity: float, negatives: int) -> None:

@@ -76,6 +76,7 @@ def test_delongs_limits_are_those_of_proc(name: str, area: float, variance: floa
     assert found.standard_error**2 == pytest.approx(matrics.ranking.roc_auc_variance(y_true, scores[name]), rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MEASURES)
 def test_variances_are_those_of_influences(name: str) -> None:
     y_true, y_score = drawn()
@@ -106,6 +107,7 @@ def test_estimates_are_those_of_the_functions() -> None:
             assert field == pytest.approx(of_class[k], rel=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_the_mean_over_classes_adds_up_influences() -> None:
     y_true, y_score = RANDOM.integers(0, 3, 50), RANDOM.dirichlet(np.ones(3), 50)
     found = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
@@ -176,6 +178,7 @@ def test_copies_of_samples_add_nothing() -> None:
         assert thrice[name].low == pytest.approx(one.low, abs=2e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MEASURES)
 def test_the_bootstrap_agrees(name: str) -> None:
     y_true, y_score = drawn(300)
@@ -287,6 +290,7 @@ def test_no_samples_are_undefined() -> None:
     assert matrics.ranking.interval(labels, scores, "roc_auc", average="class")["roc_auc"].low.shape == (0, 3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

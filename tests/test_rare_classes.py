@@ -44,6 +44,7 @@ def test_a_rare_class_with_few_errors(metric: str) -> None:
     assert coverage((9900, 100), (0.98, 0.98), metric, method="delta")[0] < 0.9
 
 
+@pytest.mark.exhaustive
 def test_over_many_sizes_and_recalls() -> None:
     """What is left are the dips of Wilson's own limits, of up to a tenth of an error expected in the rare class."""
     found = {

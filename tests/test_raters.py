@@ -48,6 +48,7 @@ def by_weights(weights: str, n: int) -> Any:
     }[weights]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(np.shape(case["ratings"])))
 def test_irr_cac(case: dict[str, Any]) -> None:
     """Values and standard errors of six coefficients, with each of six kinds of weights."""
@@ -116,6 +117,7 @@ def test_values_of_classes() -> None:
     assert math.isclose(ours, 1 - within / between)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_library(name: str, backend: Any) -> None:
     ratings = table(batch=(3,))
@@ -127,6 +129,7 @@ def test_every_library(name: str, backend: Any) -> None:
     np.testing.assert_allclose(backend.numpy(one), expected.estimate, rtol=1e-9 if backend.float64 else 1e-4)
 
 
+@pytest.mark.exhaustive
 def test_compiled_and_mapped(torch: Any) -> None:
     ratings = table(batch=(3,))
     expected = raters.krippendorff_alpha(ratings, num_classes=3, weights="ordinal")

@@ -118,6 +118,7 @@ def test_errors_and_groups_are_counted_right(made: Any) -> None:
     assert [groups[name].measured.value for name in SIDE] == pytest.approx(expected)
 
 
+@pytest.mark.exhaustive
 def test_text_from_files_is_no_markup(page: Page) -> None:
     """Names are there as text, and nothing of them is an element or an attribute that runs."""
     for name in (*HOSTILE, *CLASSES, *SIDE):
@@ -280,6 +281,7 @@ def test_scores_tell_the_positive_class() -> None:
         assert made.findings.scores[0].roc_auc == pytest.approx(8 / 9)
 
 
+@pytest.mark.exhaustive
 def test_random_numbers() -> None:
     """A generator gives a seed, which is on the page; None a new one."""
     options = {"by": "model", "paired_on": "id", "metrics": "accuracy", "num": 20}
@@ -429,6 +431,7 @@ def weighted() -> dict[str, list[Any]]:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("paired", [{}, {"paired_on": "id", "num": 300}])
 def test_weighted_samples(paired: dict[str, Any]) -> None:
     """Limits and comparisons are those of the library for weighted samples, and the page says how many these are."""
@@ -484,6 +487,7 @@ def test_weights_that_are_refused(change: dict[str, Any], message: str) -> None:
         matrics.report(table, **({"by": "model", "sample_weight": "w"} | change))
 
 
+@pytest.mark.exhaustive
 def test_names_are_written_as_people_write_them() -> None:
     """And the frame keeps those of the library."""
     made = matrics.report({"a": [[40, 2], [3, 35]], "b": [[30, 12], [9, 29]]}, metrics="mcc,cohen_kappa,f1:macro")
@@ -494,6 +498,7 @@ def test_names_are_written_as_people_write_them() -> None:
     assert set(made.to_frame()["measure"]) == {"mcc", "cohen_kappa", "f1, macro"}
 
 
+@pytest.mark.exhaustive
 def test_two_classes_are_led_by_sensitivity_and_specificity() -> None:
     """Of the named class, with the limits of the diagnostic table."""
     made = matrics.report(TESTED, positive="disease")
@@ -515,6 +520,7 @@ def test_two_classes_are_led_by_sensitivity_and_specificity() -> None:
     assert "none: averages are over both classes" in matrics.report(TESTED).html()
 
 
+@pytest.mark.exhaustive
 def test_a_default_measure_that_tells_no_models_apart_is_left_out() -> None:
     base = np.array([[500, 3, 2], [2, 480, 5], [1, 4, 510]])
     stack = {f"run {k}": base + np.diag([k, 2 * k, 0]) + k * np.eye(3, k=1, dtype=int) for k in range(4)}
@@ -566,6 +572,7 @@ def test_a_title_is_on_the_page() -> None:
         matrics.report({"a": [[3, 1], [1, 3]]}, title=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.exhaustive
 def test_what_changed_since_an_older_page(tmp_path: Any) -> None:
     """Values, models that are new or gone, and another best one."""
     old = {"</script>": [[40, 10], [10, 40]], "b": [[45, 5], [5, 45]], "gone": [[50, 0], [0, 50]]}
@@ -649,7 +656,7 @@ def own_share(t: Any) -> Any:
     return t.tp / t.true
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("data", "options"),
     [
@@ -679,6 +686,7 @@ def test_a_measure_of_ones_own_is_called_by_its_name() -> None:
     assert "metrics=['accuracy', own_share:macro]" in made.call
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:the labels 'yes' and")
 def test_names_that_look_alike_stay_apart() -> None:
     """Labels that differ in white space, or in the middle of many letters."""
@@ -702,6 +710,7 @@ def test_the_sentence_on_groups_is_of_the_pair_that_was_tested() -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_a_threshold_is_that_of_the_class_with_scores() -> None:
     data = {"y_true": [0, 1] * 50, "s": np.linspace(0, 1, 100)}
     made = matrics.report(data, y_score={0: "s"}, positive=1, metrics="accuracy")
@@ -714,7 +723,7 @@ def test_sums_of_weights_are_not_rounded() -> None:
     assert "a predicted as b in 0.02 of 0.1 weighted samples (20" in made.findings.classes[0].sentences[1]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "change",
     [
@@ -740,6 +749,7 @@ def test_a_damaged_page_is_refused(tmp_path: Any, change: Any) -> None:
         matrics.report(stack, metrics="accuracy", compare=page)
 
 
+@pytest.mark.exhaustive
 def test_the_largest_change_is_told(tmp_path: Any) -> None:
     """Of any measure; and which model is best is told for the same first measure only."""
     stack = {"x": [[90, 0], [8, 2]], "y": [[75, 15], [2, 8]]}
@@ -768,6 +778,7 @@ def test_names_in_pictures_are_no_colours_and_no_references() -> None:
         assert drawn.count(name.strip()) == 2  # on both axes
 
 
+@pytest.mark.exhaustive
 def test_what_is_undefined_is_not_ranked() -> None:
     stack = {"m": [[40, 0], [0, 40]], "k": [[0, 0], [0, 0]], "j": [[30, 10], [10, 30]]}
     made = matrics.report(stack, metrics="accuracy")
@@ -777,6 +788,7 @@ def test_what_is_undefined_is_not_ranked() -> None:
     assert "rank the same model first" not in matrics.report({"k": [[0, 0]] * 2, "l": [[0, 0]] * 2}).html()
 
 
+@pytest.mark.exhaustive
 def test_a_caption_promises_no_curve_that_is_not_there() -> None:
     random = np.random.default_rng(3)
     flat = matrics.report({"y_true": random.integers(0, 2, 80), "s": np.full(80, 0.3)}, y_score="s", metrics="accuracy")

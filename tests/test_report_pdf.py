@@ -171,6 +171,7 @@ def is_there(column: Column, blocks: list[Block]) -> bool:
     return False
 
 
+@pytest.mark.exhaustive
 @LONG
 def test_every_number_is_below_its_heading(printed: tuple[Any, Any]) -> None:
     made, document = printed
@@ -195,6 +196,7 @@ def test_nothing_is_cut_off(printed: tuple[Any, Any]) -> None:
         assert max(tops) - min(tops) > 60 or page.images
 
 
+@pytest.mark.exhaustive
 @LONG
 def test_pictures_are_those_of_a_light_page(printed: tuple[Any, Any]) -> None:
     """The text in cells of confusion matrices can be read, as WCAG asks of text."""
@@ -228,6 +230,7 @@ def contrast(one: Any, other: Any) -> float:
     return (max(levels) + 0.05) / (min(levels) + 0.05)
 
 
+@pytest.mark.exhaustive
 def test_what_is_new_is_printed_too(tmp_path: Path) -> None:
     """The table of the changes has as many columns as that of the models."""
     made = many_measures()

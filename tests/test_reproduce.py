@@ -116,6 +116,7 @@ def test_readings(found: reproduction.Reproduction) -> None:
 # Sources --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "source"), [("eve", "000"), ("REVIEW", "001"), ("004", "004")])
 def test_one_source(name: str, source: str) -> None:
     assert {one.record.source for one in matrics.study.reproduce(name).numbers} == {source}
@@ -135,6 +136,7 @@ def record(printed: str, computed: float | None, verdict: str = "match", measure
     return Record("000", "Table 1", "M", None, "true", measure, printed, computed, verdict, "a reason")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("printed", "measure", "value", "matches"),
     [
@@ -312,6 +314,7 @@ def test_command(run: Any) -> None:
     assert f"over {NUM:,} random matrices: 1.00" in text
 
 
+@pytest.mark.exhaustive
 def test_command_of_one_source(run: Any) -> None:
     text = run("--source", "eve", "--verbose")
     assert "\n000 Table 11\n" in text

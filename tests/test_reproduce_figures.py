@@ -59,6 +59,7 @@ def test_hexagons_hold_all_matrices() -> None:
     assert "classes" in bar.get_ylabel()
 
 
+@pytest.mark.exhaustive
 def test_the_command_draws(command: Any, tmp_path: Path) -> None:
     pytest.importorskip("typer")
     code, out, err = command("reproduce", "--source", "000", "--figures", str(tmp_path / "new" / "folder"))

@@ -186,6 +186,7 @@ def test_under_a_trace_there_are_shapes() -> None:
     assert type(result) is matrics.results.GershgorinBounds
 
 
+@pytest.mark.exhaustive
 def test_named_tuples_stay_what_compilers_know() -> None:
     torch = pytest.importorskip("torch")
     stack = torch.as_tensor(STACK, dtype=torch.float32)

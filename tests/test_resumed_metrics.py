@@ -18,6 +18,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 @pytest.mark.exhaustive(library=["torchmetrics", "flax"])
 @pytest.mark.parametrize("library", ["torch", "torchmetrics", "flax"])

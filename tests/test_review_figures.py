@@ -91,6 +91,7 @@ def test_overall_measures_of_classes_of_one_size() -> None:
 # Section 6.3 ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("positive", [0, 1, 2])
 def test_which_measures_of_a_class_depend_on_class_sizes(positive: int) -> None:
     for name, metric in OF_A_CLASS.items():
@@ -99,6 +100,7 @@ def test_which_measures_of_a_class_depend_on_class_sizes(positive: int) -> None:
         assert same(y, y[:1]) == insensitive, name
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("metric", "positive"), [("f1", 0), ("f1", 2), *((name, None) for name in OVERALL.values())])
 def test_imbalance_moves_lines_to_the_left(metric: str, positive: int | None) -> None:
     """They come closer to y = x."""
@@ -125,6 +127,7 @@ def test_csi_is_less_sensitive_to_class_sizes() -> None:
 # Section 6.4 ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OVERALL)
 @pytest.mark.parametrize("p", [0, 1])
 def test_more_classes_move_lines_to_the_right(name: str, p: int) -> None:
@@ -161,6 +164,7 @@ def drawn(axes: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {line.get_label(): line.get_data() for line in axes.get_lines()}
 
 
+@pytest.mark.exhaustive
 def test_every_figure_is_complete(figures: dict[str, Any]) -> None:
     assert list(figures) == [f"001_figure_{i}" for i in range(1, 6)]
     for (name, figure), panels, lines in zip(figures.items(), [2, 1, 2, 2, 2], [7, 5, 6, 6, 8], strict=True):

@@ -102,6 +102,7 @@ def stack_of(n: int, count: int) -> np.ndarray:
 # References -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_vectors_of_the_oracle(graph: Graph, record_property: Any) -> None:
     comparison = Comparison(graph.road.name)
     least = test_vectors.hold_vectors(graph, comparison)
@@ -117,6 +118,7 @@ def test_printed_numbers(graph: Graph, source: Any, record_property: Any) -> Non
     comparison.settle(least if graph.dtype is np.float64 else least // 2, record_property)
 
 
+@pytest.mark.exhaustive
 def test_exact_fractions(graph: Graph, record_property: Any, pytestconfig: pytest.Config) -> None:
     """Of what others get wrong, and of counts of any size, in stacks of one shape."""
     if graph.n > 5:
@@ -302,6 +304,7 @@ def road(request: pytest.FixtureRequest) -> Iterator[roads.Road]:
     made.let_go()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(road=["jax-jit", "jax-vmap", "jax-x64-jit"])
 @pytest.mark.parametrize(
     "batch",
@@ -321,6 +324,7 @@ def test_other_shapes(road: roads.Road, batch: tuple[int, ...]) -> None:
         np.testing.assert_allclose(scores[spec], expected[spec], **road.tolerance, err_msg=spec)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.exhaustive(name=["jax-x64-jit"])
 @pytest.mark.parametrize("name", [n for n in roads.installed() if n in ("torch-vmap", "jax-jit", "jax-x64-jit")])
 def test_vmap_of_vmap(name: str) -> None:
@@ -400,6 +404,7 @@ def test_who_scores(name: str) -> None:
         road.let_go()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("jax")])
 def test_xla_compiles_as_it_does_for_users(name: str) -> None:
     """A product and the difference after it become one operation, which rounds once; with our XLA_FLAGS they do not."""

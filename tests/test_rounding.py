@@ -59,6 +59,7 @@ def texts() -> dict[str, Any]:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("place", list(texts()))
 def test_places(place: str) -> None:
     """Accuracy, recall, precision and their limits are all below 1, so that no 1.000 is right, but for one class."""

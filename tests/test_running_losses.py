@@ -78,7 +78,7 @@ def test_a_state_has_the_means_of_all_samples(library: str) -> None:
     np.testing.assert_allclose(untied.update(y_true, logits).top_k_accuracy(), [wanted])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_scores_of_class_1_weights_and_dropped_samples(library: str) -> None:
     y_true, y_prob = np.array([0, 1, 1, 0, 2, 1, -7, 1]), np.array([0.2, 0.9, 0.4, 0.7, 0.5, math.nan, 0.3, 0.0])
@@ -137,7 +137,7 @@ def test_float32_loses_nothing() -> None:
     np.testing.assert_allclose(total[1] - 2.0**24, [50, 50 * math.log(2), 12.5], rtol=1e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("road", ["jit", "vmap", "scan"])
 def test_transformed_by_jax(road: str) -> None:
     jax = pytest.importorskip("jax")

@@ -43,6 +43,7 @@ def ten_classes(scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, logits, odds
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("scale", "shift", "share"), CASES)
 def test_logits_of_any_scale(scale: float, shift: float, share: float) -> None:
     y_true, logits = two_classes(scale, shift, share)
@@ -63,6 +64,7 @@ def check(state: ScoreState, roc_auc: float, average_precision: float) -> None:
         assert area.low <= exact <= area.high
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", SCALES)
 def test_ten_classes(scale: float) -> None:
     """Against log-odds; at the larger scales the softmax itself is 0 and 1, and its area wrong."""
@@ -200,6 +202,7 @@ def test_bounds_hold_for_any_numbers(samples: list[tuple[bool, float]], bits: in
         assert area.low <= area.value <= area.high
 
 
+@pytest.mark.sampled(2)
 def test_scores_on_edges_have_no_error(backend: Any) -> None:
     """With ties, on edges and thresholds; one score that is on none of them leaves its bin open."""
     y_true = RANDOM.integers(0, 2, 200)
@@ -292,7 +295,7 @@ def test_masked_and_infinite_logits() -> None:
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("library", ["torch", "torchmetrics", "flax"])
 @pytest.mark.filterwarnings("error")
 def test_metrics_of_training_loops(library: str) -> None:

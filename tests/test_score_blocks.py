@@ -61,6 +61,7 @@ def same(found: dict[str, Any], wanted: dict[str, Any], **tolerance: float) -> N
 # The host -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("block_bytes", [1, SMALL, 10**6])
 @pytest.mark.parametrize("batch", [(), (0,), (1,), (101,), (7, 5), (2, 60), (3, 0), (2, 1, 45)])
 def test_any_batch_in_blocks_of_any_size(batch: tuple[int, ...], block_bytes: int) -> None:
@@ -100,6 +101,7 @@ def test_arrays_of_any_library(backend: Any) -> None:
     same(found, matrics.score(stack, METRICS), **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes_on_the_host(dtype: str) -> None:
     stack = RANDOM.integers(0, 2, (40, 3, 3)).astype(dtype)
@@ -204,6 +206,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
     return "as patched"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.exhaustive(device=["jax"], dtype=["bool", "uint8", "uint16", "uint64", "int16", "float16", "longdouble"])
 @pytest.mark.parametrize("dtype", [*DTYPES, ">f4"])
 def test_each_lane_has_the_numbers_of_score(device: Any, dtype: str) -> None:
@@ -227,6 +230,7 @@ def test_each_lane_takes_any_batch(device: Any, batch: tuple[int, ...]) -> None:
     )
 
 
+@pytest.mark.sampled(2)
 def test_each_lane_says_which_matrices_are_invalid(device: Any) -> None:
     stack = counts(10, 9)
     stack[3, 4, 1, 0], stack[9, 8, 0, 0], stack[3, 5, 2, 2] = -2, np.inf, np.nan

@@ -19,6 +19,7 @@ RANDOM = np.random.default_rng(0)
 METRICS = ["accuracy", "mcc", "recall:class", "eve"]
 
 
+@pytest.mark.exhaustive
 def test_only_what_is_asked_for_is_copied_and_one_program_is_compiled(jax_backend: Any) -> None:
     """The last block is filled up; NaN is one zero_division, whoever made it."""
     from matrics._scoring.streaming.jax import _scored
@@ -68,6 +69,7 @@ def test_stacks_that_jax_traces_are_refused() -> None:
         jax.jit(lambda cm: matrics.score_blocks(cm, "mcc", device=None))(np.ones((2, 2, 2), np.float32))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("amount", ["some", pytest.param("all", marks=pytest.mark.exhaustive)])
 def test_eight_devices(amount: str) -> None:
     """No matrix goes from one device to another; the number of devices is fixed once a process."""

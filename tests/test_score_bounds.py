@@ -134,7 +134,7 @@ def peers(labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return tuple(np.asarray(both).T)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [160, pytest.param(1600, marks=pytest.mark.exhaustive)])
 def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
     """On NumPy in float64 and, under jit, in default JAX in float32: no rounding brings a limit past the area."""
@@ -166,6 +166,7 @@ def test_the_gap_is_the_share_of_pairs_within_a_bin() -> None:
     assert value == pytest.approx((low + high) / 2, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 def test_bins_of_one_sample_leave_nothing_open(backend: Any) -> None:
     labels, scores = np.arange(50) % 3 % 2, RANDOM.permutation(50) / 50 + 0.01
     state = ScoreState.zeros(edges=equal(100), like=backend.asarray(0))
@@ -189,6 +190,7 @@ def test_averages_over_classes() -> None:
                 np.testing.assert_allclose(part, wanted, rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 def test_undefined_areas(backend: Any) -> None:
     """One class alone has no area under the ROC curve; negatives alone have no precision; others are as they were."""
     labels = backend.asarray([[0, 0, 0], [1, 1, 1], [0, 1, 1], [-1, -1, -1]])

@@ -72,6 +72,7 @@ KINDS = kinds()
 SPECS = ["accuracy", "f1", "f1:weighted", "mcc", "recall:class"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_any_kind(kind: str) -> None:
     true, pred = samples()
@@ -103,6 +104,7 @@ def test_the_result_says_which_classes_it_found() -> None:
     assert matrics.score_labels([True, False], [True, False], "accuracy").labels == (False, True)
 
 
+@pytest.mark.sampled(2)
 def test_as_score_of_the_matrix(backend: Backend) -> None:
     """On every library; a batch of models; weights; samples to leave out; classes that are given."""
     true, one = samples(60)
@@ -222,6 +224,7 @@ def checked(report: Any, wanted: dict[str, Any]) -> None:
         np.testing.assert_allclose([*found, report.support[row]], list(wanted[name].values()), err_msg=name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_the_values_are_those_of_scikit_learn(*, weighted: bool, zero_division: float) -> None:

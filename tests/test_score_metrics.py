@@ -141,6 +141,7 @@ def test_any_threshold_is_exact(library: str, from_logits: bool) -> None:  # noq
         assert found["f1@0.1234"] == pytest.approx(sk.f1_score(y_true, probabilities >= 0.1234), abs=near)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_any_threshold_of_classes_and_of_other_scores(library: str) -> None:
     near = 1e-6 if library == "flax" else 1e-12
@@ -171,6 +172,7 @@ def test_other_resolutions_are_not_merged(library: str, kind: str, args: Any) ->
         np.testing.assert_array_equal(leaf, before)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_other_thresholds_are_not_merged(library: str) -> None:
     """They are arrays of the same shapes, whose sum would be of no threshold."""
@@ -248,7 +250,7 @@ def test_a_refused_checkpoint_leaves_what_was_synced(kind: str, args: Any, large
 # Counts in place ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @every_library
 @pytest.mark.parametrize("decay", [None, 0.5])
 def test_a_batch_that_is_refused_changes_nothing(library: str, decay: float | None) -> None:

@@ -49,6 +49,7 @@ def check(found: Any, expected: Any, tolerance: float) -> None:
 # PyTorch ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # of PyTorch to itself
 @pytest.mark.parametrize(
     ("compiler", "n", "says"),
@@ -141,6 +142,7 @@ def test_processes_count_as_one(torch: Any, tmp_path: Path) -> None:
 # JAX ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_jax_scans_and_maps(jax_backend: Any) -> None:
     """An epoch of several models as one program, with all answers in it."""
     import jax
@@ -165,6 +167,7 @@ def test_jax_scans_and_maps(jax_backend: Any) -> None:
     check(found, answers(expected + expected), 1e-12 if jax_backend.float64 else 2e-5)
 
 
+@pytest.mark.exhaustive
 def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     """In two words: running sums beyond 2**31, exact before they become floats."""
     import jax
@@ -182,6 +185,7 @@ def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     check(found, answers(large), 1e-12 if jax_backend.float64 else 2e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", [4, 8, 10, 15])
 def test_jax_compiles_areas_of_2_to_the_46_samples(bits: int) -> None:
     """Of few and of many buckets: no word of the running sums wraps."""

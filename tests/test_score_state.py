@@ -64,6 +64,7 @@ def test_the_matrix_at_each_edge_is_a_direct_count(backend: Any, name: str, dtyp
     assert int(state.dropped) == 0
 
 
+@pytest.mark.sampled(2)
 def test_edges_are_the_same_numbers_everywhere(backend: Any) -> None:
     """Rounded down to float32: a decimal score is at or above its own edge, however it is stored."""
     decimals = np.arange(1, 100) / 100
@@ -88,6 +89,7 @@ def parts(backend: Any, **options: Any) -> list[ScoreState]:
     return [empty.update(backend.asarray(y), backend.asarray(s)) for y, s in both]
 
 
+@pytest.mark.sampled(2)
 def test_merging_is_pooling_in_any_order(backend: Any) -> None:
     *some, whole = parts(backend)
     leaves = ScoreState(*(reduce(operator.add, leaf) for leaf in zip(*some, strict=True)))
@@ -105,6 +107,7 @@ def test_merging_is_pooling_in_any_order(backend: Any) -> None:
     assert backend.numpy(after.states).tolist() == 1
 
 
+@pytest.mark.sampled(2)
 def test_exact_beyond_31_bits(backend: Any) -> None:
     """One more on top of 2**40 is one more, and areas are those of the counts."""
     batch = backend.asarray([0, 1, 1, 0, 1]), backend.asarray([0.1, 0.3, 0.6, 0.7, 0.9], np.float32)
@@ -138,6 +141,7 @@ class _NumPy:
 # Samples ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
     labels = backend.asarray([0, 1, 2, -1, 9, 9, 1])
     scores = backend.asarray([0.2, 0.7, 0.1, 0.1, 0.1, np.nan, np.nan])
@@ -195,6 +199,7 @@ def test_large_batches_are_those_of_their_parts(n: int | None, shape: tuple[int,
         np.testing.assert_array_equal(whole.dropped, small.dropped)
 
 
+@pytest.mark.sampled(2)
 def test_measures_are_those_of_class_1(backend: Any) -> None:
     """An average is obeyed, and keys are as given."""
     batch = backend.asarray(RANDOM.integers(0, 2, 60)), backend.asarray(RANDOM.random(60))
@@ -234,6 +239,7 @@ def written_out(y_true: np.ndarray, scores: np.ndarray, bins: int) -> float:
     return error
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], bins=[1, 15])
 @pytest.mark.parametrize("bins", [1, 5, 15])
 def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:
@@ -296,6 +302,7 @@ def zeros(**options: Any) -> ScoreState:
     return ScoreState.zeros(**options)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

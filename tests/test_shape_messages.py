@@ -75,6 +75,7 @@ def test_a_plain_metric_says_what_lightning_takes() -> None:
         ConfusionMetric(3, "mcc").items()  # which Lightning calls
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "function"),
     [

@@ -39,6 +39,7 @@ VERDICTS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_verdicts(gradients: Any) -> None:
     found = gradients.signals(list(VERDICTS))
     assert {name: signal.verdict for name, signal in found.items()} == VERDICTS
@@ -76,6 +77,7 @@ def test_slopes_are_gradients(torch: Any, gradients: Any) -> None:
         np.testing.assert_allclose(slope / scale, exact / scale, rtol=0, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_no_measure_jumps(n: int) -> None:
     """On the way from a random matrix to the perfect one, a step of a quarter of the length moves it less far."""
@@ -92,6 +94,7 @@ def test_no_measure_jumps(n: int) -> None:
         assert (largest[1][name][moves] < 0.75 * far[moves]).all(), name
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:(Degrees of freedom|invalid value):RuntimeWarning")  # of the deviation of one seed
 @pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_the_example(

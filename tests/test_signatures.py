@@ -76,6 +76,7 @@ def test_the_table_is_read() -> None:
     assert WORDS["level"] == Word({"0.95", "None"}, "option")
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("word", sorted(WORDS))
 def test_a_word_has_its_defaults_and_its_kind(word: str) -> None:
     uses = [(name, parameter) for name, parameter in every_parameter() if parameter.name == word]

@@ -33,7 +33,7 @@ def drawn(kind: str, cm: Any, num: int, **options: Any) -> np.ndarray:
 KINDS = pytest.mark.parametrize("kind", ["numpy", "torch", "jax"])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @KINDS
 def test_multinomial_cells(kind: str) -> None:
     """Every outcome of three samples in four cells, with its probability."""
@@ -71,6 +71,7 @@ def test_poisson_and_posterior(kind: str) -> None:
         assert stats.kstest(shares[:, cell[0], cell[1]] / 8, law.cdf).pvalue > 1e-3
 
 
+@pytest.mark.sampled(2)
 @KINDS
 def test_whole_clusters(kind: str) -> None:
     """Each cluster is drawn as often as a multinomial says; all matrices of a batch get the same clusters."""
@@ -126,6 +127,7 @@ def test_draws_of_many_blocks_are_those_of_one_generator_each() -> None:
     np.testing.assert_allclose(big.mean(0), np.stack([CM] * 3), atol=0.05)
 
 
+@pytest.mark.exhaustive
 def test_a_seed_an_old_key_and_no_generator() -> None:
     assert np.array_equal(
         matrics.simulate.resample(CM, 9, rng=5), matrics.simulate.resample(CM, 9, rng=np.random.default_rng(5))
@@ -136,6 +138,7 @@ def test_a_seed_an_old_key_and_no_generator() -> None:
     assert np.array_equal(old, new)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -222,6 +225,7 @@ def test_generators_and_matrices_of_two_libraries() -> None:
 # What the sources make ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @KINDS
 def test_random_matrices(kind: str) -> None:
     """As in section 2 of Jurman and Furlanello: the diagonal to 1000, errors to 1000 times a ratio of the matrix."""
@@ -272,6 +276,7 @@ def test_class_proportions() -> None:
     assert abs(matrics.simulate.class_proportions(5000, 1.0).sum() - 1) < 1e-12  # 2**5000 is beyond any float
 
 
+@pytest.mark.sampled(2)
 def test_controlled_errors(backend: Any) -> None:
     """Table 9 of Labatut and Cherifi."""
     sizes, recalls = np.asarray([0.5, 0.3, 0.2]), np.asarray([0.9, 0.5, 1.0])

@@ -57,6 +57,7 @@ KINDS = ("ConfusionMetric", "ScoreMetric")
 METRICS = [(library, kind) for library in ("torch", "torchmetrics", "flax") for kind in KINDS]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", [HUGE, 10**12])
 @pytest.mark.parametrize("what", MADE)
 def test_numbers_that_no_memory_has_room_for(what: str, number: int) -> None:

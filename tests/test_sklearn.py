@@ -106,12 +106,14 @@ def theirs(known: Any) -> Any:
     return get_scorer(known) if isinstance(known, str) else known
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", SAME_OF_TWO)
 def test_values_of_two_classes_are_those_of_scikit_learn(spec: str) -> None:
     expected = theirs(SAME_OF_TWO[spec])(TWO, X2[300:], Y2[300:])
     assert scorer(spec)(TWO, X2[300:], Y2[300:]) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", SAME_OF_FOUR)
 def test_values_of_four_classes_are_those_of_scikit_learn(spec: str) -> None:
     if spec == "brier_score":
@@ -211,6 +213,7 @@ OF_PANDAS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [*LABELS, *OF_PANDAS])
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_labels_of_every_kind(kind: str) -> None:
@@ -460,6 +463,7 @@ def test_no_threshold_with_an_undefined_value_is_chosen(spec: str) -> None:
     assert len(set(tuned.predict(X2))) == 2
 
 
+@pytest.mark.exhaustive
 def test_the_threshold_is_that_of_scikit_learn() -> None:
     for ours, known in (
         (scorer("f1", positive=0), make_scorer(f1_score, pos_label=0)),

@@ -60,6 +60,7 @@ def test_one_hot_targets_are_labels(backend: Any) -> None:
     np.testing.assert_allclose(as_targets, hard, **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("targets", "y_prob"), [("float64", "float32"), ("float32", "float64"), ("float16", "float16")]
 )

@@ -63,6 +63,7 @@ def precision_by_samples(y: np.ndarray, x: np.ndarray) -> float:
     return float(sum(found) / len(found))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_areas_in_fractions(kind: str, dtype: Any) -> None:
@@ -75,6 +76,7 @@ def test_areas_in_fractions(kind: str, dtype: Any) -> None:
     np.testing.assert_allclose(matrics.ranking.average_precision(y, x), want, rtol=1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_vectors(kind: str, dtype: Any) -> None:
@@ -115,6 +117,7 @@ def test_without_one_of_the_classes() -> None:
     np.testing.assert_array_equal(curve.fpr[1], [-1] * 4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_keys_are_ordered_as_scores_and_become_them_again(kind: str, dtype: Any) -> None:

@@ -46,6 +46,7 @@ def test_update_is_pure(backend: Any) -> None:
     assert not backend.numpy(state.matrix).any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["labels", "scores"])
 def test_what_is_dropped_and_what_is_ignored(backend: Any, kind: str) -> None:
     """On NumPy, too, nothing raises: labels out of range and NaN scores are counted, and ignored samples are not."""
@@ -150,6 +151,7 @@ def test_as_many_dropped_as_there_may_be(backend: Any) -> None:
 # Weights ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_weights(backend: Any, dtype: str) -> None:
     if dtype == "float64" and not backend.float64:
@@ -198,7 +200,7 @@ def _counted(backend: Any, pairs: Any) -> ConfusionState:
     return ConfusionState.zeros(3, like=y_true).update(y_true, y_pred)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("batches", [60, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_random_batches_are_those_of_scikit_learn(backend: Any, batches: int) -> None:
     """Of random sizes, with class scores in half of them; padded, as in a loop whose shapes must not change."""
@@ -229,6 +231,7 @@ def zeros(*args: Any, **options: Any) -> ConfusionState:
     return ConfusionState.zeros(*args, **options)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -346,6 +349,7 @@ def test_the_matrix_is_not_the_state(backend: Any) -> None:
     assert backend.numpy(state.matrix).tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.sampled(2)
 def test_float32_weights_are_added_up_in_the_widest_float(backend: Any) -> None:
     """PyTorch and JAX add one by one: in float32 a million weights of 0.1 would be off by a hundredth."""
     if not backend.float64:
@@ -361,6 +365,7 @@ def test_float32_weights_are_added_up_in_the_widest_float(backend: Any) -> None:
     assert backend.numpy(state.matrix)[0, 0] == pytest.approx(size * float(np.float32(0.1)), rel=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("threshold", [0.7, np.float64(0.7), np.float32(0.7)])
 def test_a_threshold_decides_in_the_dtype_of_the_scores(backend: Any, threshold: float) -> None:
     scores = backend.asarray([0.7, 0.5], np.float32)

@@ -292,6 +292,7 @@ def verdicts(cm: np.ndarray, requirements: list[str]) -> list[str]:
     return [verdict_of(one.sign, one.limit, of) for one, of in zip(wanted, limits, strict=True)]
 
 
+@pytest.mark.exhaustive
 def test_correct_samples_never_turn_a_pass_into_something_else() -> None:
     """Random tables, to which correct samples are added, or whose errors become correct (of proportions)."""
     random = np.random.default_rng(0)

@@ -64,6 +64,7 @@ def test_errors(arguments: Any, options: Any, error: Any, message: str) -> None:
         assert_at_least(*arguments, **options)
 
 
+@pytest.mark.exhaustive
 def test_pytest_shows_the_line_of_the_test(tmp_path: Path) -> None:
     """And no line of this library."""
     (tmp_path / "test_model.py").write_text(

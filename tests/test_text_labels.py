@@ -61,6 +61,7 @@ def assert_same(found: Any, expected: Any) -> None:
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_labels_in_the_order_of_the_columns_are_their_numbers(name: str) -> None:
     function, options = operator.attrgetter(name)(matrics), CALLS[name]
@@ -71,6 +72,7 @@ def test_labels_in_the_order_of_the_columns_are_their_numbers(name: str) -> None
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OF_ONE)
 def test_the_positive_label_picks_its_column(name: str) -> None:
     function, options = operator.attrgetter(name)(matrics), OF_ONE[name]

@@ -69,6 +69,7 @@ def samples(metric: Any, kind: str) -> int:
     return int(metric.matrix.sum()) // (CLASSES if kind == "MultilabelMetric" else 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
 def test_values_of_batches(library: str, kind: str) -> None:

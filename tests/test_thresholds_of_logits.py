@@ -35,6 +35,7 @@ def draw(shape: Any) -> tuple[np.ndarray, np.ndarray]:
     return y_true, (RANDOM.normal(size=shape) + 2 * y_true - 0.5).astype(np.float32)
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize("threshold", [0.5, 0.8])
 def test_the_threshold_is_one_of_the_probability(library: str, threshold: float) -> None:
@@ -48,6 +49,7 @@ def test_the_threshold_is_one_of_the_probability(library: str, threshold: float)
     assert abs(found["f1"] - expected) > 0.01
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_several_labels(library: str) -> None:
     y_true, logits = draw((200, 3))
@@ -63,6 +65,7 @@ def test_several_labels(library: str) -> None:
         counted(library, "MultilabelMetric", (3, "roc_auc"), (y_true, logits), bits=12)
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_measures_at_a_threshold(library: str) -> None:
     """Where calibration is kept, or a loss, these give the warning."""
@@ -80,6 +83,7 @@ def test_measures_at_a_threshold(library: str) -> None:
         counted(library, "ScoreMetric", (3, "recall@0.5"), (y_true, logits))
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_when_there_is_a_warning(library: str) -> None:
     """Once for each metric, and only of samples that count."""

@@ -25,6 +25,7 @@ def many(request: pytest.FixtureRequest) -> int:
     return 1000 if request.config.option.exhaustive else 200
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_as_scikit_learn(n: int, many: int) -> None:
     """A quarter of all cases with each number of classes, with weights, every k."""

@@ -44,6 +44,7 @@ def by_hand(y_true: np.ndarray, y_pred: np.ndarray, n: int, ignore: int | None =
 # What is counted ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "bool"])
 @pytest.mark.parametrize("shape", [(), (0,), (50,), (2, 5, 7)])
 def test_labels(torch: Any, make: Any, dtype: str, shape: tuple[int, ...]) -> None:
@@ -101,6 +102,7 @@ def test_ties_and_nan_on_each_road(torch: Any, make: Any, dtype: str, road: str)
     assert metric.dropped == dropped
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 @pytest.mark.parametrize(("shape", "axis"), [((40,), 1), ((40,), -1), ((3, 6, 5), 1), ((3, 6, 5), -1), ((3, 6), 0)])
 def test_class_scores(torch: Any, make: Any, dtype: str, shape: tuple[int, ...], axis: int) -> None:
@@ -281,6 +283,7 @@ def test_dropped_samples_are_told(make: Any) -> None:
     assert list(metric.compute()) == ["val/accuracy"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("labels", [[30, -5, 7], pytest.param([1, 2, 3], marks=pytest.mark.exhaustive)])
 def test_other_labels_than_the_first_integers(torch: Any, make: Any, labels: list[int]) -> None:
     """Looked up on the device, with one to leave out; their numbers name the classes."""
@@ -303,6 +306,7 @@ def test_other_labels_than_the_first_integers(torch: Any, make: Any, labels: lis
         make(2, labels=[1, 2])
 
 
+@pytest.mark.exhaustive
 def test_masks_and_weights(make: Any) -> None:
     torch = pytest.importorskip("torch")
     labels, pred = torch.tensor([[0, 1], [2, 1]]), torch.tensor([[0, 2], [2, 1]])
@@ -403,6 +407,7 @@ def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
 # No looking, no breaking, no growing ----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(group=["all"])
 @pytest.mark.parametrize("group", ["core", "all"])
 @pytest.mark.parametrize("options", [{}, {"ignore_index": -1}, {"num_classes": 2, "threshold": 0.5}])
@@ -433,6 +438,7 @@ def test_nothing_looks_at_values(torch: Any, make: Any, options: dict[str, Any],
         assert {value.ndim for value in values.values()} == {0}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.exhaustive)])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str) -> None:
@@ -588,6 +594,7 @@ def draw_batches(torch: Any, sizes: tuple[int, ...]) -> list[Any]:
     return [(y, torch.from_numpy(RANDOM.dirichlet(np.ones(3), len(y)))) for y in labels]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("options", [{}, {"decay": 0.7}, {"dtype": "float32"}])
 def test_a_call_returns_the_values_of_the_batch(

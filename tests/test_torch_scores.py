@@ -256,6 +256,7 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -412,6 +413,7 @@ def test_contexts(torch: Any, make: Any) -> None:
 # Compiled -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("backend", "n"),
     [("aot_eager", 3), pytest.param("inductor", None, marks=pytest.mark.exhaustive)],

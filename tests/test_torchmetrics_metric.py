@@ -260,6 +260,7 @@ def theirs(torchmetrics: Any) -> Any:
     return torchmetrics.functional.classification
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("batches", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> None:
     """Ours, torchmetrics' and scikit-learn's values of random batches in which every class is true and predicted.

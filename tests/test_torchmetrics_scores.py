@@ -108,6 +108,7 @@ def test_masks_and_weights(torch: Any, make: Any) -> None:
     assert torch.equal(weighted.state.counts, fewer.state.counts.double())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("groups", [True, False])
 def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> None:
     """Beside labels' measures, theirs, and one of its kind, with which it shares its counts."""
@@ -140,6 +141,7 @@ def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> No
         collection.reset()
 
 
+@pytest.mark.exhaustive
 def test_collections_do_not_share_what_is_counted_differently(torch: Any, torchmetrics: Any, make: Any) -> None:
     """Torchmetrics groups what is equal after the first batch, in which all scores are 0.659, their own logistic."""
     metrics = {

@@ -113,6 +113,7 @@ def test_tracker(torch: Any, torchmetrics: Any, ours: Any, measure: str) -> None
     assert (mine, step) == (pytest.approx(theirs, abs=1e-6), of_theirs)
 
 
+@pytest.mark.exhaustive
 def test_a_tracker_of_losses_takes_the_lowest(torch: Any, torchmetrics: Any, ours: Any) -> None:
     scores = ours.ScoreMetric(metrics="roc_auc, log_loss, recall@0.5, ece", bounds=True)
     better = {name: scores[name].higher_is_better for name in ("roc_auc", "log_loss", "recall@0.5", "ece")}
@@ -125,6 +126,7 @@ def test_a_tracker_of_losses_takes_the_lowest(torch: Any, torchmetrics: Any, our
     assert tracker.best_metric(return_step=True) == (pytest.approx(-np.log(0.9)), 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
 def test_running_takes_many_values(torch: Any, torchmetrics: Any, ours: Any, kind: str) -> None:
     """The values of the last three batches, as from a metric that has counted these alone."""

@@ -29,6 +29,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.sampled(26)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], dtype=[np.int64, np.float64, np.uint8, np.bool_])
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8, np.bool_])
@@ -40,6 +41,7 @@ def test_backends_agree(backend: Any, name: str, dtype: type) -> None:
     np.testing.assert_allclose(ours, theirs, **tolerance)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], name=["normalize pred", "normalize all", "repair diagonal"])
 @pytest.mark.parametrize("name", sorted(set(TRANSFORMS) - {"rebalance"}))
 def test_valid_stays_valid(backend: Any, name: str) -> None:
@@ -51,6 +53,7 @@ def test_valid_stays_valid(backend: Any, name: str) -> None:
     matrics.check(transform(backend.asarray(np.full((3, 3), 2**30), np.int32)))
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.exhaustive(backend=["jax-x64"])
 @pytest.mark.exhaustive(backend=["jax"], bad=[np.inf])
 @pytest.mark.parametrize("name", sorted(TRANSFORMS))
@@ -81,6 +84,7 @@ def test_transpose_is_its_own_inverse(backend: Any) -> None:
     assert np.array_equal(backend.numpy(matrics.transform.transpose(matrics.transform.transpose(cm))), STACK)
 
 
+@pytest.mark.sampled(2)
 def test_normalize(backend: Any) -> None:
     cm = backend.asarray(STACK)
     for over, axes in (("true", -1), ("pred", -2), ("all", (-2, -1))):
@@ -98,6 +102,7 @@ def test_repair_only_what_needs_it(backend: Any) -> None:
     np.testing.assert_allclose(repaired, STACK + zero[..., None, None] / 4)
 
 
+@pytest.mark.sampled(2)
 def test_rebalance(backend: Any) -> None:
     sizes = STACK.sum(-1)
     with np.errstate(all="ignore"):
@@ -111,6 +116,7 @@ def test_rebalance(backend: Any) -> None:
     )
 
 
+@pytest.mark.sampled(2)
 def test_one_vs_rest(backend: Any) -> None:
     result = backend.call(matrics.transform.one_vs_rest, backend.asarray(STACK))
     values = backend.numpy(result)
@@ -135,6 +141,7 @@ def test_one_vs_rest_keeps_every_count() -> None:
     assert matrics.transform.one_vs_rest(cm)[0].tolist() == [[3, 0], [1, 2**53 + 1]]
 
 
+@pytest.mark.sampled(2)
 def test_pair_counts_by_counting_pairs(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 3, (2, 30))
     wanted = np.zeros((2, 2))
@@ -172,6 +179,7 @@ def test_options_are_named() -> None:
             function([[1, 2], [3, 4]], np.ones(2))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.study.eigenvalues, matrics.study.gershgorin_bounds])
 def test_wrong_shape_or_dtype(function: Any) -> None:
     with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape \(2, 3\)"):
@@ -254,6 +262,7 @@ def test_pairs_keep_the_dtype(backend: Any) -> None:
 # Weights of cells -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_weight_cells(backend: Any) -> None:
     stack = np.asarray([[[8, 2, 0], [1, 9, 0], [0, 2, 8]], [[1, 0, 0], [0, 0, 3], [0, 2, 0]]])
     weights = np.asarray([[1, 0.5, 1], [0.25, 1, 1], [1, 3, 1]])

@@ -98,6 +98,7 @@ def test_areas_are_near_those_of_scikit_learn(torch: Any, make: Any) -> None:
     assert compute.confusion is None
 
 
+@pytest.mark.exhaustive
 def test_a_rare_class(torch: Any, make: Any) -> None:
     """Of half a percent, and a model that says so: its probabilities below 0.001 keep their order."""
     sk = pytest.importorskip("sklearn.metrics")

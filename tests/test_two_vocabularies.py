@@ -57,6 +57,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.usefixtures("files")
 def test_commands_refuse_labels_without_a_common_one(command, name):

@@ -94,6 +94,7 @@ def test_every_label_by_hand(name):
     assert sorted(labels) == sorted(BENCHMARKS[name].labels)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_pycm_agrees_within_the_range(name, pycm_label):
     (low, high), edges = BENCHMARKS[name].range, _edges(name)
@@ -111,6 +112,7 @@ def test_pycm_agrees_within_the_range(name, pycm_label):
     assert differences == {key: (label, "None") for key, label in HOLES.items() if key[0] == name}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_pycm_has_labels_outside_the_range(name, pycm_label):
     for step, (end, label) in zip((-1, 1), ENDS[name], strict=True):
@@ -120,6 +122,7 @@ def test_pycm_has_labels_outside_the_range(name, pycm_label):
                 assert (interpret(value, name), pycm_label(name, value)) == (verbal.OUT_OF_RANGE, label)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_pycm_says_none_of_nan(name, pycm_label):
     assert pycm_label(name, math.nan) == "None"
@@ -153,6 +156,7 @@ def test_both_lambdas_and_both_matthews():
 # Rounding ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_decides_no_label(name, dtype):
@@ -190,6 +194,7 @@ STACK = [[0.1, 0.2, math.nan], [1.5, -3, 0.95]]
 WORDS = [["Slight", "Fair", "undefined"], ["out of range", "Poor", "Almost Perfect"]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_stack_of_every_backend(backend, dtype):
     if dtype == "float64" and not backend.float64:

@@ -153,6 +153,7 @@ def test_the_same_samples_beside_single_ones() -> None:
     assert auto.status == 0
 
 
+@pytest.mark.exhaustive
 def test_jax_under_jit(jax_backend: Any) -> None:
     import jax
 

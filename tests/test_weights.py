@@ -212,6 +212,7 @@ def test_filled_on_a_device(torch: Any) -> None:
     assert torch.equal(filled(GRAVE, like), TORCH.constant(GRAVE, like))
 
 
+@pytest.mark.exhaustive
 def test_jax(jax_backend: Any) -> None:
     """A metric is a static argument; one that is equal does not trace anew."""
     import jax
@@ -243,6 +244,7 @@ def test_words_in_a_spec_may_have_quotes(spec: str) -> None:
 # Refused -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -78,6 +78,7 @@ def test_a_window_has_the_last_batches(backend: Any, kind: str) -> None:
         assert_same(backend, total(window), wanted)
 
 
+@pytest.mark.sampled(2)
 def test_the_newest_batch_is_the_last_entry(backend: Any) -> None:
     labels = [backend.asarray([number, number]) for number in range(3)]
     window = ConfusionState.zeros(3, batch_shape=(2,), like=labels[0])
@@ -87,6 +88,7 @@ def test_the_newest_batch_is_the_last_entry(backend: Any) -> None:
     assert np.diagonal(backend.numpy(window.matrix), axis1=1, axis2=2).tolist() == [[0, 2, 0], [0, 0, 2]]
 
 
+@pytest.mark.sampled(2)
 def test_a_window_of_several_models(backend: Any) -> None:
     truth, pred = backend.asarray([0, 1, 1]), backend.asarray([[0, 1, 1], [0, 0, 1]])
     window = ConfusionState.zeros(2, batch_shape=(4, 2), like=truth)
@@ -171,6 +173,7 @@ def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> N
         call()
 
 
+@pytest.mark.sampled(2)
 def test_a_batch_is_not_a_window(backend: Any) -> None:
     """Push takes what update takes of one entry, and has its errors."""
     window = ConfusionState.zeros(3, batch_shape=(2,), like=backend.asarray(0))

@@ -31,6 +31,7 @@ def test_words_are_counted_in_text_and_in_names(words: ModuleType) -> None:
     }
 
 
+@pytest.mark.exhaustive
 def test_there_are_not_more_than_before(words: ModuleType) -> None:
     before = json.loads(words.FILE.read_text("utf-8"))
     more = {

@@ -158,6 +158,7 @@ def test_intervals_of_clusters_and_draws() -> None:
     np.testing.assert_array_equal(drawn["mcc_limits"].sel(bound="high"), again.high)
 
 
+@pytest.mark.exhaustive
 def test_arrays_of_jax_stay_there() -> None:
     jax = pytest.importorskip("jax")
     da = cube(np.float32)
@@ -173,6 +174,7 @@ def test_arrays_of_jax_stay_there() -> None:
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
@@ -216,6 +218,7 @@ def test_what_is_no_data_array() -> None:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
 def test_netcdf(engine: str, tmp_path: Path) -> None:
     """Names, attributes and coordinates survive."""

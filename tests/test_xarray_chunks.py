@@ -22,6 +22,7 @@ def no_scheduler(*_: Any, **__: Any) -> Any:
     raise AssertionError("computed too early")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
 @pytest.mark.parametrize("chunks", [{}, {"model": 1, "epoch": 3}, {"fold": (1, 2), "epoch": 1}])
 def test_chunks_stay_lazy(chunks: dict[str, Any], dtype: Any) -> None:
