@@ -15,6 +15,7 @@ import matrics
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+FOR_DEVELOPERS = ("test", "test-all", "evals", "trainers", "docs", "lint")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -113,7 +114,7 @@ def test_every_requirement_of_users_has_one_lower_bound() -> None:
     extras = project["optional-dependencies"]
     groups = [
         project["dependencies"],
-        *(extras[name] for name in extras if name not in ("test", "evals", "trainers", "docs", "lint")),
+        *(extras[name] for name in extras if name not in FOR_DEVELOPERS),
     ]
     found: dict[str, set[str]] = {}
     for line in (line for group in groups for line in group if not line.startswith("matrics[")):
@@ -127,7 +128,7 @@ def test_all_is_every_extra_of_users() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     (everything,) = extras["all"]
     named = set(everything.removeprefix("matrics[").removesuffix("]").split(","))
-    assert named == set(extras) - {"all", "test", "evals", "trainers", "docs", "lint"}
+    assert named == set(extras) - {"all", *FOR_DEVELOPERS}
 
 
 def test_the_archive_has_what_its_tests_read() -> None:

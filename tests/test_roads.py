@@ -109,6 +109,7 @@ def test_vectors_of_the_oracle(graph: Graph, record_property: Any) -> None:
     comparison.settle(least, record_property)
 
 
+@pytest.mark.exhaustive(source=[test_sources])  # whose graphs take long
 @pytest.mark.parametrize("source", [test_sources, test_tables], ids=["000", "001 to 004"])
 def test_printed_numbers(graph: Graph, source: Any, record_property: Any) -> None:
     comparison = Comparison(graph.road.name)
