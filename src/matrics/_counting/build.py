@@ -128,7 +128,7 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, with any prediction, weight and group. With
+        Samples with this true label, or any of these, are left out, with any prediction, weight and group. With
         ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
     groups : array_like, optional
         The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is one
@@ -266,7 +266,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, with any prediction, weight and group.
+        Samples with this true label, or any of these, are left out, with any prediction, weight and group.
     groups : array_like, optional
         The group of each sample, as in :func:`matrics.confusion_matrix`; broadcasts against the labels.
     num_groups : int, optional

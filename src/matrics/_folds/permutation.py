@@ -60,7 +60,7 @@ def permutation_test(
     positive : hashable, optional
         The positive class, as in :func:`matrics.score`.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; classes of these take no part in averages over classes.
+        Samples with any of these true labels are left out; classes of these take no part in averages over classes.
     num : int, optional
         Number of shuffles; 9,999 if left out.
     rng : numpy.random.Generator or int, optional

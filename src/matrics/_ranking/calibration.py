@@ -101,12 +101,13 @@ def expected_calibration_error(
     num_bins : int, default 15
         How many bins there are.
     bins : {"width", "mass"}
-        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
-        [a, 1]. Equal probabilities are in one bin, so that masses are as equal as ties allow: bin k begins at the least
-        probability that has more than k / num_bins of the weight up to it.
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is [a,
+        1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
     of : {"top_label", "class_wise"}, optional
-        Of probabilities of classes: whether the class with the highest one is the true one (the default), or the mean
-        over classes of the error of each. Probabilities of class 1 take neither.
+        Of probabilities of classes: the error of the highest probability, as that of a correct prediction
+        (``"top_label"``, the default), or the mean over classes of the error of each. Probabilities of class 1 take
+        neither.
     norm : {"l1", "l2", "max"}
         The mean over samples of the distance of their bin, the root of the mean of its square, or the largest distance
         (the maximum calibration error).
@@ -120,7 +121,7 @@ def expected_calibration_error(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
         these takes no part in averages over classes.
     zero_division : float, default NaN
         The value without samples, or without weight.

@@ -112,7 +112,7 @@ def decision_curve(
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
         The cluster of each sample: whole clusters are drawn.
     level : float, default 0.95

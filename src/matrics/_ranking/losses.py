@@ -91,7 +91,7 @@ def log_loss(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 

@@ -196,7 +196,7 @@ class ScoreState(RunningState, ScoreLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or one of these, are left out, and do not count as dropped.
+            Samples with this true label, or any of these, are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
             The new state is the same on all of them, if this one is.
@@ -327,8 +327,9 @@ class ScoreState(RunningState, ScoreLeaves):
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
             With classes: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each against
-            the rest. Otherwise that mean, the mean by numbers of true samples, the area of all scores together, or each
-            (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has no meaning.
+            the rest. Otherwise that mean, the mean weighted by numbers of true samples, the area of all scores
+            together, or each (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has
+            no meaning.
         zero_division : float, default NaN
             The value without positives or without negatives.
 

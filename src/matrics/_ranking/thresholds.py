@@ -60,8 +60,8 @@ def confusion_matrix(
     y_true : array_like of int or bool, shape (*B, N)
         True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Scores of class 1, or of each of n classes, each compared with the rest. Scores with one axis
-        more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
+        Scores of class 1 of two, or of each of n classes, each compared with the rest. They are scores of classes if
+        they have an axis more than the labels, after the axis of samples. Otherwise both broadcast.
     thresholds : array_like, shape (T,)
         In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
         scores.
@@ -75,7 +75,7 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
 
     Returns
     -------

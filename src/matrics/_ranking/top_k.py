@@ -73,7 +73,7 @@ def top_k_accuracy(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -171,7 +171,7 @@ def top_k_recall(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
         these takes no part in averages over classes.
     zero_division : float, default NaN
         The value of a class without samples, or without weight.

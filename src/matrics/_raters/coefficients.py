@@ -67,9 +67,9 @@ def percent_agreement(
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class, in order.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
-        How much two ratings agree, from 1 for equal ones on down. Linear, quadratic and radical weights fall with the
-        distance of the labels where these are numbers, and else with that of their places; ordinal ones by the places
-        between them, and ratio ones with the square of (a - b) / (a + b).
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------

@@ -155,7 +155,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or one of these, are left out, and do not count as dropped.
+            Samples with this true label, or any of these, are left out, and do not count as dropped.
         groups : array_like of int, optional
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
         axis_name : str or tuple of str, optional

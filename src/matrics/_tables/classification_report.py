@@ -194,7 +194,7 @@ def classification_report(
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, of which the limits take account.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        Samples with this true label, or any of these, are left out. It is a class only if ``labels`` has it or other
         samples are predicted as it, which is an error of their true class; averages are over the other classes.
     level : float, default 0.95
         The confidence level of the limits, which are those of :func:`matrics.interval`.

@@ -64,7 +64,7 @@ def count(
         If rows are counted already: the column with the number of samples of each row, as by
         :func:`matrics.frames.count_sql`.
     ignore_index : label or sequence of labels, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with this true label, or any of these, are left out.
 
     Returns
     -------

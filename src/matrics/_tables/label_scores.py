@@ -87,7 +87,7 @@ def score_labels(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        Samples with this true label, or any of these, are left out. It is a class only if ``labels`` has it or other
         samples are predicted as it, which is an error of their true class; averages are over the other classes.
     zero_division, invalid, workers
         As in :func:`matrics.score`.

@@ -48,7 +48,7 @@ def joint_confusion_matrix(
         samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
         squared weights as well.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with this true label, or any of these, are left out.
     groups : array_like, optional
         The group of each sample, as in :func:`matrics.confusion_matrix`, such as its cluster for ``cluster_axis`` of
         :func:`matrics.compare_paired`. There is one table for each group.

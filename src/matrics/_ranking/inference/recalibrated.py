@@ -76,7 +76,7 @@ def interval(
     positive : str or int, optional
         As in :func:`matrics.ranking.roc_auc`.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient.
     level : float, default 0.95
