@@ -271,7 +271,19 @@ class Metric:
         return evaluate(cm, [chosen.bind()], zero_division=zero_division, invalid=invalid, traced=traced)[0]
 
     def bind(self, **options: Any) -> TableFunction:
-        """The function of a Table that this metric with these options is."""
+        """The function of a :class:`matrics.typing.Table` that computes this measure.
+
+        Parameters
+        ----------
+        **options : float, str, bool, or sequence
+            Options of the measure by name, such as ``beta=2``, and ``average``, ``positive`` and ``class_weights``, as
+            in :meth:`using`.
+
+        Returns
+        -------
+        callable
+            It takes a table and returns values of shape [*batch], or [class, *batch].
+        """
         metric = self.using(**options) if options else self
         metric._check_complete()
         kinds = [type(value) for _, value in metric.fixed]
@@ -330,12 +342,22 @@ class Metric:
             )
 
     def using(self, **options: Any) -> Metric:
-        """Fix options of this metric.
+        """The metric with other values of its options.
 
-        ``average`` is one of the words of specs, ``"auto"`` for the default, or None for every class; ``positive`` is
-        the index of the class of which is selected; ``class_weights`` are the weights of the weighted mean over the
-        classes.
+        Parameters
+        ----------
+        **options : float, str, bool, or sequence
+            Options of the measure by name, such as ``beta=2``. In addition ``average``: a word of specs such as
+            ``"macro"``, ``"auto"`` for the default, or None for every class; ``positive``: the index of the class whose
+            value is returned; and ``class_weights``: the weights of the weighted mean over the classes.
 
+        Returns
+        -------
+        Metric
+            A new metric; this metric does not change.
+
+        Examples
+        --------
         >>> import matrics
         >>> print(matrics.metrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
         fbeta(beta=2):class recall[0]
@@ -387,7 +409,18 @@ class Metric:
         return "binary", (positive,)
 
     def of_classes(self, classes: tuple[Any, ...]) -> Metric:
-        """Name classes, as square brackets in a spec do: the metric of one, or its average over some."""
+        """The metric of some classes, which square brackets in a spec name.
+
+        Parameters
+        ----------
+        classes : tuple
+            Labels or indices of classes: of a single class, or of several classes for an average over them.
+
+        Returns
+        -------
+        Metric
+            A new metric; this metric does not change.
+        """
         if self.average in averages.OF_SEVERAL:
             return replace(self, classes=classes)
         of_one = "binary" if self._averaged else "one_vs_rest"
@@ -400,10 +433,17 @@ class Metric:
         return replace(self, average=of_one, classes=classes)
 
     def resolved_for(self, classes: Classes) -> Metric:
-        """Settle what depends on the classes of the matrices: the average, and classes by their indices.
+        """The metric with its average fixed, and with indices in place of the labels of classes.
 
-        Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
-        which one that is.
+        Parameters
+        ----------
+        classes : Classes
+            The number and the labels of the classes of the matrices, and which class is positive.
+
+        Raises
+        ------
+        ValueError
+            A class of the metric is not among these, or the metric is of the positive class and none is given.
         """
         if self.awaits is None:  # a threshold, which functions of scores know
             self._check_complete()
@@ -447,8 +487,16 @@ class Metric:
         return self.average in averages.CLASSWISE and not self.classes
 
     def title(self, classes: Classes | None = None) -> str:
-        """What screens, pages and pictures call it: the measure and its average or class, in words.
+        """Name of the measure and of its average or class, in words, for screens, pages and pictures.
 
+        Parameters
+        ----------
+        classes : Classes, optional
+            The labels of the classes, by which the title calls them; if left out, it has the labels or indices of the
+            metric itself.
+
+        Examples
+        --------
         >>> import matrics
         >>> from matrics._catalogue.classes import Classes
         >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")

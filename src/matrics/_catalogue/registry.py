@@ -170,7 +170,7 @@ def register(metric: Metric) -> Metric:
     Parameters
     ----------
     metric : Metric
-        As :func:`matrics.metric` or :meth:`matrics.Metric.of` has made it.
+        The measure, which :func:`matrics.metric` or :meth:`matrics.Metric.of` returned.
 
     Returns
     -------

@@ -53,8 +53,12 @@ def labels_needed(
         The confidence level.
     power : float, default 0.8
         The probability of finding the difference.
-    class_names, positive
-        As in :func:`matrics.score`.
+    class_names : sequence of str, optional
+        Names of the classes, in their order.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

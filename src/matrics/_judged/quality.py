@@ -33,8 +33,14 @@ def quality(
     metrics : str, Metric, or several of them
         The measures of the judge, as in :func:`matrics.score`; accuracy, Cohen's κ, and the recall and precision of
         each class if left out.
-    level, class_names, positive
-        As in :func:`matrics.interval`.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

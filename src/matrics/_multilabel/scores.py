@@ -145,7 +145,9 @@ def score(
     y_pred : array_like of int or bool, shape (*B, N, L)
         1 if the label is predicted.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; per-class and overall measures.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     average : {"auto", "macro", "micro", "weighted", "samples", "label"} or None, default "auto"
         ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
         samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``:
@@ -157,8 +159,12 @@ def score(
     zero_division : float, default NaN
         The value of undefined measures (0/0). Labels or samples with NaN are left out of a mean; a
         mean without values is ``zero_division`` as well.
-    invalid, workers
-        As in :func:`matrics.score`.
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
     Returns
     -------

@@ -75,7 +75,7 @@ class AgreementDisplay(Display):
         names = 0.066 * max(map(len, self._names_of_rows().values()))
         return side * 1.3 + names + 0.75, side + 0.5 + (0.062 * self._longest() if self.text else 0)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the heat map, frames around the families, the tree and the scale of colours."""
         (axes,) = panels
         tidy(axes)

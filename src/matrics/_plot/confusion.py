@@ -107,7 +107,7 @@ class ConfusionMatrixDisplay(Display):
             return (side := min(3.6, max(2.4, 0.9 + cell * n))), side
         return size_of_cells(n, self.text, self._lines())
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw each matrix."""
         for number, axes in enumerate(panels):
             tidy(axes)

@@ -111,7 +111,7 @@ class CurveDisplay(LinesDisplay):
         height = 3.2 if self.kind != "threshold" else 2.5
         return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the curves of each panel, and one legend for all."""
         handles: list[Any] = []
         for number, axes in enumerate(panels):

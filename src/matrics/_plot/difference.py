@@ -116,7 +116,7 @@ class DifferenceDisplay(Display):
         width, height = size_of_cells(len(self.class_names), "count" if self.text else "none", self._lines())
         return max(width, 3.5), max(width, 3.5) - width + height + 0.25
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the cells, the marks of significant cells, and the legend of colours."""
         (axes,) = panels
         tidy(axes)

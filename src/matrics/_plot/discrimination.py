@@ -84,7 +84,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
         size = (3.5, 3.4) if self.panels() == 1 else (2.6, 2.7)
         return size[0], size[1] + LEGEND_LINE * rows / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the lines of each panel."""
         handles: list[Any] = []
         for number, (axes, lines) in enumerate(zip(panels, self.lines, strict=True)):

@@ -52,7 +52,7 @@ class RatersDisplay(Display):
         side = min(6.5, max(2.4, 0.42 * len(self.names)))
         return side + 0.9 + 0.06 * max(map(len, self.names)), side + 0.9
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the heat map; raters do not agree with themselves, so that the diagonal has their items."""
         (axes,) = panels
         tidy(axes)
@@ -115,8 +115,10 @@ def raters(
         The ratings, as in :func:`matrics.raters.percent_agreement`.
     metric : str, default "cohen_kappa"
         A measure of a confusion matrix with one value, such as ``"accuracy"``.
-    num_classes, labels
-        As in :func:`matrics.raters.percent_agreement`.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
     names : sequence of str, optional
         The names of the raters; the columns of a data frame, or numbers, if left out.
     width : float, optional

@@ -89,7 +89,7 @@ class SpectrumDisplay(LinesDisplay):
             return 3.5, 0.75 + legend + min(2.7, max(0.9, 5.6 * reach / (high - low)))
         return (3.5 if rows <= 8 else 5.0), 0.8 + legend + max(rows * (0.3 if rows <= 12 else 0.2), 1.0)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw circles in the plane of complex numbers for one matrix, and a row for each of several."""
         (axes,) = panels
         tidy(axes)

@@ -76,7 +76,7 @@ class TrainingDisplay(LinesDisplay):
         size = (3.5, 2.4) if self.panels() == 1 else (2.6, 2.1)
         return size[0], size[1] + LEGEND_LINE * lines / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw each measure."""
         handles: list[Any] = []
         for axes, metric in zip(panels, self.metrics, strict=True):

@@ -96,7 +96,7 @@ class TrainingClassesDisplay(Display):
         width = min(7.2, max(3.5, 1.4 + 0.09 * columns))
         return width, 1.1 + min(6.5, max(1.0, 0.17 * rows)) + 0.15 * len(self._lines())
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw a row for each class, a column for each step, and a mark at the best step of a forgotten class."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import ListedColormap, Normalize

@@ -179,8 +179,12 @@ def brier_decomposition(
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
         classes, each against the rest, in bins of its probabilities.
-    num_bins, bins
-        As in :func:`matrics.probabilities.expected_calibration_error`.
+    num_bins : int, default 15
+        How many bins there are.
+    bins : {"width", "mass"}
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.

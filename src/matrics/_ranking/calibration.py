@@ -101,8 +101,8 @@ def expected_calibration_error(
     num_bins : int, default 15
         How many bins there are.
     bins : {"width", "mass"}
-        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is [a,
-        1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
         least probability that has more than k / num_bins of the weight up to it.
     of : {"top_label", "class_wise"}, optional
         Of probabilities of classes: the error of the highest probability, as that of a correct prediction
@@ -232,9 +232,28 @@ def reliability_curve(
         True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
-    num_bins, bins, of, labels, positive, sample_weight, ignore_index
-        As in :func:`matrics.probabilities.expected_calibration_error`. ``of="class_wise"`` gives one curve for each
-        class, of shape (*B, n, num_bins).
+    num_bins : int, default 15
+        How many bins there are.
+    bins : {"width", "mass"}
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
+    of : {"top_label", "class_wise"}, optional
+        Of probabilities of classes: the curve of the highest probability, as that of a correct prediction
+        (``"top_label"``, the default), or a curve for each class, of shape (*B, n, num_bins). Probabilities of class 1
+        take neither.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class, against
+        the rest.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
 
     Returns
     -------

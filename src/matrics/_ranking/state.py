@@ -282,11 +282,19 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. Names of
-            values of the scores are the methods of the state, by any of their names: ``auroc``, ``ece:class_wise``,
-            ``top5``.
-        zero_division, invalid, workers
-            As in :func:`matrics.score`.
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A
+            per-class measure without an average is the value of class 1. Values of the scores are the methods of the
+            state, by any of their names: ``auroc``, ``ece:class_wise``, ``top5``.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
         Returns
         -------
@@ -364,7 +372,10 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            As in :meth:`roc_auc`.
+            With classes: ``"auto"`` is the value of class 1 of two, and the mean of those of more classes, each against
+            the rest. Otherwise that mean, the mean weighted by numbers of true samples, the value of all scores
+            together, or each (``None`` or ``"class"``). Undefined values are left out of means. Without classes it has
+            no meaning.
         zero_division : float, default NaN
             The value without positives.
 
@@ -425,8 +436,9 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Parameters
         ----------
-        of
-            As in :meth:`reliability_curve`. ``of="class_wise"`` gives the mean over classes.
+        of : {"top_label", "class_wise"}, optional
+            With classes: the error of the highest probability, as that of a correct prediction (the default), or the
+            mean over classes of the error of each.
         zero_division : float, default NaN
             The value without samples.
 

@@ -104,8 +104,16 @@ def brennan_prediger(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -137,8 +145,16 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -174,8 +190,16 @@ def conger_kappa(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -204,8 +228,12 @@ def gwet_ac1(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
 
     Returns
     -------
@@ -241,8 +269,16 @@ def gwet_ac2(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -275,8 +311,12 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
     weights : {"nominal", "ordinal", "interval", "ratio"} or array_like, shape (n, n)
         The level of measurement, which says how far ratings are apart: equal or not; by the ratings between them; by
         their difference; by their difference over their sum. The last two take ``labels`` for the values of the

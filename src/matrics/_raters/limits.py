@@ -47,12 +47,17 @@ def interval(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
     coefficients : str, or several of them
         Their names, such as ``"fleiss_kappa"``, also separated by commas.
     weights : str or array_like, optional
-        As each coefficient takes them; its own default if left out.
+        How much two ratings agree, by a name that each of the coefficients takes or a matrix (n, n); the default of
+        each coefficient if left out.
     level : float, default 0.95
         The confidence level.
     method : {"auto", "delta", "bootstrap"}

@@ -18,8 +18,12 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
 
     Returns
     -------
@@ -64,12 +68,16 @@ def leave_one_out(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int
+        Number of classes, n; ratings are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in order.
     coefficient : str
         The name of a coefficient, such as ``"krippendorff_alpha"``.
     weights : str or array_like, optional
-        As the coefficient takes them; its own default if left out.
+        How much two ratings agree, by a name that the coefficient takes or a matrix (n, n); its default if left out.
 
     Returns
     -------

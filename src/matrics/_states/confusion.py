@@ -240,9 +240,23 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        zero_division, invalid, workers, class_names, positive
-            As in :func:`matrics.score`. A state has no labels: ``positive`` is one of ``class_names``, or an index.
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        class_names : sequence of str, optional
+            Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
+        positive : str or int, optional
+            The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+            without an average are values of this class. Without it they are values of class 1 of two classes, and means
+            over more (``macro``).
 
         Returns
         -------

@@ -73,7 +73,10 @@ def score_labels(
         Predicted labels like the true ones; batches broadcast, such as the predictions (M, N) of M models. With
         ``labels``, floating numbers are class scores, as in :func:`matrics.confusion_matrix`.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; classes are called by their labels: ``"recall[cat]"``.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Square
+        brackets take the label of a class: ``"recall[cat]"``.
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order. If left out, the classes are the labels that occur, true or predicted,
         sorted; or all categories in their order, if both columns are of one categorical type of pandas or one Enum of
@@ -89,8 +92,14 @@ def score_labels(
     ignore_index : label, or list of labels, optional
         Samples with this true label, or any of these, are left out. It is a class only if ``labels`` has it or other
         samples are predicted as it, which is an error of their true class; averages are over the other classes.
-    zero_division, invalid, workers
-        As in :func:`matrics.score`.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
     Returns
     -------

@@ -74,7 +74,10 @@ def compare_models(
     y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
         The labels predicted by each of M models; a mapping has the names of the models, which results keep.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; measures without a better direction are an error.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A measure
+        without a better direction raises an error.
     num_classes : int
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
@@ -94,8 +97,10 @@ def compare_models(
         Number of replicates; 10,000 if left out.
     rng : numpy.random.Generator or int, optional
         ``numpy.random.default_rng(seed)`` or a seed; new draws every time if left out.
-    zero_division, workers
-        As in :func:`matrics.interval`.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    workers : int, default 1
+        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, one for each. With them the comparison of each class has its own key: ``recall/cat``.
     positive : hashable, optional

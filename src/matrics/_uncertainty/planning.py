@@ -52,7 +52,8 @@ def samples_needed(
     cm : array_like, shape (*B, n, n)
         The expected matrix, for example from a pilot study. Only the proportions of its cells matter.
     metric : str or Metric
-        As in :func:`matrics.get_metric`.
+        The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
+        ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.
     half_width : float
         Half of the wanted width of the interval.
     difference : float
@@ -64,8 +65,14 @@ def samples_needed(
         Of the interval; the test's is 1 - ``level``, two-sided.
     power : float, default 0.8
         The probability to detect a difference of this size.
-    zero_division, invalid, workers
-        As in :func:`matrics.interval`; for an invalid matrix the number is NaN.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. The number of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, for ``positive`` and for specs (``"recall[fraud]"``).
     positive : str or int, optional

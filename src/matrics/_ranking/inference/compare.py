@@ -60,9 +60,28 @@ def compare(
         The scores of M models for class 1 of two, or for each of n classes; a mapping has the names of the models,
         which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
-        As in :func:`matrics.ranking.interval`, but for calibration errors.
-    average, labels, positive, ignore_index, clusters, level, workers
-        As in :func:`matrics.ranking.interval`.
+        ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score`` and
+        ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
+        all scores are in [0, 1].
+    average : {"auto", "macro", "class"} or None, default "auto"
+        Of the measures of curves with scores of n classes, each against the rest, as in the measures themselves:
+        ``"auto"`` is the value of class 1 of two, and the mean over more classes; or that mean, or every class
+        (``None`` or ``"class"``).
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
+    level : float, default 0.95
+        The coverage of the limits.
+    workers : int, default 1
+        Number of threads for the elements of a batch; -1 for as many as there are cores.
     method : {"auto", "delong", "logit", "bootstrap"}
         How the limits of each model are formed, as there; "bootstrap" also takes the variances of differences from
         replicates. Otherwise these follow from the influence of each sample, and of ``recall_at_specificity`` from a

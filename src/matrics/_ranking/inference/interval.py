@@ -54,7 +54,9 @@ def interval(
         The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
-        As in :func:`matrics.ranking.roc_auc`.
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
