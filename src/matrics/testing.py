@@ -43,7 +43,8 @@ def assert_at_least(
     least : float
         The number.
     y_pred : array_like, shape (N,), optional
-        Predicted labels, if the first argument has true ones; or class scores, as for :func:`matrics.confusion_matrix`.
+        Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
+        is the prediction.
     level : float, default 0.95
         The confidence level of the two-sided intervals.
     num_classes : int, optional
@@ -53,11 +54,14 @@ def assert_at_least(
     class_names : sequence of str, optional
         Names of the classes of a matrix.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`.
+        The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
-        With a matrix of weights, as in :func:`matrics.interval`; with a baseline a pair, as in :func:`matrics.compare`.
+        With a matrix of weights: the matrix of their squares, as ``confusion_matrix(..., sample_weight=weights**2)``
+        counts it.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     on_undecided : {"pass", "fail"}, optional

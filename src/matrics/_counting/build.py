@@ -110,8 +110,8 @@ def confusion_matrix(
         Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
         ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
         One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
-        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast:
-        one ``y_true`` (N,) against (M, N) predictions of M models.
+        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast: a
+        ``y_true`` (N,) against (M, N) predictions of M models.
     num_classes : int
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
@@ -131,8 +131,9 @@ def confusion_matrix(
         Samples with this true label, or any of these, are left out, with any prediction, weight and group. With
         ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
     groups : array_like, optional
-        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is one
-        matrix for each group, all counted in one pass. Texts are in sorted order, that of ``numpy.unique(groups)``.
+        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is a
+        matrix for each group, all counted in a single pass. Texts are in sorted order, that of
+        ``numpy.unique(groups)``.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
     normalize : {"true", "pred", "all"}, optional
@@ -268,7 +269,9 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     ignore_index : int or sequence of int, optional
         Samples with this true label, or any of these, are left out, with any prediction, weight and group.
     groups : array_like, optional
-        The group of each sample, as in :func:`matrics.confusion_matrix`; broadcasts against the labels.
+        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is a
+        matrix for each group, all counted in a single pass. Texts are in sorted order, that of
+        ``numpy.unique(groups)``.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
 

@@ -54,7 +54,7 @@ def compare_folds(
         The half width of the region of practical equivalence: models whose scores differ by less are practically
         equal. Only for the corrected t-test.
     higher_is_better : bool, default True
-        Which of two scores is better, for the probabilities.
+        Whether the higher of two scores is better, for the probabilities.
 
     Returns
     -------

@@ -58,9 +58,11 @@ def permutation_test(
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`.
+        The positive class: a label where there are ``labels``, and an index otherwise. Per-class measures without an
+        average are values of this class. Without it they are values of class 1 of two classes, and means over more
+        (``macro``).
     ignore_index : int or sequence of int, optional
-        Samples with any of these true labels are left out; classes of these take no part in averages over classes.
+        Samples with any of these true labels are left out. Such a class takes no part in averages over classes.
     num : int, optional
         Number of shuffles; 9,999 if left out.
     rng : numpy.random.Generator or int, optional

@@ -61,7 +61,8 @@ def compare(
     ----------
     a, b : array_like, shape (*B, N), or None
         The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
-        are graded as fail (class 0) or pass (class 1), as in :func:`matrics.judged.count`.
+        are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the accuracy is the pass
+        rate.
     metrics : str, Metric, or several of them
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
@@ -91,7 +92,7 @@ def compare(
         index otherwise. Per-class measures without an average are values of this class. Without it they are values of
         class 1 of two classes, and means over more (``macro``).
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     method : {"auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"}
         How the judge's errors are corrected; see the notes. ``"tuned"`` takes the λ with the smallest variance for each
         measure.

@@ -86,7 +86,7 @@ def interval(
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

@@ -50,7 +50,7 @@ def labels_needed(
     difference : float
         Instead: the distance from a fixed value, such as a requirement, that is to be found with this ``power``.
     level : float, default 0.95
-        The confidence level.
+        The probability with which an interval is to contain the true value.
     power : float, default 0.8
         The probability of finding the difference.
     class_names : sequence of str, optional

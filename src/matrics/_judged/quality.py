@@ -31,8 +31,10 @@ def quality(
     counts : JudgedCounts
         From :func:`matrics.judged.count`.
     metrics : str, Metric, or several of them
-        The measures of the judge, as in :func:`matrics.score`; accuracy, Cohen's κ, and the recall and precision of
-        each class if left out.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Accuracy,
+        Cohen's κ, and the recall and precision of each class if left out.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
     class_names : sequence of str, optional

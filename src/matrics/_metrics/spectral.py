@@ -205,7 +205,7 @@ def eigenvalues(cm: Any, *, matrix: Matrix = "B", invalid: Invalid = "warn") -> 
         Counts or soft counts; rows are true classes, columns predicted ones.
     matrix : {"B", "A"}
         B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
-        diagonal of ones (Dembélé, equation 29).
+        diagonal of 1 (Dembélé, equation 29).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell; they alone are NaN in any case.
 

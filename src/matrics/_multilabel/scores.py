@@ -49,8 +49,7 @@ def confusion_matrix(
     y_true : array_like of int or bool, shape (*B, N, L)
         1 if a sample has a label, 0 if not. A data frame has a sample in each row.
     y_pred : array_like of int or bool, shape (*B, N, L)
-        1 if the label is predicted. Batches broadcast: one ``y_true`` (N, L) against (M, N, L) predictions of M
-        models.
+        1 if the label is predicted. Batches broadcast: a ``y_true`` (N, L) against (M, N, L) predictions of M models.
     samplewise : bool, default False
         One matrix for each sample, over its labels, instead of one for each label, over the samples.
     sample_weight : array_like, optional
@@ -164,7 +163,8 @@ def score(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
         on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of a
+        stack are scored in parallel.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def subset_accuracy(
     Parameters
     ----------
     y_true, y_pred : array_like of int or bool, shape (*B, N, L)
-        1 if a sample has a label, or if the label is predicted, 0 otherwise.
+        1 if a sample has a label, or if the label is predicted; 0 if not.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional

@@ -233,9 +233,9 @@ def agreement(
     metrics : str, Metric, or several of them
         The measures, if matrices are given.
     correlation : {"spearman", "kendall"}
-        Which one.
+        Which rank correlation.
     least_correlation : float, default 0.95
-        The least average absolute correlation in a family, as in :meth:`matrics.study.Agreement.families`.
+        The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
     text : "auto" or bool, default "auto"
         Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
         family is named.

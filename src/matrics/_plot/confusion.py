@@ -183,12 +183,13 @@ def confusion_matrix(
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
     y_true : array_like, shape (N,), optional
-        Instead of ``cm``: true labels of any kind, as in :func:`matrics.score_labels`.
+        Instead of ``cm``: true labels of any kind, text, integers or booleans, in a list, a column of a data frame, or
+        an array of any library.
     y_pred : array_like, shape (N,) or (M, N), or mapping of str to array_like, shape (N,), optional
         The predicted labels, or those of several models; a mapping has the names of the models.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class of ``y_true`` and ``y_pred``, in order; if left out, the classes are found as in
-        :func:`matrics.score_labels`.
+        The label of each class of ``y_true`` and ``y_pred``, in order. If left out, the classes are the labels that
+        occur, sorted, or the categories of a categorical type.
     class_names : sequence of str, optional
         The names of the classes; the labels, or else the classes' numbers, if left out. If there is no room for
         all of them, some are left out.

@@ -122,7 +122,7 @@ def critical_difference(
     names : sequence of str, optional
         The names of the models; the columns of a data frame, the keys of a mapping, or numbers, if left out.
     higher_is_better : bool, optional
-        Which of two scores is better; higher ones, if left out.
+        Whether the higher of two scores is better; True, if left out.
     method : {"auto", "nemenyi", "holm", "wilcoxon"}, optional
         The test of pairs: of mean ranks for all pairs at once (Nemenyi), or with the correction of Holm; or of the
         scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,

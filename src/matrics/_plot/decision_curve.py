@@ -129,8 +129,8 @@ def decision_curve(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, or any labels with ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N), or mapping of str to array_like, shape (N,)
         Predicted probabilities of the positive class, between 0 and 1; of several models on the same samples (M, N), or
         a mapping with their names, or a data frame with a column for each. Up to eight models.
@@ -138,9 +138,10 @@ def decision_curve(
         The share of positive samples where the model will be used, if it is another than here, as in a case-control
         study.
     positive : str or int, optional
-        The label of the class that ``y_prob`` is of, among labels of any kind.
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive.
     clusters : array_like, shape (N,), optional
-        The cluster of each sample: whole clusters are drawn.
+        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95
         The coverage of the limits, at each threshold by itself.
     num : int, optional

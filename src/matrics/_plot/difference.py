@@ -256,7 +256,8 @@ def difference(
         How p-values are corrected for the number of cells: by Holm's method, after which the probability of a single
         wrong mark is at most 1 - level; or for the expected share of wrong marks among the marks.
     order : {"clusters"} or sequence of int, optional
-        The order of the classes, as in :func:`matrics.plot.confusion_matrix`; ``"clusters"`` of the sum of both.
+        The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other in the
+        sum of both matrices (needs SciPy), and class numbers in their new order. Unchanged if left out.
     top : int, default 5
         How many of the differences beyond chance are named below, the largest first.
     text : "auto" or bool, default "auto"

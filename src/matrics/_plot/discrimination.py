@@ -229,7 +229,10 @@ def discrimination_lines(
     Parameters
     ----------
     metrics : str, Metric, or several of them, or mapping of names to them
-        Measures as in :func:`matrics.score`.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has a
+        single value for each matrix. A mapping has the names for the legend.
     num_classes : int
         The number of classes, at least 2.
     imbalance : float or array_like, shape (P,), default 0

@@ -291,7 +291,10 @@ def models(
         show which models differ, so no model is marked as tied. Or the confusion matrix of each model by its name, of
         which the intervals are computed.
     metrics : str, Metric, or several of them, optional
-        For confusion matrices: the measures, as in :func:`matrics.interval`; the group ``core`` if left out.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. For
+        confusion matrices only; the group ``core`` if left out.
     names : sequence of str, optional
         The names of the models, unless ``results`` has them: of predictions or matrices by name. Their numbers if left
         out.

@@ -112,7 +112,7 @@ def raters(
     Parameters
     ----------
     ratings : array_like, shape (items, raters), or a data frame with a column for each rater
-        The ratings, as in :func:`matrics.raters.percent_agreement`.
+        The ratings; None, NaN or -1 where a rater has left an item out.
     metric : str, default "cohen_kappa"
         A measure of a confusion matrix with one value, such as ``"accuracy"``.
     num_classes : int

@@ -285,7 +285,8 @@ def spectrum(
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones.
     matrix : {"B", "A"}
-        Which symmetric matrix, as in :func:`matrics.study.eigenvalues`.
+        B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
+        diagonal of 1 (Dembélé, equation 29).
     names : sequence of str, optional
         The names of the matrices; the keys of a mapping, or positions in the stack, if left out.
     width : float, optional

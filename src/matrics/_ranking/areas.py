@@ -66,8 +66,8 @@ def roc_auc(
     zero_division : float, default NaN
         The value without positive or without negative samples.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
 
     Returns
     -------
@@ -177,8 +177,8 @@ def partial_roc_auc(
     zero_division : float, default NaN
         The value without positive or without negative samples.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     max_fpr : float
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
         be.
@@ -274,8 +274,8 @@ def average_precision(
         Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
         takes no part in averages over classes.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     zero_division : float, default NaN
         The value without positive samples.
 

@@ -85,21 +85,22 @@ def best_threshold(
         constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
         are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the threshold is to be used, as in
-        :func:`matrics.ranking.threshold_curve`: of the measure and of the constraints. With ``level``, samples are
-        drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
+        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,
+        samples are drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
     clusters : array_like, shape (N,), optional
-        With ``level``: the cluster of each sample, such as its patient, document or image, which are resampled.
+        The cluster of each sample, such as its patient, document or image. With ``level``, whole clusters are
+        resampled.
     level : float, optional
         The coverage of the intervals of the threshold and of its value. Without it there are none.
     num : int, optional
-        With ``level``: the number of replicates; 1,000 if left out.
+        Number of replicates with ``level``; 1,000 if left out.
     rng : numpy.random.Generator or int, optional
-        With ``level``: where random numbers come from, or a seed.
+        Where random numbers come from, or a seed, with ``level``; new draws every time if left out.
     zero_division : float, default NaN
-        The value of undefined measures. NaN is never the best.
+        The value of undefined measures (0/0). NaN is never the best.
     workers : int, default 1
-        Number of threads on the host, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

@@ -87,7 +87,7 @@ def brier_score(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
         whether those of a sample sum to 1.
@@ -175,7 +175,7 @@ def brier_decomposition(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
         classes, each against the rest, in bins of its probabilities.

@@ -95,7 +95,7 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
@@ -229,7 +229,7 @@ def reliability_curve(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15

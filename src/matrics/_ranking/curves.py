@@ -213,8 +213,8 @@ def precision_at_recall(
         Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
         takes no part in averages over classes.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     recall : float
         The recall to reach, from 0 to 1.
     zero_division : float, default NaN
@@ -285,8 +285,8 @@ def recall_at_precision(
         Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
         takes no part in averages over classes.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     precision : float
         The precision to reach, from 0 to 1.
     zero_division : float, default NaN
@@ -357,8 +357,8 @@ def recall_at_specificity(
         Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
         takes no part in averages over classes.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     specificity : float
         The specificity to reach, from 0 to 1.
     zero_division : float, default NaN

@@ -182,7 +182,7 @@ class ScoreState(RunningState, ScoreLeaves):
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
         y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
             The score of class 1, or the scores of all classes: probabilities, or for areas and thresholds any numbers.
-            Labels broadcast over the batch: one ``y_true`` (N,) against the scores (M, N) of M models.
+            Labels broadcast over the batch: a ``y_true`` (N,) against the scores (M, N) of M models.
         logits : array_like of floats, shape of ``y_score``
             Logits in place of scores: areas are then of the logits, or of the log-odds of each class against the rest,
             which no rounding of probabilities to 0 and 1 affects; all else is of the probabilities. Use the same
@@ -191,8 +191,8 @@ class ScoreState(RunningState, ScoreLeaves):
             The labels of the classes, of any kind, in the order of the columns of ``y_score``. The state does not store
             them: pass them with each batch. Other labels are dropped.
         positive : str or int, optional
-            The label of the class of ``y_score``, as in :func:`matrics.ranking.roc_auc`. The state does not store it:
-            pass it with each batch. Other labels below 0 are dropped.
+            The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as
+            0. The state does not store it: pass it with each batch. Other labels below 0 are dropped.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
@@ -294,7 +294,8 @@ class ScoreState(RunningState, ScoreLeaves):
             no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
             checks on every backend, which waits for the device.
         workers : int, default 1
-            Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
 
         Returns
         -------

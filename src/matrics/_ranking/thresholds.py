@@ -155,13 +155,12 @@ def threshold_curve(
     unique : bool, default False
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the results are meant for, if it is another than that of the samples, as
-        in :func:`matrics.transform.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one
-        class.
+        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
     zero_division : float, default NaN
-        The value of undefined measures.
+        The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads on the host, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

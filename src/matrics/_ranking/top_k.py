@@ -62,7 +62,7 @@ def top_k_accuracy(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=``.
+        True labels: 0 to n - 1, or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
@@ -156,7 +156,7 @@ def top_k_recall(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=``.
+        True labels: 0 to n - 1, or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5

@@ -52,8 +52,8 @@ def roc_auc_variance(
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out; their scores and weights may have any value.
     workers : int, default 1
-        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
-        cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     sample_weight : None
         DeLong's variance is for samples of equal weight.
 

@@ -275,7 +275,7 @@ def gwet_ac2(
         Number of classes, n; ratings are 0 to n - 1.
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class, in order.
-    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+    weights : {"quadratic", "none", "linear", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
         fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
@@ -319,8 +319,8 @@ def krippendorff_alpha(
         In place of ``num_classes``: the label of each class, in order.
     weights : {"nominal", "ordinal", "interval", "ratio"} or array_like, shape (n, n)
         The level of measurement, which says how far ratings are apart: equal or not; by the ratings between them; by
-        their difference; by their difference over their sum. The last two take ``labels`` for the values of the
-        classes where these are numbers, and else 1 to n. Or weights of agreement, as in :func:`percent_agreement`.
+        their difference; by their difference over their sum. The last two take ``labels`` for the values of the classes
+        where these are numbers, and else 1 to n. Or a matrix of weights of agreement, from 0 to 1 for equal ratings.
 
     Returns
     -------

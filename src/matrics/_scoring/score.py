@@ -75,7 +75,8 @@ def score(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
         checks on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of a
+        stack are scored in parallel.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``, as in
         the metrics for training loops.

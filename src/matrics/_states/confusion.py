@@ -143,8 +143,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n). B is the batch of the state; all other axes are samples, and are pooled.
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
-            Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
-            Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
+            Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
+            over the batch: a ``y_true`` (N,) against the (M, N) of M models.
         labels : sequence of text, integers or other hashables, optional
             The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
         class_axis : int, optional
@@ -250,7 +250,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
             checks on every backend, which waits for the device.
         workers : int, default 1
-            Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
         class_names : sequence of str, optional
             Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
         positive : str or int, optional

@@ -231,7 +231,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            Names, aliases, groups, specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
             :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
             :meth:`list_metrics` returns the names of the measures that need no other cells. There is no default, as two
             measures of ``core`` need them. Averages and ``:one_vs_rest`` work for every measure: the margins determine

@@ -115,10 +115,10 @@ class Agreement(Result):
         Parameters
         ----------
         least_correlation : float, default 0.95
-            The least average of the absolute correlations between two groups that are joined to one, from 0 to 1.
-            At 1 only measures that order all matrices alike, or all in reverse, are in one family.
+            The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
+            At 1 only measures that order all matrices alike, or all in reverse, are in the same family.
         correlation : {"spearman", "kendall"}
-            Which one.
+            Which rank correlation.
 
         Returns
         -------
@@ -207,11 +207,13 @@ def agreement(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads; -1 for the number of cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

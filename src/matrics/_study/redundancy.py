@@ -116,11 +116,13 @@ def redundancy(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads; -1 for the number of cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

@@ -186,9 +186,12 @@ def classification_report(
     Parameters
     ----------
     y_true, y_pred : array_like, shape (N,)
-        True and predicted labels of any kind, as in :func:`matrics.score_labels`.
+        True and predicted labels of any kind: text, integers or booleans, in a list, a column of pandas, Polars or
+        pyarrow, or an array or tensor of any library.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order; if left out, the classes are found as in :func:`matrics.score_labels`.
+        The label of each class, in order. If left out, the classes are the labels that occur, true or predicted,
+        sorted; or all categories in their order, if both columns are of the same categorical type of pandas or the same
+        Enum of Polars.
     class_names : sequence of str, optional
         What the table calls the classes; their labels if left out.
     sample_weight : array_like, shape (N,), optional

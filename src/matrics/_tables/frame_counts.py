@@ -91,11 +91,12 @@ class FrameCounts(NamedTuple):
             no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
             checks on every backend, which waits for the device.
         workers : int, default 1
-            Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
         positive : label, optional
-            The positive class, as in :func:`matrics.score`. Of two labels that are texts, neither is positive without
-            it: class measures are then means over both (``macro``). ``:binary`` needs it, unless the data frame or
-            ``labels=`` has given the order of the labels.
+            The positive class: a label. Per-class measures without an average are values of this class. Of two labels
+            that are texts, neither is positive without it: class measures are then means over both (``macro``).
+            ``:binary`` needs it, unless the data frame or ``labels=`` has given the order of the labels.
 
         Returns
         -------
@@ -155,12 +156,10 @@ class FrameCounts(NamedTuple):
             no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
             checks on every backend, which waits for the device.
         workers : int, default 1
-            Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change
-            results.
+            Number of threads on the host; -1 for as many as there are cores. It does not change results.
         positive : label, optional
-            The positive class, a label. Per-class measures without an average, and with ``:binary``, are values of this
-            class. Of two labels that are texts, neither is positive without it: class measures are then means over both
-            (``macro``).
+            The positive class: a label. Per-class measures without an average are values of this class. Of two labels
+            that are texts, neither is positive without it: class measures are then means over both (``macro``).
 
         Returns
         -------

@@ -112,7 +112,7 @@ def compare(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
         on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
     positive : str or int, optional
@@ -123,7 +123,9 @@ def compare(
         The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
     squared_weights : two array_like, shapes (*B, n, n), optional
-        For weighted samples: the matrices of squared weights of a and of b, as in :func:`matrics.interval`.
+        For weighted samples: the matrices of squared weights of a and of b, as ``confusion_matrix(...,
+        sample_weight=weights**2)`` counts them with ``a`` and ``b``, those of the weights (floating numbers: squares of
+        narrow integers overflow). Without them the sums of the cells count as the numbers of samples.
 
     Returns
     -------
@@ -263,7 +265,7 @@ def compare_paired(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
         on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
     positive : str or int, optional
@@ -271,11 +273,12 @@ def compare_paired(
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
     cluster_axis : int, optional
-        The axis of ``joint`` with one table per cluster, such as a patient.
+        The axis of ``joint`` with a table for each cluster, such as a patient or a document; their sum is scored, and
+        whole clusters are random.
     squared_weights : array_like, shape (*B, n, n, n), optional
-        For weighted samples: the joint table of their squared weights, as
-        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights, as
-        in :func:`matrics.interval`.
+        For weighted samples: the joint table of their squared weights, as ``joint_confusion_matrix(...,
+        sample_weight=weights**2)`` counts it with ``joint``, that of the weights (floating numbers: squares of narrow
+        integers overflow). Without it the sum of the cells counts as the number of samples.
 
     Returns
     -------

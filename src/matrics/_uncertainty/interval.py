@@ -117,7 +117,7 @@ def interval(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
         on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
     positive : str or int, optional

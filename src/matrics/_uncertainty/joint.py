@@ -50,8 +50,8 @@ def joint_confusion_matrix(
     ignore_index : int or sequence of int, optional
         Samples with this true label, or any of these, are left out.
     groups : array_like, optional
-        The group of each sample, as in :func:`matrics.confusion_matrix`, such as its cluster for ``cluster_axis`` of
-        :func:`matrics.compare_paired`. There is one table for each group.
+        The group of each sample, an integer in [0, num_groups) or a text, such as its cluster for ``cluster_axis`` of
+        :func:`matrics.compare_paired`; broadcasts against the labels. There is a table for each group.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
 
@@ -144,8 +144,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Parameters
     ----------
     joint : array_like, shape (*B, n, n, n)
-        Numbers of samples by true class and both predictions, as from :func:`matrics.stats.joint_confusion_matrix`
-        without weights.
+        Counts by true class, class predicted by a, and class predicted by b, without weights, as from
+        :func:`matrics.stats.joint_confusion_matrix`.
     exact : bool, default True
         Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.

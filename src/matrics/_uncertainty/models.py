@@ -91,8 +91,8 @@ def compare_models(
         Samples with this true label, or any of these, are left out; with ``labels`` it is a label, or several. A class
         of it takes no part in averages over classes.
     level : float, default 0.95
-        The confidence level of the intervals; for ``tied``, the probability that the truly best model is
-        among them.
+        The confidence level of the intervals. For ``tied`` it is the probability that the truly best model is among
+        these models.
     num : int, optional
         Number of replicates; 10,000 if left out.
     rng : numpy.random.Generator or int, optional
@@ -100,12 +100,13 @@ def compare_models(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the comparison of each class has its own key: ``recall/cat``.
+        Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`: one of ``labels`` or else of ``class_names``, and an index
-        where there are neither.
+        The positive class: a label where there are ``labels``, a class name where there are ``class_names``, and an
+        index otherwise. Per-class measures without an average are values of this class. Without it they are values of
+        class 1 of two classes, and means over more (``macro``).
 
     Returns
     -------

@@ -62,7 +62,7 @@ def samples_needed(
         With ``difference``: the joint table of both classifiers, as from :func:`matrics.stats.joint_confusion_matrix`,
         if both are tested on the same samples (``cm`` is then the matrix of a); otherwise each on its own samples.
     level : float, default 0.95
-        Of the interval; the test's is 1 - ``level``, two-sided.
+        The confidence level of the interval. The test is two-sided, with the significance level 1 - ``level``.
     power : float, default 0.8
         The probability to detect a difference of this size.
     zero_division : float, default NaN
@@ -72,11 +72,13 @@ def samples_needed(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
         on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, for ``positive`` and for specs (``"recall[fraud]"``).
+        Names of the classes, in their order, for ``positive`` and for specs (``"recall[fraud]"``).
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

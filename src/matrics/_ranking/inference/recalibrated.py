@@ -57,8 +57,9 @@ def interval(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with probabilities of n classes, or any labels with ``labels=`` or
+        ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of the positive class; of several classes ``positive`` picks one.
     measures : str or sequence of str, optional
@@ -80,13 +81,13 @@ def interval(
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
-        The cluster of each sample, such as its patient.
+        The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
     level : float, default 0.95
         The coverage of the limits.
     num : int, optional
         Number of draws for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
-        Where these come from, or a seed; new draws every time if left out.
+        Where random numbers come from, or a seed; new draws every time if left out.
 
     Returns
     -------

@@ -59,13 +59,14 @@ def score_blocks(
         devices: ``NamedSharding(mesh, PartitionSpec("data"))`` along the matrices. None and PyTorch's ``"cpu"`` are
         the host: NumPy scores the blocks where they are.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
         other matrix is affected. ``"warn"`` names the first of them when all blocks are scored, ``"raise"`` those of
         the first block that has any. Neither waits for the device.
     workers : int, default 1
-        Number of threads where the host scores the blocks; -1 for as many as there are cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. They score the
+        blocks if no device does.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
     positive : str or int, optional

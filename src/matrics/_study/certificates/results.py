@@ -45,9 +45,9 @@ class Witness:
         matrices : array of int, shape (K, n, n)
             The matrices of the counterexample.
         roles : tuple of str
-            What each matrix is in the counterexample, in words.
+            What each matrix is: ``"the matrix"``, ``"transposed"``.
         values : array of floating numbers, shape (K,)
-            The value of the measure for each matrix.
+            The measure of each, from the definition in exact arithmetic.
         confirmed : bool, default True
             Whether exact arithmetic confirmed the values.
         """

@@ -103,7 +103,7 @@ class Reproduction(Result):
         Parameters
         ----------
         *verdicts : str
-            Verdicts, such as ``"agrees"``.
+            ``"match"``, ``"erratum"``, ``"ambiguous"`` or ``"unexplained"``.
         """
         return tuple(one for one in self.numbers if one.verdict in verdicts)
 
