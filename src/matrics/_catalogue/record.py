@@ -276,8 +276,8 @@ class Metric:
         Parameters
         ----------
         **options : float, str, bool, or sequence
-            Options of the measure by name, such as ``beta=2``, and ``average``, ``positive`` and ``class_weights``, as
-            in :meth:`using`.
+            Options of the measure by name, such as ``beta=2``, and also ``average``, ``positive`` and
+            ``class_weights``.
 
         Returns
         -------

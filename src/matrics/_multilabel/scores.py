@@ -255,13 +255,15 @@ def subset_accuracy(
 
     Parameters
     ----------
-    y_true, y_pred : array_like of int or bool, shape (*B, N, L)
-        1 if a sample has a label, or if the label is predicted; 0 if not.
+    y_true : array_like of int or bool, shape (*B, N, L)
+        1 if a sample has a label, 0 if not.
+    y_pred : array_like of int or bool, shape (*B, N, L)
+        1 if the label is predicted.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional
-        Entries with this true value are left out: a sample is right if all others are. One without any other is left
-        out as a whole.
+        Entries with this true value are left out: a sample is right if all others are. A sample without any other entry
+        is left out as a whole.
     zero_division : float, default NaN
         The value without samples, or without weights above 0.
 

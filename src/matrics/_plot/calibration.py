@@ -303,12 +303,12 @@ def calibration(
     names : sequence of str, optional
         The names of the models.
     class_names : sequence of str, optional
-        The names of the n classes, in the order of their probabilities.
+        Names of the classes, in their order, which is that of the columns of ``y_prob``.
     positive : str or int, optional
         The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
         Class 1 if left out. With probabilities of every class only this class is drawn.
     num_bins : int, default 15
-        How many bins there are.
+        Number of bins.
     bins : {"mass", "width"}
         Bins with equal numbers of samples, or of equal width.
     of : {"top_label", "class_wise"}, optional

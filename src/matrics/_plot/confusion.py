@@ -191,8 +191,8 @@ def confusion_matrix(
         The label of each class of ``y_true`` and ``y_pred``, in order. If left out, the classes are the labels that
         occur, sorted, or the categories of a categorical type.
     class_names : sequence of str, optional
-        The names of the classes; the labels, or else the classes' numbers, if left out. If there is no room for
-        all of them, some are left out.
+        Names of the classes, in their order; the labels, or else the classes' numbers, if left out. If there is no room
+        for all of them, some are left out.
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
@@ -209,7 +209,7 @@ def confusion_matrix(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each matrix; a new figure if left out.
+        The axes to draw on, one for each panel, which is a matrix; a new figure if left out.
 
     Returns
     -------

@@ -305,7 +305,7 @@ def curve(
     names : sequence of str, optional
         The names of the curves.
     class_names : sequence of str, optional
-        The names of the n classes, in the order of their scores.
+        Names of the classes, in their order, which is that of the columns of ``y_score``.
     positive : str or int, optional
         The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
         Class 1 if left out, or of n classes each against the rest.

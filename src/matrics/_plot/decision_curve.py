@@ -138,8 +138,8 @@ def decision_curve(
         The share of positive samples where the model will be used, if it is another than here, as in a case-control
         study.
     positive : str or int, optional
-        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive.
+        The label of the positive class, against the rest, among labels of any kind. Without it labels are 0 and 1, and
+        1 is positive.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95

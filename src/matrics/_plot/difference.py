@@ -244,7 +244,7 @@ def difference(
         In place of both: two classifiers on the same samples, as from :func:`matrics.stats.joint_confusion_matrix`. The
         test then uses the samples on which they differ, and has more power.
     class_names : sequence of str, optional
-        The names of the classes; the labels of data frames, or their numbers, if left out.
+        Names of the classes, in their order; the labels of data frames, or their numbers, if left out.
     names : sequence of str, default ("a", "b")
         The names of a and of b.
     what : {"share", "count"}
@@ -261,8 +261,8 @@ def difference(
     top : int, default 5
         How many of the differences beyond chance are named below, the largest first.
     text : "auto" or bool, default "auto"
-        Whether the differences are written into the cells: for up to 20 classes if left out. Without them the cells
-        beyond chance are marked by their signs.
+        Whether numbers are written into the cells, which are the differences: for up to 20 classes if left out. Without
+        them the cells beyond chance are marked by their signs.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.

@@ -234,7 +234,7 @@ def discrimination_lines(
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has a
         single value for each matrix. A mapping has the names for the legend.
     num_classes : int
-        The number of classes, at least 2.
+        Number of classes, n, at least 2.
     imbalance : float or array_like, shape (P,), default 0
         In [0, 1]: 0 for classes of one size, 1 for halving sizes.
     positive : int, optional

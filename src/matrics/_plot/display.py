@@ -63,7 +63,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, or array of them, optional
-            One for each panel; a new figure if left out.
+            The axes to draw on, one for each panel; a new figure if left out.
         width : float, optional
             The width of a new figure in inches; chosen by the contents if left out. Texts keep their size.
 

@@ -202,7 +202,7 @@ def training(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each measure; a new figure if left out.
+        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------

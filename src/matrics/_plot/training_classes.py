@@ -179,9 +179,9 @@ def training_classes(
         Of matrices a per-class measure, ``"recall"`` if left out. Of a run the name before that of the class, such as
         ``"val/recall"``; it may be left out if there is only one.
     steps : array_like, shape (T,), optional
-        The steps, if the run has none; 0, 1, 2, … if left out.
+        The steps, if the runs have none; 0, 1, 2, … if left out.
     class_names : sequence of str, optional
-        The names of the classes of matrices.
+        Names of the classes, in their order, of matrices.
     top : int, default 5
         How many of the classes that have lost the most are named.
     width : float, optional

@@ -180,7 +180,7 @@ def brier_decomposition(
         Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
         classes, each against the rest, in bins of its probabilities.
     num_bins : int, default 15
-        How many bins there are.
+        Number of bins.
     bins : {"width", "mass"}
         Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
         [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the

@@ -99,7 +99,7 @@ def expected_calibration_error(
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
-        How many bins there are.
+        Number of bins.
     bins : {"width", "mass"}
         Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
         [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
@@ -233,7 +233,7 @@ def reliability_curve(
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
-        How many bins there are.
+        Number of bins.
     bins : {"width", "mass"}
         Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
         [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the

@@ -119,7 +119,7 @@ class ScoreState(RunningState, ScoreLeaves):
             Thresholds for :attr:`matrix` and :meth:`score`: counts there are exact, whatever the buckets. With
             ``edges=`` they are further edges.
         num_bins : int, default 15
-            Number of bins of the calibration, of equal width from 0 to 1; 0 for no calibration.
+            Number of bins of the calibration, of equal width from 0 to 1. With 0 there is no calibration.
         class_wise : bool, default False
             With classes: whether there is calibration of each class, and not of the top class alone.
         losses : bool, default False
@@ -196,7 +196,7 @@ class ScoreState(RunningState, ScoreLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or any of these, are left out, and do not count as dropped.
+            Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
             The new state is the same on all of them, if this one is.
@@ -335,8 +335,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            With classes: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each against
-            the rest. Otherwise that mean, the mean weighted by numbers of true samples, the area of all scores
+            Of class scores: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each
+            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the area of all scores
             together, or each (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has
             no meaning.
         zero_division : float, default NaN
@@ -373,8 +373,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            With classes: ``"auto"`` is the value of class 1 of two, and the mean of those of more classes, each against
-            the rest. Otherwise that mean, the mean weighted by numbers of true samples, the value of all scores
+            Of class scores: ``"auto"`` is the value of class 1 of two, and the mean of those of more classes, each
+            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the value of all scores
             together, or each (``None`` or ``"class"``). Undefined values are left out of means. Without classes it has
             no meaning.
         zero_division : float, default NaN
@@ -407,7 +407,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         of : {"top_label", "class_wise"}, optional
-            With classes: the highest probability, by right and wrong (the default), or the probabilities of each class.
+            Of probabilities of classes: the curve of the highest probability, as that of a correct prediction
+            (the default), or a curve for each class.
 
         Returns
         -------
@@ -438,8 +439,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         of : {"top_label", "class_wise"}, optional
-            With classes: the error of the highest probability, as that of a correct prediction (the default), or the
-            mean over classes of the error of each.
+            Of probabilities of classes: the error of the highest probability, as that of a correct prediction
+            (the default), or the mean over classes of the error of each.
         zero_division : float, default NaN
             The value without samples.
 
@@ -551,7 +552,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "class"} or None, default "auto"
-            The mean over classes (``"auto"``, of two as well), that over samples, or every class (``None``).
+            The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples
+            (:meth:`top_k_accuracy`), or every class (``None``).
         zero_division : float, default NaN
             The value of a class without samples.
 

@@ -162,8 +162,8 @@ def top_k_recall(
     k : int or sequence of K ints, default 5
         The number of classes that count as predicted, at most n.
     average : {"auto", "macro", "weighted", "class"} or None, default "auto"
-        The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples, which is
-        :func:`matrics.ranking.top_k_accuracy`, or every class (``None``). Classes without samples are left out of a
+        The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples
+        (:func:`matrics.ranking.top_k_accuracy`), or every class (``None``). Classes without samples are left out of a
         mean, unless ``zero_division`` is a number.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``

@@ -56,8 +56,7 @@ def interval(
     coefficients : str, or several of them
         Their names, such as ``"fleiss_kappa"``, also separated by commas.
     weights : str or array_like, optional
-        How much two ratings agree, by a name that each of the coefficients takes or a matrix (n, n); the default of
-        each coefficient if left out.
+        How much two ratings agree, by name or as a matrix (n, n); the default of the coefficient if left out.
     level : float, default 0.95
         The confidence level.
     method : {"auto", "delta", "bootstrap"}

@@ -77,7 +77,7 @@ def leave_one_out(
     coefficient : str
         The name of a coefficient, such as ``"krippendorff_alpha"``.
     weights : str or array_like, optional
-        How much two ratings agree, by a name that the coefficient takes or a matrix (n, n); its default if left out.
+        How much two ratings agree, by name or as a matrix (n, n); the default of the coefficient if left out.
 
     Returns
     -------

@@ -249,8 +249,10 @@ def random_matrices(
 
     Parameters
     ----------
-    num, num_classes : int
-        How many matrices, and of how many classes.
+    num : int
+        Number of matrices.
+    num_classes : int
+        Number of classes.
     rng : Generator, key or int, optional
         Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
         ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.

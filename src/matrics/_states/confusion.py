@@ -82,8 +82,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         num_classes : int
             Number of classes, n.
         labels : sequence of text, integers or other hashables, optional
-            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
-            needs them again.
+            The label of each class: instead of ``num_classes``. A state contains only arrays, so :meth:`update` needs
+            them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         num_groups : int, optional
@@ -155,7 +155,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or any of these, are left out, and do not count as dropped.
+            Samples with any of these true labels are left out, and do not count as dropped.
         groups : array_like of int, optional
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
         axis_name : str or tuple of str, optional

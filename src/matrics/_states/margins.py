@@ -86,8 +86,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         num_classes : int
             Number of classes, n.
         labels : sequence of text, integers or other hashables, optional
-            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
-            needs them again.
+            The label of each class: instead of ``num_classes``. A state contains only arrays, so :meth:`update` needs
+            them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         like : array, optional
@@ -154,7 +154,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or any of these, are left out, and do not count as dropped.
+            Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
             The new state is the same on all of them, if this one is.

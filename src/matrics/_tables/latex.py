@@ -83,8 +83,8 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
         The name of each axis of B, or names with the labels along them: ``{"model": ["a", "b"], "fold":
         range(5)}``. Each is a column; ``index_0``, ``index_1``, … with the positions if left out.
     class_names : sequence of str, optional
-        The names of the classes, for the columns of measures of every class (``recall of cat``); their numbers if left
-        out.
+        Names of the classes, in their order, for the columns of measures of every class (``recall of cat``); their
+        numbers if left out.
 
     Returns
     -------

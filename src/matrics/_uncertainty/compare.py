@@ -273,8 +273,8 @@ def compare_paired(
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
     cluster_axis : int, optional
-        The axis of ``joint`` with a table for each cluster, such as a patient or a document; their sum is scored, and
-        whole clusters are random.
+        The axis of the clusters: ``joint`` has a table for each of them, such as a patient or a document. Their sum is
+        scored, and whole clusters are random.
     squared_weights : array_like, shape (*B, n, n, n), optional
         For weighted samples: the joint table of their squared weights, as ``joint_confusion_matrix(...,
         sample_weight=weights**2)`` counts it with ``joint``, that of the weights (floating numbers: squares of narrow

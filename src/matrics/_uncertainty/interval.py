@@ -96,8 +96,8 @@ def interval(
         ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
         New draws every time if left out. ``"auto"`` takes ``num`` and ``rng``, too, and needs neither.
     cluster_axis : int, optional
-        The axis of ``cm`` with a matrix for each cluster, such as a patient or a document; their sum is scored, and
-        whole clusters are random.
+        The axis of the clusters: ``cm`` has a matrix for each of them, such as a patient or a document. Their sum is
+        scored, and whole clusters are random.
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
         that explains how to count the matrix of each cluster.

@@ -48,7 +48,7 @@ def joint_confusion_matrix(
         samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
         squared weights as well.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or any of these, are left out.
+        Samples with any of these true labels are left out.
     groups : array_like, optional
         The group of each sample, an integer in [0, num_groups) or a text, such as its cluster for ``cluster_axis`` of
         :func:`matrics.compare_paired`; broadcasts against the labels. There is a table for each group.
@@ -144,8 +144,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Parameters
     ----------
     joint : array_like, shape (*B, n, n, n)
-        Counts by true class, class predicted by a, and class predicted by b, without weights, as from
-        :func:`matrics.stats.joint_confusion_matrix`.
+        Counts by true class, class predicted by a, and class predicted by b, as from
+        :func:`matrics.stats.joint_confusion_matrix` without weights.
     exact : bool, default True
         Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.

@@ -88,8 +88,8 @@ def compare_models(
         A weight for each sample, which it brings along whenever it is drawn; such as how many of the population it
         stands for. Only the ratios of weights matter: they are scaled to a mean of 1.
     ignore_index : int, or sequence of them, optional
-        Samples with this true label, or any of these, are left out; with ``labels`` it is a label, or several. A class
-        of it takes no part in averages over classes.
+        Samples with any of these true labels are left out; with ``labels`` it is a label, or several. A class of it
+        takes no part in averages over classes.
     level : float, default 0.95
         The confidence level of the intervals. For ``tied`` it is the probability that the truly best model is among
         these models.

@@ -50,7 +50,8 @@ def samples_needed(
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        The expected matrix, for example from a pilot study. Only the proportions of its cells matter.
+        Counts that are expected, for example from a pilot study; rows are true classes. Only the proportions of its
+        cells matter.
     metric : str or Metric
         The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
         ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.

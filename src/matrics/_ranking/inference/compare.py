@@ -61,9 +61,9 @@ def compare(
         The scores of M models for class 1 of two, or for each of n classes; a mapping has the names of the models,
         which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
-        ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score`` and
-        ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
-        all scores are in [0, 1].
+        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score`` and
+        ``recall_at_specificity(specificity=0.9)``, with any number for the specificity. If left out, the first two, and
+        the next two where all scores are in [0, 1].
     average : {"auto", "macro", "class"} or None, default "auto"
         Of the measures of curves with scores of n classes, each against the rest: ``"auto"`` is the value of class 1 of
         two, and the mean over more classes; or that mean, or every class (``None`` or ``"class"``).

@@ -43,9 +43,9 @@ def interval(
     y_score : array_like, shape (*B, N) or (*B, N, n)
         Scores of class 1 of two, or of each of n classes; arrays in the memory of the CPU.
     metrics : str or sequence of str, optional
-        ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``, ``expected_calibration_error`` and
-        ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
-        all scores are in [0, 1].
+        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``,
+        ``expected_calibration_error`` and ``recall_at_specificity(specificity=0.9)``, with any number for the
+        specificity. If left out, the first two, and the next two where all scores are in [0, 1].
     average : {"auto", "macro", "class"} or None, default "auto"
         Of the measures of curves with scores of n classes, each against the rest: ``"auto"`` is the value of class 1 of
         two, and the mean over more classes; or that mean, or every class (``None`` or ``"class"``).

@@ -61,7 +61,7 @@ def interval(
         True labels: 0 and 1, 0 to n - 1 with probabilities of n classes, or any labels with ``labels=`` or
         ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Predicted probabilities of the positive class; of several classes ``positive`` picks one.
+        Predicted probabilities of class 1 of two, or of every class, of which ``positive`` selects a class.
     measures : str or sequence of str, optional
         Some of these; all if left out:
 
@@ -85,7 +85,7 @@ def interval(
     level : float, default 0.95
         The coverage of the limits.
     num : int, optional
-        Number of draws for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
+        Number of replicates for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
         Where random numbers come from, or a seed; new draws every time if left out.
 
