@@ -50,7 +50,7 @@ def metric(
         The publication that defines it; the function, if left out.
     undefined : str, optional
         When it is 0/0, in words.
-    aliases : iterable of str, optional
+    aliases : iterable of str, default ()
         Other names, once it is registered.
     proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
         The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its

@@ -112,10 +112,10 @@ def confusion_matrix(
         One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
         numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast: a
         ``y_true`` (N,) against (M, N) predictions of M models.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        Instead of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in the order of rows and columns, in place of ``num_classes``. Labels are looked up on
         the host, in lists, Series, and concrete arrays; one coding for both.
     class_axis : int, optional
         The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's

@@ -59,7 +59,7 @@ def gate(
     num_classes : int, optional
         Number of classes; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class. If neither is given, the classes are those among the labels, sorted.
+        The label of each class, in order. If neither is given, the classes are those among the labels, sorted.
     class_names : sequence of str, optional
         Names of the classes of a matrix.
     positive : hashable, optional

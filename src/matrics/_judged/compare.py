@@ -63,7 +63,7 @@ def compare(
         The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
         are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the accuracy is the pass
         rate.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
@@ -75,10 +75,10 @@ def compare(
         The judge's labels of all samples. A tuple as ``y_true``.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere. A tuple as ``y_true``.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. The counts then have the sums of squared weights as well.
     level : float, default 0.95

@@ -121,7 +121,7 @@ def expected_interval(
     y_true : array_like of int, shape (N,) or (*B, N), optional
         True labels where there are some, and -1 elsewhere: they change nothing, but there is a warning if they
         contradict the probabilities. Only where looking is free.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.

@@ -45,9 +45,9 @@ def labels_needed(
         From :func:`matrics.judged.count`: a first set of labels, drawn at random.
     metric : str or Metric
         One measure with one value a matrix.
-    half_width : float
+    half_width : float, optional
         What the limits may be away from the estimate.
-    difference : float
+    difference : float, optional
         Instead: the distance from a fixed value, such as a requirement, that is to be found with this ``power``.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.

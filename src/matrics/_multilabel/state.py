@@ -199,7 +199,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
+        metrics : str, Metric, or several of them, default "core"
             Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
             :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
             :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A

@@ -230,8 +230,11 @@ def agreement(
     ----------
     found : Agreement, or array_like, shape (*B, n, n)
         The result of :func:`matrics.study.agreement`; or confusion matrices, for which it is computed.
-    metrics : str, Metric, or several of them
-        The measures, if matrices are given.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Only where
+        matrices are given.
     correlation : {"spearman", "kendall"}
         Which rank correlation.
     least_correlation : float, default 0.95

@@ -296,9 +296,9 @@ def curve(
         True labels, of text with ``positive``; or, without ``y_score``, a curve that was computed before: a
         :class:`matrics.results.ThresholdCurve`, :class:`matrics.results.RocCurve` or
         :class:`matrics.results.PrecisionRecallCurve`, or a mapping of names to such curves.
-    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
+    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such, optional
         Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
-    kind : {"roc", "precision_recall"} or one or several measures
+    kind : {"roc", "precision_recall"} or one or several measures, optional
         The kind of curve; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
         :func:`matrics.ranking.threshold_curve`, against the threshold; with several models each measure has its own
         panel.

@@ -238,9 +238,9 @@ def difference(
 
     Parameters
     ----------
-    a, b : array_like, shape (n, n)
+    a, b : array_like, shape (n, n), optional
         Counts of different samples, such as two test sets, of any library; rows are true classes.
-    joint : array_like, shape (n, n, n)
+    joint : array_like, shape (n, n, n), optional
         In place of both: two classifiers on the same samples, as from :func:`matrics.stats.joint_confusion_matrix`. The
         test then uses the samples on which they differ, and has more power.
     class_names : sequence of str, optional

@@ -243,7 +243,7 @@ def distribution(
         R values of a measure, for each of G groups, as :func:`matrics.score` returns them for a stack of
         :func:`matrics.simulate.resample`, whose first axis is that of the replicates. Groups in a mapping may have
         different numbers of values.
-    title : str, optional
+    title : str, default ""
         The name of the measure, for the axis.
     names : sequence of str, optional
         The names of the groups; the keys of a mapping, or numbers, if left out.

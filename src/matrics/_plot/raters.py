@@ -115,10 +115,10 @@ def raters(
         The ratings; None, NaN or -1 where a rater has left an item out.
     metric : str, default "cohen_kappa"
         A measure of a confusion matrix with one value, such as ``"accuracy"``.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     names : sequence of str, optional
         The names of the raters; the columns of a data frame, or numbers, if left out.
     width : float, optional

@@ -180,10 +180,10 @@ class ScoreState(RunningState, ScoreLeaves):
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
-        y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
+        y_score : array_like of floats, shape (*B, *S) or (*B, *S, n), optional
             The score of class 1, or the scores of all classes: probabilities, or for areas and thresholds any numbers.
             Labels broadcast over the batch: a ``y_true`` (N,) against the scores (M, N) of M models.
-        logits : array_like of floats, shape of ``y_score``
+        logits : array_like of floats, shape of ``y_score``, optional
             Logits in place of scores: areas are then of the logits, or of the log-odds of each class against the rest,
             which no rounding of probabilities to 0 and 1 affects; all else is of the probabilities. Use the same
             argument for all batches of a state.
@@ -281,7 +281,7 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
+        metrics : str, Metric, or several of them, default "core"
             Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
             :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
             :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A

@@ -62,10 +62,10 @@ def percent_agreement(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -106,10 +106,10 @@ def brennan_prediger(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -147,10 +147,10 @@ def fleiss_kappa(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -192,10 +192,10 @@ def conger_kappa(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -230,10 +230,10 @@ def gwet_ac1(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
 
     Returns
     -------
@@ -271,10 +271,10 @@ def gwet_ac2(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"quadratic", "none", "linear", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -313,10 +313,10 @@ def krippendorff_alpha(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     weights : {"nominal", "ordinal", "interval", "ratio"} or array_like, shape (n, n)
         The level of measurement, which says how far ratings are apart: equal or not; by the ratings between them; by
         their difference; by their difference over their sum. The last two take ``labels`` for the values of the classes

@@ -49,10 +49,10 @@ def interval(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     coefficients : str, or several of them
         Their names, such as ``"fleiss_kappa"``, also separated by commas.
     weights : str or array_like, optional

@@ -247,7 +247,7 @@ def report(
     sample_weight : column name, optional
         The column of the weights of samples: limits and comparisons then account for the weights. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, optional
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. The first

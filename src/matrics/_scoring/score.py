@@ -63,7 +63,7 @@ def score(
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX or another array
         library that follows the array API standard; results are on the same device.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Further

@@ -191,7 +191,7 @@ def agreement(
     ----------
     stack : array_like, shape (*B, n, n)
         Confusion matrices, N in all; rows are true classes. Floating cells are scored as float64, on the host.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has

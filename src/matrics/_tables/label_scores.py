@@ -72,7 +72,7 @@ def score_labels(
     y_pred : array_like, shape (*B, N)
         Predicted labels like the true ones; batches broadcast, such as the predictions (M, N) of M models. With
         ``labels``, floating numbers are class scores, of which the largest is the prediction.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Square

@@ -75,7 +75,7 @@ def compare(
     ----------
     a, b : array_like, shape (*B, n, n)
         Counts of either; rows are true classes. Batches broadcast against each other.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
@@ -228,7 +228,7 @@ def compare_paired(
     joint : array_like, shape (*B, n, n, n)
         Counts by true class, class predicted by a, and class predicted by b, as from
         :func:`matrics.stats.joint_confusion_matrix`. Two confusion matrices do not determine it.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.

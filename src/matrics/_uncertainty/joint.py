@@ -39,10 +39,10 @@ def joint_confusion_matrix(
     y_true, y_a, y_b : array_like of int, shape (*B, N)
         True labels, and those predicted by a and by b. Batches broadcast against each other. Class scores are no
         labels: take their ``argmax`` first.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
         samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the

@@ -73,15 +73,15 @@ def compare_models(
         True labels.
     y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
         The labels predicted by each of M models; a mapping has the names of the models, which results keep.
-    metrics : str, Metric, or several of them
+    metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A measure
         without a better direction raises an error.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order, in place of ``num_classes``.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     sample_weight : array_like, shape (N,), optional

@@ -55,9 +55,9 @@ def samples_needed(
     metric : str or Metric
         The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
         ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.
-    half_width : float
+    half_width : float, optional
         Half of the wanted width of the interval.
-    difference : float
+    difference : float, optional
         Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional
         With ``difference``: the joint table of both classifiers, as from :func:`matrics.stats.joint_confusion_matrix`,

@@ -1,0 +1,68 @@
+"""Public docstrings as data: what they say of each parameter."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matrics._catalogue.record import METRICS
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+try:
+    tables = importlib.import_module("signature_tables")
+finally:
+    sys.path.pop(0)
+
+#: A section of a docstring begins with a line of text above a line of dashes.
+SECTION = r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)"
+
+
+class Entry(NamedTuple):
+    """What a docstring says of a parameter."""
+
+    type: str
+    text: str
+
+
+class Callable(NamedTuple):
+    """A public function, method or constructor."""
+
+    name: str
+    folder: str
+    signature: inspect.Signature
+    doc: str
+
+
+def entries(doc: str | None) -> dict[str, Entry]:
+    """The entries of the section ``Parameters`` by name; names that share an entry have one each."""
+    section = re.search(SECTION, inspect.cleandoc(doc or ""), re.MULTILINE | re.DOTALL)
+    blocks = re.split(r"^(?=\S)", section[1], flags=re.MULTILINE) if section else []
+    result = {}
+    for block in filter(str.strip, blocks):
+        head, _, text = block.partition("\n")
+        names, _, kind = head.partition(" : ")
+        entry = Entry(kind.strip(), " ".join(text.split()))
+        result.update((name.strip(" *"), entry) for name in names.split(","))
+    return result
+
+
+def public() -> Iterator[Callable]:
+    """All public functions, public methods, and constructors of classes that users make; then all measures."""
+    for path in tables.MODULES:
+        try:
+            module = importlib.import_module(path)
+        except ImportError:
+            continue  # the library that it is for is not installed
+        for name, signature in tables.signatures(module):
+            value = module
+            for part in name.split("."):
+                value = getattr(value, part)
+            folder = inspect.unwrap(value).__module__.split(".")[1]
+            yield Callable(f"{path}.{name}", folder, signature, value.__doc__ or "")
+    for name, record in METRICS.items():
+        yield Callable(record.place, "_metrics", inspect.signature(record), record.__doc__ or "")
