@@ -172,6 +172,12 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     Two caveats: it can be high for a classifier that is always wrong, as classes swapped in pairs give ln(n/2) / ln n;
     and it is not symmetric, as transposing [[9, 1], [80, 210]] changes it from 0.95 to 0.
 
+    Parameters
+    ----------
+    empty
+        What is done with an empty true class: the measure is NaN, or 1/n is added to every cell, or the rates of the
+        class are 0.
+
     Examples
     --------
     >>> import matrics
