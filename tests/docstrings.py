@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matrics._catalogue.record import METRICS
 
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
     text: str
 
 
-class Callable(NamedTuple):
+class Function(NamedTuple):
     """A public function, method or constructor."""
 
     name: str
@@ -51,7 +51,7 @@ def entries(doc: str | None) -> dict[str, Entry]:
     return result
 
 
-def public() -> Iterator[Callable]:
+def public() -> Iterator[Function]:
     """All public functions, public methods, and constructors of classes that users make; then all measures."""
     for path in tables.MODULES:
         try:
@@ -63,6 +63,6 @@ def public() -> Iterator[Callable]:
             for part in name.split("."):
                 value = getattr(value, part)
             folder = inspect.unwrap(value).__module__.split(".")[1]
-            yield Callable(f"{path}.{name}", folder, signature, value.__doc__ or "")
-    for name, record in METRICS.items():
-        yield Callable(record.place, "_metrics", inspect.signature(record), record.__doc__ or "")
+            yield Function(f"{path}.{name}", folder, signature, value.__doc__ or "")
+    for record in METRICS.values():
+        yield Function(record.place, "_metrics", inspect.signature(record), record.__doc__ or "")

@@ -11,10 +11,9 @@ import inspect
 import re
 from collections import defaultdict
 
-import pytest
-
 import docstrings
-from docstrings import Callable, Entry, entries
+import pytest
+from docstrings import Entry, Function, entries
 
 pytestmark = pytest.mark.xdist_group("signatures")  # all libraries in one process
 
@@ -23,14 +22,14 @@ DIFFERENT = {"level", "names", "num", "thresholds", "top", "zero_division"}
 
 
 @functools.cache
-def public() -> list[Callable]:
+def public() -> list[Function]:
     """Not before a test runs: each process would keep the libraries in its memory."""
     found = [one for one in docstrings.public() if one.folder != "_integrations"]
     assert len(found) > 400
     return found
 
 
-def parameters(function: Callable) -> list[tuple[inspect.Parameter, Entry]]:
+def parameters(function: Function) -> list[tuple[inspect.Parameter, Entry]]:
     known = entries(function.doc)
     return [(one, known[one.name]) for one in function.signature.parameters.values() if one.name in known]
 
@@ -108,7 +107,7 @@ def says_default(parameter: inspect.Parameter, kind: str) -> bool:
 def spelt(value: object) -> str:
     """A default as docstrings write it."""
     if isinstance(value, float):
-        return "NaN" if value != value else f"{value:g}".replace("e-0", "e-")
+        return "NaN" if value != value else f"{value:.5g}".replace("e-0", "e-")
     return repr(value).replace("'", '"')
 
 

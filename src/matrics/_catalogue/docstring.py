@@ -96,11 +96,13 @@ def compose(metric: Any) -> str:
 def _option(option: Option, meaning: str) -> str:
     """The entry of an option: its type, then what the docstring of the function says of it, then its bounds."""
     if option.choices:
-        choices = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
+        words = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
+        is_bool = isinstance(option.default, bool)
+        kind = f"bool, default {option.default}" if is_bool else f"{{{words}}}"
         matrix = " or array_like, shape (n, n)" if option.matrix else ""
-        text = meaning or "    The first is the default."
+        text = meaning or ("    True or False." if is_bool else "    The first is the default.")
         of_matrix = _MATRICES[option.matrix.removeprefix("symmetric ")] if matrix else ""
-        return f"\n{option.name} : {{{choices}}}{matrix}\n{text}{of_matrix}"
+        return f"\n{option.name} : {kind}{matrix}\n{text}{of_matrix}"
     if option.matrix:
         kind, bounds = "array_like, shape (n, n)", weights.in_words(option.matrix)
     elif option.is_odds:

@@ -115,8 +115,8 @@ def confusion_matrix(
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in the order of rows and columns, in place of ``num_classes``. Labels are looked up on
-        the host, in lists, Series, and concrete arrays; one coding for both.
+        The label of each class, in order; required without ``num_classes``. Labels are looked up on the host, in lists,
+        Series, and concrete arrays; one coding for both.
     class_axis : int, optional
         The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's
         losses, (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last axis.

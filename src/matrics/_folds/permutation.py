@@ -56,7 +56,7 @@ def permutation_test(
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     positive : hashable, optional
         The positive class: a label where there are ``labels``, and an index otherwise. Per-class measures without an
         average are values of this class. Without it they are values of class 1 of two classes, and means over more

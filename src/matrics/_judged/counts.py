@@ -79,7 +79,7 @@ def count(
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. The counts then have the sums of squared weights as well.
 

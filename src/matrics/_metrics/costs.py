@@ -39,7 +39,7 @@ def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     Parameters
     ----------
     costs
-        Cost of each kind of prediction; rows are true classes, columns predicted ones.
+        The cost of predicting the class of the column for a sample of the class of the row.
 
     Examples
     --------

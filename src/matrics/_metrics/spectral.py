@@ -175,7 +175,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     Parameters
     ----------
     empty
-        What is done with an empty true class: the measure is NaN, or 1/n is added to every cell, or the rates of the
+        Treatment of an empty true class: the measure is NaN, or 1/n is added to every cell, or the rates of the
         class are 0.
 
     Examples

@@ -188,8 +188,8 @@ def confusion_matrix(
     y_pred : array_like, shape (N,) or (M, N), or mapping of str to array_like, shape (N,), optional
         The predicted labels, or those of several models; a mapping has the names of the models.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, where ``y_true`` and ``y_pred`` are given. If left out, the classes are the
-        labels that occur, sorted, or the categories of a categorical type.
+        The label of each class, in order, for ``y_true`` and ``y_pred``. If left out, the classes are the labels that
+        occur, sorted, or the categories of a categorical type.
     class_names : sequence of str, optional
         Names of the classes, in their order; the labels, or else the classes' numbers, if left out. If there is no room
         for all of them, some are left out.

@@ -118,7 +118,7 @@ def raters(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     names : sequence of str, optional
         The names of the raters; the columns of a data frame, or numbers, if left out.
     width : float, optional

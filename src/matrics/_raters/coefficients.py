@@ -65,7 +65,7 @@ def percent_agreement(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -109,7 +109,7 @@ def brennan_prediger(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -150,7 +150,7 @@ def fleiss_kappa(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -195,7 +195,7 @@ def conger_kappa(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -233,7 +233,7 @@ def gwet_ac1(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def gwet_ac2(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"quadratic", "none", "linear", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
         How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
         with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
@@ -316,7 +316,7 @@ def krippendorff_alpha(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     weights : {"nominal", "ordinal", "interval", "ratio"} or array_like, shape (n, n)
         The level of measurement, which says how far ratings are apart: equal or not; by the ratings between them; by
         their difference; by their difference over their sum. The last two take ``labels`` for the values of the classes

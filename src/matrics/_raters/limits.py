@@ -52,7 +52,7 @@ def interval(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     coefficients : str, or several of them
         Their names, such as ``"fleiss_kappa"``, also separated by commas.
     weights : str or array_like, optional

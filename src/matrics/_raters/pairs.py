@@ -23,7 +23,7 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def leave_one_out(
     num_classes : int, optional
         Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     coefficient : str
         The name of a coefficient, such as ``"krippendorff_alpha"``.
     weights : str or array_like, optional

@@ -82,7 +82,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         num_classes : int, optional
             Number of classes, n. Required without ``labels``.
         labels : sequence of text, integers or other hashables, optional
-            The label of each class, in order, in place of ``num_classes``. A state contains only arrays, so
+            The label of each class, in order; required without ``num_classes``. A state contains only arrays, so
             :meth:`update` needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
@@ -146,7 +146,8 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
             over the batch: a ``y_true`` (N,) against the (M, N) of M models.
         labels : sequence of text, integers or other hashables, optional
-            The label of each class, in order, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
+            The label of each class, in order; required if labels are not the numbers 0 to n - 1. Unknown labels are
+            dropped.
         class_axis : int, optional
             The axis of the class scores of ``y_pred``. If left out, the last axis; with a warning if axis 1 has as
             many entries.

@@ -51,10 +51,10 @@ def count(
     num_classes : int, optional
         Number of classes, if labels are 0 to n - 1.
     labels : sequence, optional
-        The label of each class, in the order of rows and columns, in place of ``num_classes``. If both are left out,
-        the categories of both columns where these are the same categorical type (with categories that do not occur);
-        otherwise all labels that occur in one of the columns, sorted. There is a warning if some occur in one of the
-        columns alone, or differ only in case, blanks or the way a number is written.
+        The label of each class, in order, in place of ``num_classes``. If both are left out, the categories of both
+        columns where these are the same categorical type (with categories that do not occur); otherwise all labels that
+        occur in one of the columns, sorted. There is a warning if some occur in one of the columns alone, or differ
+        only in case, blanks or the way a number is written.
     sample_weight : column name, optional
         The column of the weights of samples. Their squares are counted as well, for intervals.
     squared_weights : column name, optional

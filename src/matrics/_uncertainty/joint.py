@@ -42,7 +42,7 @@ def joint_confusion_matrix(
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
         samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the

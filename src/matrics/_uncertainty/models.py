@@ -81,7 +81,7 @@ def compare_models(
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order, in place of ``num_classes``.
+        The label of each class, in order; required without ``num_classes``.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     sample_weight : array_like, shape (N,), optional
