@@ -19,7 +19,7 @@ finally:
     sys.path.pop(0)
 
 #: A section of a docstring begins with a line of text above a line of dashes.
-SECTION = r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)"
+SECTION = r"^{}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}$|\Z)"
 
 
 class Entry(NamedTuple):
@@ -38,9 +38,9 @@ class Function(NamedTuple):
     doc: str
 
 
-def entries(doc: str | None) -> dict[str, Entry]:
-    """The entries of the section ``Parameters`` by name; names that share an entry have one each."""
-    section = re.search(SECTION, inspect.cleandoc(doc or ""), re.MULTILINE | re.DOTALL)
+def entries(doc: str | None, title: str = "Parameters") -> dict[str, Entry]:
+    """The entries of a section by name; names that share an entry have one each."""
+    section = re.search(SECTION.format(title), inspect.cleandoc(doc or ""), re.MULTILINE | re.DOTALL)
     blocks = re.split(r"^(?=\S)", section[1], flags=re.MULTILINE) if section else []
     result = {}
     for block in filter(str.strip, blocks):
@@ -66,3 +66,16 @@ def public() -> Iterator[Function]:
             yield Function(f"{path}.{name}", folder, signature, value.__doc__ or "")
     for record in METRICS.values():
         yield Function(record.place, "_metrics", inspect.signature(record), record.__doc__ or "")
+
+
+def fields() -> Iterator[tuple[type, list[str]]]:
+    """The public fields of all public data classes and named tuples."""
+    for path in tables.MODULES:
+        try:
+            module = importlib.import_module(path)
+        except ImportError:
+            continue
+        for kind in (getattr(module, name) for name in module.__all__):
+            names = getattr(kind, "__match_args__", ()) or getattr(kind, "__dataclass_fields__", ())
+            if inspect.isclass(kind) and names and not kind.__module__.startswith("matrics._integrations"):
+                yield kind, [name for name in names if not name.startswith("_")]

@@ -15,6 +15,8 @@ import docstrings
 import pytest
 from docstrings import Entry, Function, entries
 
+from matrics._catalogue.record import METRICS
+
 pytestmark = pytest.mark.xdist_group("signatures")  # all libraries in one process
 
 #: Words whose text depends on the function: ``level`` of an interval, of a mark, of a curve.
@@ -79,6 +81,24 @@ def test_no_entry_sends_readers_to_another_page() -> None:
         for name, entry in entries(function.doc).items()
         if pattern.match(entry.text)
     ]
+
+
+def test_options_of_measures_say_what_they_mean() -> None:
+    """What the record alone can say is not enough: ``The first is the default.``"""
+    poor = ("The first is the default.", "True or False.", "A number ", "An (n, n) matrix")
+    options = {(record.name, option.name): record for record in METRICS.values() for option in record.options}
+    assert len(options) > 30
+    assert not [key for key, record in options.items() if entries(record.__doc__)[key[1]].text.startswith(poor)]
+
+
+def test_every_field_of_a_public_class_is_documented() -> None:
+    found = dict(docstrings.fields())
+    assert len(found) > 60
+    missing = {}
+    for kind, names in found.items():
+        known = entries(kind.__doc__, "Attributes") | entries(kind.__doc__)
+        missing |= {f"{kind.__name__}.{name}": kind for name in names if not known.get(name, Entry("", "")).text}
+    assert not missing
 
 
 def test_the_type_has_the_default() -> None:

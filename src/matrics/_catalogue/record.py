@@ -55,6 +55,71 @@ class Metric:
     Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`. Users'
     own measures are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
     pickle and print as the spec that :func:`matrics.get_metric` reads.
+
+    Attributes
+    ----------
+    name : str
+        The canonical name.
+    kind : {"overall", "per_class"}
+        Whether the function gives one value for each matrix, or one for each class.
+    family : str
+        The group of similar measures, such as ``"rates"``; ``"own"`` for users' measures.
+    summary : str
+        What it measures, in a line.
+    function : callable
+        The function of a :class:`matrics.typing.Table`.
+    range : tuple of float
+        The smallest and the largest value.
+    higher_is_better : bool or None
+        Whether higher values are better; None if neither higher nor lower values are.
+    formula : str
+        The formula in LaTeX.
+    source : str
+        The publication that defines it.
+    undefined : str
+        When it is 0/0, in words.
+    aliases : tuple of str
+        Other names.
+    chance : {"any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"} or None
+        The widest kind of guesses, predictions independent of the truth, that all have the same value.
+    chance_value : float
+        The value of these guesses.
+    symmetric : bool
+        Whether a transposed matrix has the same value.
+    needs_every_class : bool
+        Whether it is undefined if a true class is empty.
+    ignores_class_sizes : {"always", "two classes"} or None
+        When the value stays the same if a true class gets more samples at the same rates.
+    scale_free : bool
+        Whether the value stays the same if all cells are multiplied by the same factor.
+    lowest : callable or None
+        The lowest value as a function of the number of classes, where it depends on that.
+    limits_need : callable or None
+        The number of samples that confidence limits need, as a function of the number of classes.
+    limits_miss : callable or None
+        A function of a table: for which matrices limits miss the true value.
+    on_host : bool
+        Whether it leaves the array library, for example to call SciPy.
+    proportion_of : {"total", "true", "pred", "not_true", "not_pred"} or None
+        The counts that it is a proportion of.
+    range_of : callable or None
+        The range as a function of the options, where these decide it.
+    ordinal : bool or tuple of str
+        Whether it uses the order of the classes, or the options with which it does.
+    options : tuple of Option
+        The names, types and defaults of its options.
+    fixed : tuple
+        The options that are fixed, with their values.
+    average : str or None
+        The average over classes that is fixed.
+    classes : tuple
+        Labels or indices of the classes that square brackets name.
+    class_weights : tuple
+        The weights of the classes in the weighted average, in place of their true sizes.
+    called : str
+        The requested name, if it has more meaning than the canonical name: ``sensitivity``.
+    resolved : bool
+        Whether its average and its classes are resolved for certain matrices.
     """
 
     name: str
@@ -282,7 +347,7 @@ class Metric:
         Returns
         -------
         callable
-            It takes a table and returns values of shape [*batch], or [class, *batch].
+            It takes a table and returns values of shape ``[*batch]``, or ``[class, *batch]``.
         """
         metric = self.using(**options) if options else self
         metric._check_complete()

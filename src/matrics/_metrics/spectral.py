@@ -24,14 +24,21 @@ Matrix = Literal["B", "A"]
 
 
 class GershgorinBounds(NamedResult):
-    """Bounds of the eigenvalues of B, each of shape (*B,)."""
+    """Bounds of the eigenvalues of B.
+
+    Attributes
+    ----------
+    lower : array, shape (*B,)
+        1 - r, as printed by Dembélé; a lower bound of the eigenvalues of A, but not of those of B.
+    upper : array, shape (*B,)
+        1 + r; no eigenvalue of A or B is larger.
+    valid_lower : array, shape (*B,)
+        A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r).
+    """
 
     lower: Array
-    """1 - r, as printed by Dembélé; a lower bound of the eigenvalues of A, but not of those of B."""
     upper: Array
-    """1 + r; no eigenvalue of A or B is larger."""
     valid_lower: Array
-    """A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
 
 
 def _symmetric_part(t: Table, x: Array) -> Array:

@@ -85,6 +85,8 @@ class ConfusionMatrixDisplay(Display):
         For each panel the most frequent errors, the most frequent first.
     text : str
         The text in the cells.
+    invalid : frozenset of int
+        The panels whose matrix has a negative, NaN or infinite cell.
     """
 
     matrices: NumPyArray

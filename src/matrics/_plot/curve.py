@@ -78,9 +78,14 @@ class CurveDisplay(LinesDisplay):
         Which of the lines of a panel have a name; the others are grey.
     prevalence : float
         The share of positive samples; NaN if it is not known, or differs between curves.
-    iso, level, best_of
-        The measure of the lines of equal value, the level of the bands and the title of the measure whose best
-        threshold is marked; None without.
+    iso : Metric or None
+        The measure of the lines of equal value; None without lines.
+    level : float or None
+        The level of the bands; None without bands.
+    best_of : str or None
+        The title of the measure whose best threshold is marked; None without a mark.
+    ranges : list of tuple of float
+        The smallest and the largest value of the measures of each panel.
     positive : str
         The name of the positive class, if one was passed.
     sides : Classes

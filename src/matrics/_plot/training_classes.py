@@ -78,6 +78,8 @@ class TrainingClassesDisplay(Display):
         Whether higher values are better.
     forgotten : list of Forgotten
         The classes whose last value is worse than their best one, those that have lost the most first.
+    top : int
+        How many of these classes are named.
     """
 
     values: NumPyArray
