@@ -1,8 +1,9 @@
-"""A metric's docstring in numpydoc, composed of its record and its function's docstring."""
+"""A metric's docstring in numpydoc, composed of its record and its function's docstring, and its signature."""
 
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,27 @@ Notes
 -----
 {formula}{remarks}Source: {source}.{examples}
 """
+
+
+#: What every class measure takes.
+OF_AVERAGES = {"average": "auto", "positive": None, "class_weights": None}
+
+
+def signature_of(metric: Any) -> inspect.Signature:
+    """The signature with which a metric is called: its own options are between the arguments of all metrics."""
+
+    def keyword(name: str, default: Any) -> inspect.Parameter:
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+
+    return inspect.Signature(
+        [
+            inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            *([keyword(*each) for each in OF_AVERAGES.items()] if metric.kind == "per_class" else []),
+            *(keyword(option.name, option.default) for option in metric.options),
+            keyword("zero_division", math.nan),
+            keyword("invalid", "warn"),
+        ]
+    )
 
 
 def compose(metric: Any) -> str:
