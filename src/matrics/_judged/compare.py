@@ -105,7 +105,7 @@ def compare(
     num : int, optional
         Number of replicates of the bootstrap; 10,000 if left out.
     rng : Generator, key or int, optional
-        For the bootstrap: where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or
+        Where random numbers of the bootstrap come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or
         a key of ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed
         for NumPy. New draws every time if left out.
 

@@ -243,7 +243,7 @@ def compare_paired(
         fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
         method takes each.
     prior : float or array_like, shape (n, n, n), optional
-        For ``"posterior"``: the number added to each cell; 1/n² if left out, which adds one sample in all.
+        For ``"posterior"``: the number added to each cell; 1/n³ if left out, which adds one sample in all.
     num : int, optional
         Number of replicates for the methods that draw them; 10,000 if left out.
     rng : Generator, key or int, optional
