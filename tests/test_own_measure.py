@@ -41,6 +41,12 @@ def lenient(t: matrics.typing.Table, *, beta: float = 2.0, root: bool = False) -
     """Share of the samples of a class that are found, where misses count less.
 
     With a beta of 1 it is recall.
+
+    Parameters
+    ----------
+    beta : float
+        Weight of the true positives,
+        where false negatives have the weight 1.
     """
     value = t.divide(beta * t.tp, beta * t.tp + t.fn)
     return t.sqrt(value) if root else value
@@ -101,7 +107,9 @@ def test_the_docstring_is_composed() -> None:
     text = str(lenient.__doc__)
     assert text.startswith("Share of the samples of a class that are found, where misses count less.\n\nParameters")
     assert "With a beta of 1 it is recall." in text
-    assert "beta : float, default 2" in text
+    ours = "    Weight of the true positives,\n    where false negatives have the weight 1.\n    A number above 0."
+    assert f"\nbeta : float, default 2\n{ours}\nroot : bool, default False\n    True or False.\n" in text
+    assert text.count("Parameters\n") == 1
     assert "In [0, 1]. Undefined: a class without samples." in text
     assert r".. math:: \frac{\beta\,tp}{\beta\,tp + fn}" in text
     assert "Examples" not in text

@@ -42,8 +42,28 @@ def assert_at_least(
         A measure that is better when higher, such as ``"mcc"`` or ``"recall[fraud]"``.
     least : float
         The number.
-    y_pred, level, num_classes, labels, class_names, positive, sample_weight, squared_weights, zero_division
-        As in :func:`matrics.gate`.
+    y_pred : array_like, shape (N,), optional
+        Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
+        is the prediction.
+    level : float, default 0.95
+        The confidence level of the two-sided intervals.
+    num_classes : int, optional
+        Number of classes; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order. If neither is given, the classes are those among the labels, sorted.
+    class_names : sequence of str, optional
+        Names of the classes of a matrix.
+    positive : hashable, optional
+        The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
+    sample_weight : array_like, shape (N,), optional
+        A weight for each sample, with labels.
+    squared_weights : array_like, shape (n, n), optional
+        With a matrix of weights: the matrix of their squares, as ``confusion_matrix(..., sample_weight=weights**2)``
+        counts it.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
     on_undecided : {"pass", "fail"}, optional
         With ``"pass"`` an interval that contains the number, or whose status is not 0, raises nothing. Otherwise it
         does, and the message says how many samples would decide.

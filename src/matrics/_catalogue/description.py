@@ -13,8 +13,9 @@ from matrics._catalogue.averages import MEANS
 from matrics._catalogue.elsewhere import ELSEWHERE
 from matrics._catalogue.options import Option
 from matrics._catalogue.pycm import PYCM
-from matrics._catalogue.record import Metric, spell
+from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
+from matrics._catalogue.spelling import spell
 
 
 def describe(name: str | Metric) -> str:

@@ -35,8 +35,28 @@ def metric(
 
     Parameters
     ----------
-    kind, range, higher_is_better, name, formula, source, undefined, aliases, proportion_of, on_host
-        See :meth:`matrics.Metric.of`.
+    kind : {"overall", "per_class"}
+        Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape of
+        ``t.tp``, and averages are taken over classes.
+    range : tuple of float
+        The smallest and the largest value; ``math.inf`` if unbounded.
+    higher_is_better : bool or None
+        Whether higher values are better; None if neither higher nor lower values are.
+    name : str, optional
+        Its name in specs and as a key of results; the function's name if left out.
+    formula : str, optional
+        The formula in LaTeX, for its docstring.
+    source : str, optional
+        The publication that defines it; the function, if left out.
+    undefined : str, optional
+        When it is 0/0, in words.
+    aliases : iterable of str, default ()
+        Other names, once it is registered.
+    proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
+        The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
+        interval is then one of a binomial proportion.
+    on_host : bool, default False
+        Whether its function leaves the array library, for example to call SciPy: no gradients, no compilation.
 
     Returns
     -------

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from matrics._arrays import Array, is_compiling
-from matrics._catalogue import averages, weights
-from matrics._catalogue.classes import Classes, in_words, labels_of_frame, spell_class
-from matrics._catalogue.docstring import compose
+from matrics._catalogue import averages, spelling, weights
+from matrics._catalogue.classes import Classes, labels_of_frame
+from matrics._catalogue.docstring import OF_AVERAGES, compose, signature_of
 from matrics._catalogue.functions import (
     IN_METRIC,
     called_with,
@@ -42,8 +42,6 @@ OWN = "own"
 
 _BY_CLASS = (tuple, weights.TracedMatrix)  # the types of options with numbers for each class
 
-_OF_AVERAGES = {"average": "auto", "positive": None, "class_weights": None}  # what every class measure takes
-
 #: The margin of the samples that a measure is a proportion of.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
 
@@ -55,6 +53,46 @@ class Metric:
     Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`. Users'
     own measures are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
     pickle and print as the spec that :func:`matrics.get_metric` reads.
+
+    Attributes
+    ----------
+    name, family, summary : str
+        The canonical name, the group of similar measures (``"own"`` for users' measures), and a description in a line.
+    kind : {"overall", "per_class"}
+        Whether the function gives one value for each matrix, or one for each class.
+    function : callable
+        The function of a :class:`matrics.typing.Table`.
+    range : tuple of float
+        The smallest and the largest value.
+    higher_is_better : bool or None
+        Whether higher values are better; None if neither higher nor lower values are.
+    formula, source, undefined : str
+        The formula in LaTeX, the publication that defines it, and when it is 0/0, in words.
+    aliases : tuple of str
+        Other names.
+    chance, chance_value : str or None, float
+        The widest kind of guesses, predictions independent of the truth, that all have the same value; and that value.
+    symmetric, needs_every_class, scale_free : bool
+        Whether a transposed matrix has the same value, whether it is undefined if a true class is empty, and whether
+        multiples of a matrix have the same value.
+    ignores_class_sizes : {"always", "two classes"} or None
+        When the value stays the same if a true class gets more samples at the same rates.
+    lowest, range_of, limits_need, limits_miss : callable or None
+        Functions of the number of classes, of the options, or of a table: where the range depends on these, how many
+        samples confidence limits need, and for which matrices they miss the true value.
+    on_host : bool
+        Whether it leaves the array library, for example to call SciPy.
+    proportion_of : {"total", "true", "pred", "not_true", "not_pred"} or None
+        The counts that it is a proportion of.
+    ordinal : bool or tuple of str
+        Whether it uses the order of the classes, or the values of options with which it does.
+    options, fixed : tuple
+        Its options with their types and defaults, and the values of fixed options.
+    average, classes, class_weights : str or None, tuple, tuple
+        The average over classes, the classes that it is of, and their weights in that average, where these are fixed.
+    called, resolved : str, bool
+        The requested name, if it has more meaning than the canonical name (``sensitivity``); and whether its average
+        and its classes are resolved for certain matrices.
     """
 
     name: str
@@ -131,7 +169,7 @@ class Metric:
             The publication that defines it; the function, if left out.
         undefined : str, optional
             When it is 0/0, in words.
-        aliases : iterable of str, optional
+        aliases : iterable of str, default ()
             Other names, once it is registered.
         proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
             The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
@@ -218,24 +256,10 @@ class Metric:
             "__module__": self.function.__module__,
             "__qualname__": self.name,
             "__doc__": compose(self),
-            "__signature__": self._signature(),
+            "__signature__": signature_of(self),
         }
         for name, value in dressing.items():
             object.__setattr__(self, name, value)
-
-    def _signature(self) -> inspect.Signature:
-        def keyword(name: str, default: Any) -> inspect.Parameter:
-            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-
-        return inspect.Signature(
-            [
-                inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword(*each) for each in _OF_AVERAGES.items()] if self._averaged else []),
-                *(keyword(option.name, option.default) for option in self.options),
-                keyword("zero_division", math.nan),
-                keyword("invalid", "warn"),
-            ]
-        )
 
     @property
     def __name__(self) -> str:
@@ -271,7 +295,19 @@ class Metric:
         return evaluate(cm, [chosen.bind()], zero_division=zero_division, invalid=invalid, traced=traced)[0]
 
     def bind(self, **options: Any) -> TableFunction:
-        """The function of a Table that this metric with these options is."""
+        """The function of a :class:`matrics.typing.Table` that computes this measure.
+
+        Parameters
+        ----------
+        **options : float, str, bool, or sequence
+            Options of the measure by name, such as ``beta=2``, and also ``average``, ``positive`` and
+            ``class_weights``.
+
+        Returns
+        -------
+        callable
+            It takes a table and returns values of shape ``[*batch]``, or ``[class, *batch]``.
+        """
         metric = self.using(**options) if options else self
         metric._check_complete()
         kinds = [type(value) for _, value in metric.fixed]
@@ -330,12 +366,22 @@ class Metric:
             )
 
     def using(self, **options: Any) -> Metric:
-        """Fix options of this metric.
+        """The metric with other values of its options.
 
-        ``average`` is one of the words of specs, ``"auto"`` for the default, or None for every class; ``positive`` is
-        the index of the class of which is selected; ``class_weights`` are the weights of the weighted mean over the
-        classes.
+        Parameters
+        ----------
+        **options : float, str, bool, or sequence
+            Options of the measure by name, such as ``beta=2``. In addition ``average``: a word of specs such as
+            ``"macro"``, ``"auto"`` for the default, or None for every class; ``positive``: the index of the class whose
+            value is returned; and ``class_weights``: the weights of the weighted mean over the classes.
 
+        Returns
+        -------
+        Metric
+            A new metric; this metric does not change.
+
+        Examples
+        --------
         >>> import matrics
         >>> print(matrics.metrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
         fbeta(beta=2):class recall[0]
@@ -355,7 +401,7 @@ class Metric:
         fixed = dict(self.fixed)
         for name, value in options.items():
             if name not in known:
-                takes = ", ".join([*known, *(_OF_AVERAGES if self._averaged else [])])
+                takes = ", ".join([*known, *(OF_AVERAGES if self._averaged else [])])
                 raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
@@ -387,7 +433,13 @@ class Metric:
         return "binary", (positive,)
 
     def of_classes(self, classes: tuple[Any, ...]) -> Metric:
-        """Name classes, as square brackets in a spec do: the metric of one, or its average over some."""
+        """A new metric of some classes, which square brackets in a spec name.
+
+        Parameters
+        ----------
+        classes : tuple
+            Labels or indices of classes: of a single class, or of several classes for an average over them.
+        """
         if self.average in averages.OF_SEVERAL:
             return replace(self, classes=classes)
         of_one = "binary" if self._averaged else "one_vs_rest"
@@ -400,10 +452,17 @@ class Metric:
         return replace(self, average=of_one, classes=classes)
 
     def resolved_for(self, classes: Classes) -> Metric:
-        """Settle what depends on the classes of the matrices: the average, and classes by their indices.
+        """The metric with its average fixed, and with indices in place of the labels of classes.
 
-        Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
-        which one that is.
+        Parameters
+        ----------
+        classes : Classes
+            The number and the labels of the classes of the matrices, and which class is positive.
+
+        Raises
+        ------
+        ValueError
+            A class of the metric is not among these, or the metric is of the positive class and none is given.
         """
         if self.awaits is None:  # a threshold, which functions of scores know
             self._check_complete()
@@ -447,38 +506,28 @@ class Metric:
         return self.average in averages.CLASSWISE and not self.classes
 
     def title(self, classes: Classes | None = None) -> str:
-        """What screens, pages and pictures call it: the measure and its average or class, in words.
+        """Name of the measure and of its average or class, in words, for screens, pages and pictures.
 
+        Parameters
+        ----------
+        classes : Classes, optional
+            The labels of the classes, by which the title calls them; if left out, it has the labels or indices of the
+            metric itself.
+
+        Examples
+        --------
         >>> import matrics
         >>> from matrics._catalogue.classes import Classes
         >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")
         recall; recall of fraud
         """
         found = self if classes is None else self.resolved_for(classes)
-        measure = replace(found, average=None, classes=(), class_weights=()).spec
-        known = classes or Classes(0)
-        names = [known.name(k) if isinstance(k, int) else in_words(k) for k in found.classes]
-        if not names and found.average in averages.CLASSWISE:
-            return f"{measure} of each class" + (" against the rest" if found.kind == "overall" else "")
-        if found.average == "one_vs_rest":
-            return f"{measure} of {names[0]} against the rest"
-        if found.average == "binary":
-            return f"{measure} of {names[0] if names else 'the positive class'}"
-        if not found._averaged or (found.average is None and not found.class_weights and not names):
-            return measure
-        some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
-        by = f" by class_weights={spell(found.class_weights)}" if found.class_weights else ""
-        return f"{measure}, {found.average or 'macro'}{by}{some}"
+        return spelling.title(found, classes or Classes(0))
 
     @property
     def spec(self) -> str:
         """The text that :func:`matrics.get_metric` reads as this metric."""
-        given = [*self.fixed, *([("class_weights", self.class_weights)] if self.class_weights else [])]
-        values = ",".join(f"{name}={spell(value)}" for name, value in given)
-        some = "[" + ",".join(spell_class(label) for label in self.classes) + "]" if self.classes else ""
-        of_one = bool(self.classes) and self.average not in averages.OF_SEVERAL
-        average = f":{self.average}" if self.average and not of_one else ""
-        return (self.called or self.name) + (f"({values})" if values else "") + average + some
+        return spelling.spec(self)
 
     def __str__(self) -> str:
         return self.spec
@@ -546,14 +595,3 @@ def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[s
 def _with(record: Metric, changes: dict[str, Any]) -> Metric:
     changed = {name: value for name, value in changes.items() if value != getattr(record, name)}
     return replace(record, **changed) if changed else record
-
-
-def spell(value: Any) -> str:
-    """The text of an option's value in a spec."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return weights.spell(value)
-    if value == math.e:
-        return "e"
-    return weights.spell_number(value) if isinstance(value, float) else str(value)

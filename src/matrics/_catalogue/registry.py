@@ -170,7 +170,7 @@ def register(metric: Metric) -> Metric:
     Parameters
     ----------
     metric : Metric
-        As :func:`matrics.metric` or :meth:`matrics.Metric.of` has made it.
+        The measure, which :func:`matrics.metric` or :meth:`matrics.Metric.of` returned.
 
     Returns
     -------
@@ -273,13 +273,13 @@ def get_metric(name: str | Metric) -> Metric:
     Parameters
     ----------
     name : str or Metric
-        ``"mcc"``, ``"tpr"`` (an alias), or a spec: ``name(option=value,...):average[class,...]``. The average of a
-        class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or of
-        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes weights
-        of one's own as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure
-        is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in
-        quotes where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A
-        Metric is given back.
+        A name, an alias or a spec: ``"mcc"``, ``"tpr"``, or ``name(option=value,...):average[class,...]``. The average
+        of a class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or
+        of those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes other
+        weights as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure is
+        ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in quotes
+        where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A Metric is
+        given back.
 
     Returns
     -------

@@ -110,16 +110,16 @@ def confusion_matrix(
         Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
         ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
         One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
-        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast:
-        one ``y_true`` (N,) against (M, N) predictions of M models.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        Instead of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
-        the host, in lists, Series, and concrete arrays; one coding for both.
+        numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast: a
+        ``y_true`` (N,) against (M, N) predictions of M models.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``. Labels are looked up on the host, in lists,
+        Series, and concrete arrays; one coding for both.
     class_axis : int, optional
-        The axis of the class scores of ``y_pred``: the last one if left out, 1 for the layout of PyTorch's losses,
-        (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last one.
+        The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's
+        losses, (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
         are the batch. 2 for one matrix per image.
@@ -128,11 +128,12 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, with any prediction, weight and group. With
-        ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
+        Samples with any of these true labels are left out, with any prediction, weight and group. With ``labels`` it is
+        a label, or a list of labels, as ``y_true`` has them.
     groups : array_like, optional
-        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is one
-        matrix for each group, all counted in one pass. Texts are in sorted order, that of ``numpy.unique(groups)``.
+        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is a
+        matrix for each group, all counted in a single pass. Texts are in sorted order, that of
+        ``numpy.unique(groups)``.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
     normalize : {"true", "pred", "all"}, optional
@@ -259,16 +260,18 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``.
     class_axis : int, optional
-        The axis of the classes of ``y_prob`` and of soft targets: the last one if left out. There is a warning if it is
-        left out and axis 1 is as long as the last one.
+        The axis of the classes: of ``y_prob`` and of soft targets, the last if left out. There is a warning if it is
+        left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out, with any prediction, weight and group.
+        Samples with any of these true labels are left out, with any prediction, weight and group.
     groups : array_like, optional
-        The group of each sample, as in :func:`matrics.confusion_matrix`; broadcasts against the labels.
+        The group of each sample, an integer in [0, num_groups) or a text; broadcasts against the labels. There is a
+        matrix for each group, all counted in a single pass. Texts are in sorted order, that of
+        ``numpy.unique(groups)``.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
 

@@ -51,7 +51,7 @@ def compare_datasets(
     names : sequence of str, optional
         The names of the models; the columns of a data frame, the keys of a mapping, or numbers, if left out.
     higher_is_better : bool, default True
-        Which of two scores is better.
+        Whether the higher of two scores is better.
     method : {"auto", "nemenyi", "holm", "wilcoxon"}
         The test of pairs: of mean ranks for all pairs at once (Nemenyi), or with the correction of Holm; or of the
         scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,
@@ -67,7 +67,7 @@ def compare_datasets(
     num : int, optional
         Number of draws of the Bayesian test; 50,000 if left out.
     rng : numpy.random.Generator or int, optional
-        Where these come from, or a seed; new draws every time if left out.
+        Where random numbers come from, or a seed; new draws every time if left out.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def compare_folds(
     scores_a, scores_b : array_like, shape (*B, folds), or (*B, 5, 2) for the 5×2 tests
         A score of each model on each fold, in the same order: those of 10×10 folds are one axis of 100. Batches
         broadcast against each other, and every pair is compared on its own.
-    test_fraction : float
+    test_fraction : float, optional
         The share of the samples that a fold tests on, n_test / (n_test + n_train): 0.1 for ten folds, however often
         repeated. Needed but for the 5×2 tests, where it is a half.
     method : {"auto", "corrected_t", "5x2_t", "5x2_f"}
@@ -54,7 +54,7 @@ def compare_folds(
         The half width of the region of practical equivalence: models whose scores differ by less are practically
         equal. Only for the corrected t-test.
     higher_is_better : bool, default True
-        Which of two scores is better, for the probabilities.
+        Whether the higher of two scores is better, for the probabilities.
 
     Returns
     -------

@@ -53,14 +53,16 @@ def permutation_test(
         Predicted labels, of one model or of M.
     metric : str or Metric
         A measure with one value, for which higher or lower values are better.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`.
+        The positive class: a label where there are ``labels``, and an index otherwise. Per-class measures without an
+        average are values of this class. Without it they are values of class 1 of two classes, and means over more
+        (``macro``).
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; classes of these take no part in averages over classes.
+        Samples with any of these true labels are left out. Such a class takes no part in averages over classes.
     num : int, optional
         Number of shuffles; 9,999 if left out.
     rng : numpy.random.Generator or int, optional

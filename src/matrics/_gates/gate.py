@@ -45,8 +45,8 @@ def gate(
         baseline also measures without a bound, such as ``"mcc"``: they must not be worse than the baseline's by more
         than ``margin``. A measure of every class (``"recall:class >= 0.5"``) is one requirement for each.
     y_pred : array_like, shape (N,), optional
-        Predicted labels, if the first argument has true ones; or class scores, as for
-        :func:`matrics.confusion_matrix`.
+        Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
+        is the prediction.
     baseline : array_like, shape (n, n), or (N,) with ``y_pred``, optional
         The confusion matrix of another model on other samples; with ``y_pred``, the labels that the other model
         predicted for the same samples.
@@ -59,17 +59,20 @@ def gate(
     num_classes : int, optional
         Number of classes; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class. If neither is given, the classes are those among the labels, sorted.
+        The label of each class, in order. If neither is given, the classes are those among the labels, sorted.
     class_names : sequence of str, optional
         Names of the classes of a matrix.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`.
+        The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
-        With a matrix of weights, as in :func:`matrics.interval`; with a baseline a pair, as in :func:`matrics.compare`.
+        With a matrix of weights: the matrix of their squares, as ``confusion_matrix(..., sample_weight=weights**2)``
+        counts it. With a baseline it is a pair of such matrices, of the model and of the baseline.
     clusters : array_like, shape (N,), optional
-        With labels: the cluster of each sample, such as a patient or a question that is answered several times. Whole
+        The cluster of each sample, with labels: such as a patient or a question that is answered several times. Whole
         clusters are random.
     zero_division : float, default NaN
         The value of undefined measures (0/0).

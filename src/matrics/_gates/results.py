@@ -61,7 +61,7 @@ class RequirementResult(Result):
     Parameters
     ----------
     requirement : str
-        As it was written.
+        The text of the requirement.
     title : str
         The same with the average or the class in words; of a comparison as a bound of the difference.
     verdict : {"pass", "fail", "undecided"}

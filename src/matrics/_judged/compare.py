@@ -61,16 +61,53 @@ def compare(
     ----------
     a, b : array_like, shape (*B, N), or None
         The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
-        are graded as fail (class 0) or pass (class 1), as in :func:`matrics.judged.count`.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
-    y_true, y_judge, labelled, num_classes, labels, sample_weight
-        As in :func:`matrics.judged.count`. Where the answers of each model have grades of their own, ``y_true`` and
-        ``y_judge`` (and ``labelled``) are pairs: a tuple of those of a and of b, on the same samples.
-    level, zero_division, class_names, positive, workers
-        As in :func:`matrics.interval`. ``positive`` is a label where ``labels`` are given.
-    method, design, limits, num, rng
-        As in :func:`matrics.judged.interval`. The bootstrap is for labels that were drawn at random.
+        are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the accuracy is the pass
+        rate.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    y_true : array_like, shape (*B, N)
+        True labels. A sample without a true label has any value if ``labelled`` is given. Otherwise it has None, NaN or
+        -1 (unless ``labels`` contain it). A tuple of the labels for a and of those for b where the answers of each
+        model have grades of their own, on the same samples.
+    y_judge : array_like, shape (*B, N)
+        The judge's labels of all samples. A tuple as ``y_true``.
+    labelled : array_like of bool, shape (*B, N), optional
+        Which samples have a true label; ``y_true`` is ignored elsewhere. A tuple as ``y_true``.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample. The counts then have the sums of squared weights as well.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true difference.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a label where ``labels`` are given, a class name where there are ``class_names``, and an
+        index otherwise. Per-class measures without an average are values of this class. Without it they are values of
+        class 1 of two classes, and means over more (``macro``).
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
+    method : {"auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"}
+        How the judge's errors are corrected; see the notes. ``"tuned"`` takes the λ with the smallest variance for each
+        measure.
+    design : {"random", "strata"}
+        How the samples with true labels were chosen: at random from all samples; or at random from those with the same
+        judge's label and prediction, with any share of each. The second is for ``"auto"`` and ``"post_stratified"``.
+    limits : {"auto", "delta", "bootstrap"}
+        How limits are formed; see the notes. ``"auto"`` is ``"delta"``. The bootstrap is for labels that were drawn at
+        random.
+    num : int, optional
+        Number of replicates of the bootstrap; 10,000 if left out.
+    rng : Generator, key or int, optional
+        Where random numbers of the bootstrap come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or
+        a key of ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed
+        for NumPy. New draws every time if left out.
 
     Returns
     -------

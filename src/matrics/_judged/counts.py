@@ -66,20 +66,20 @@ def count(
     Parameters
     ----------
     y_true : array_like, shape (*B, N)
-        True labels. Where a sample has none: any value, with ``labelled``; and without it None, NaN or -1 (unless
-        ``labels`` contain it).
+        True labels. A sample without a true label has any value if ``labelled`` is given. Otherwise it has None, NaN or
+        -1 (unless ``labels`` contain it).
     y_judge : array_like, shape (*B, N)
         The judge's labels of all samples.
     y_pred : array_like, shape (*B, N), optional
-        The predicted labels. Batches broadcast: (M, N) predictions of M models with one judge. Left out where the
-        answers of a model are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the
-        accuracy is the pass rate.
+        The predicted labels. Batches broadcast: (M, N) predictions of M models with the labels (N,) of a judge. Left
+        out where the answers of a model are graded as fail (class 0) or pass (class 1): then class 1 is predicted of
+        all, and the accuracy is the pass rate.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. The counts then have the sums of squared weights as well.
 

@@ -114,12 +114,29 @@ def expected_interval(
 
     Parameters
     ----------
-    probabilities, y_pred, y_true
-        As in :func:`expected_confusion_matrix`.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
-    level, zero_division, class_names, positive, workers
-        As in :func:`matrics.interval`.
+    probabilities : array_like of floating numbers, shape (*B, N, n), or (N,) of class 1 of two
+        The probability of each class for each sample; from 0 on, adding up to 1.
+    y_pred : array_like of int, shape (*B, N), optional
+        The predictions; the most likely class if left out.
+    y_true : array_like of int, shape (N,) or (*B, N), optional
+        True labels where there are some, and -1 elsewhere: they change nothing, but there is a warning if they
+        contradict the probabilities. Only where looking is free.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

@@ -57,21 +57,36 @@ def interval(
     ----------
     counts : JudgedCounts
         From :func:`matrics.judged.count`.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
-    method, design
-        How the matrix is corrected, and how samples were chosen for labels, as in
-        :func:`matrics.judged.confusion_matrix`. ``"tuned"`` takes the λ with the smallest variance for each measure.
+    method : {"auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"}
+        How the judge's errors are corrected; see the notes. ``"tuned"`` takes the λ with the smallest variance for each
+        measure.
+    design : {"random", "strata"}
+        How the samples with true labels were chosen: at random from all samples; or at random from those with the same
+        judge's label and prediction, with any share of each. The second is for ``"auto"`` and ``"post_stratified"``.
     limits : {"auto", "delta", "bootstrap"}
         How limits are formed; see the notes. ``"auto"`` is ``"delta"``.
     num : int, optional
         Number of replicates of the bootstrap; 10,000 if left out.
     rng : Generator, key or int, optional
-        For the bootstrap, as in :func:`matrics.simulate.resample`.
-    zero_division, class_names, positive, workers
-        As in :func:`matrics.interval`.
+        Where random numbers of the bootstrap come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or
+        a key of ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed
+        for NumPy. New draws every time if left out.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

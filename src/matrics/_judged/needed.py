@@ -45,16 +45,20 @@ def labels_needed(
         From :func:`matrics.judged.count`: a first set of labels, drawn at random.
     metric : str or Metric
         One measure with one value a matrix.
-    half_width : float
+    half_width : float, optional
         What the limits may be away from the estimate.
-    difference : float
+    difference : float, optional
         Instead: the distance from a fixed value, such as a requirement, that is to be found with this ``power``.
     level : float, default 0.95
-        The confidence level.
+        The probability with which an interval is to contain the true value.
     power : float, default 0.8
         The probability of finding the difference.
-    class_names, positive
-        As in :func:`matrics.score`.
+    class_names : sequence of str, optional
+        Names of the classes, in their order.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

@@ -30,11 +30,19 @@ def quality(
     ----------
     counts : JudgedCounts
         From :func:`matrics.judged.count`.
-    metrics : str, Metric, or several of them
-        The measures of the judge, as in :func:`matrics.score`; accuracy, Cohen's κ, and the recall and precision of
-        each class if left out.
-    level, class_names, positive
-        As in :func:`matrics.interval`.
+    metrics : str, Metric, or several of them, optional
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Accuracy,
+        Cohen's κ, and the recall and precision of each class if left out.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

@@ -36,6 +36,11 @@ def _range(costs: CostMatrix | TracedMatrix) -> tuple[float, float]:
 def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     """Mean cost of a prediction, with a cost for each kind of error and each correct prediction.
 
+    Parameters
+    ----------
+    costs
+        The cost of predicting the class of the column for a sample of the class of the row.
+
     Examples
     --------
     >>> import matrics

@@ -97,6 +97,15 @@ def accuracy_confidence_limit(
     Wald's, p ± z standard errors, contains the true value too rarely if there are few errors. Agresti and Coull's is
     Wald's after adding z²/2 correct and z²/2 wrong predictions.
 
+    Parameters
+    ----------
+    bound
+        Which of the two limits.
+    method
+        The formula of the interval: Wilson's, Wald's, or Agresti and Coull's.
+    confidence
+        The confidence level of the interval between both limits.
+
     Examples
     --------
     >>> import matrics
@@ -171,6 +180,11 @@ def kappa_standard_error(t: Table, *, method: KappaMethod = "fleiss") -> Array:
     multinomial sample. Cohen's own of 1960 (``method="cohen"``), which PyCM has, is √(pₒ (1 - pₒ) / m) / (1 - pₑ): it
     takes pₑ as known, and is then mostly too large.
 
+    Parameters
+    ----------
+    method
+        The formula: that of Fleiss, Cohen and Everitt, or Cohen's of 1960.
+
     Examples
     --------
     >>> import matrics
@@ -199,6 +213,15 @@ def kappa_confidence_limit(
     """Lower or upper limit of a confidence interval of Cohen's κ, clipped to [-1, 1].
 
     The methods are those of :func:`kappa_standard_error`.
+
+    Parameters
+    ----------
+    bound
+        Which of the two limits.
+    method
+        The formula of the standard error, that of Fleiss, Cohen and Everitt, or Cohen's of 1960.
+    confidence
+        The confidence level of the interval between both limits.
 
     Examples
     --------

@@ -52,6 +52,11 @@ def _in_base(t: Table, nats: Array, base: float) -> Array:
 def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Joint entropy of true and predicted classes (the cells), in nats or to another base.
 
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
+
     Examples
     --------
     >>> import matrics
@@ -73,6 +78,11 @@ def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
 def true_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Entropy of the true class distribution (row sums), in nats or to another base.
 
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
+
     Examples
     --------
     >>> import matrics
@@ -93,6 +103,11 @@ def true_entropy(t: Table, *, base: Base = math.e) -> Array:
 )
 def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Entropy of the predicted class distribution (column sums), in nats or to another base.
+
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
 
     Examples
     --------
@@ -116,6 +131,11 @@ def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
 )
 def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     """Information that the predicted class gives about the true class, in nats or to another base.
+
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
 
     Examples
     --------
@@ -141,6 +161,12 @@ def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "mi
     """Mutual information over a mean of the two entropies, over the joint entropy, or over one of the two.
 
     The formula is that of the default, as in scikit-learn; Dembélé divides by the joint entropy.
+
+    Parameters
+    ----------
+    normalizer
+        What the mutual information is divided by: the arithmetic mean of the two entropies, the joint entropy, the
+        geometric mean, the smaller, or the larger entropy.
 
     Examples
     --------
@@ -311,6 +337,13 @@ def conditional_entropy(
 ) -> Array:
     """Entropy of the predicted class given the true class (or the reverse), in nats or to another base.
 
+    Parameters
+    ----------
+    direction
+        Which class is known: the true class, or the predicted class.
+    base
+        Base of the logarithm; e gives nats, 2 bits.
+
     Examples
     --------
     >>> import matrics
@@ -335,6 +368,11 @@ def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Cross entropy of the predicted relative to the true class distribution, in nats or to another base.
 
     It compares class sizes only: it is not the cross-entropy loss, which compares probabilities sample by sample.
+
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
 
     Examples
     --------
@@ -362,6 +400,11 @@ def _covered(t: Table) -> Array:
 )
 def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     """Kullback-Leibler divergence D(true ‖ pred) of the class distributions, in nats or to another base.
+
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
 
     Examples
     --------

@@ -189,6 +189,11 @@ def lift(t: Table) -> Array:
 def information_score(t: Table, *, base: Base = math.e) -> Array:
     """Logarithm of the lift, in nats or to another base: information that a prediction gives about its class.
 
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
+
     Examples
     --------
     >>> import matrics
@@ -215,6 +220,11 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     """Logarithm of the diagnostic odds ratio, in standard deviations of the logistic distribution.
 
     The factor √3/π belongs to the natural logarithm. PyCM uses the decimal logarithm: ``base=10``.
+
+    Parameters
+    ----------
+    base
+        Base of the logarithm; e gives nats, 2 bits.
 
     Examples
     --------

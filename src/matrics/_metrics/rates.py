@@ -255,6 +255,11 @@ def f1(t: Table) -> Array:
 def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     """Weighted harmonic mean of precision and recall; recall counts beta times as much.
 
+    Parameters
+    ----------
+    beta
+        How many times as much as precision recall counts.
+
     Examples
     --------
     >>> import matrics
@@ -428,6 +433,11 @@ def net_benefit(t: Table, *, weight: OddsOfThreshold) -> Array:
     Who treats at a probability of 0.2 finds a missed positive sample four times as bad as a false alarm: the weight is
     0.2 / 0.8 = 0.25. A matrix does not say at which threshold it was counted, so the weight is needed; where thresholds
     of probabilities are known, as in :func:`matrics.ranking.threshold_curve`, it is filled in.
+
+    Parameters
+    ----------
+    weight
+        How many true positives a false positive costs.
 
     Examples
     --------

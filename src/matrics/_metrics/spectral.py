@@ -24,14 +24,21 @@ Matrix = Literal["B", "A"]
 
 
 class GershgorinBounds(NamedResult):
-    """Bounds of the eigenvalues of B, each of shape (*B,)."""
+    """Bounds of the eigenvalues of B.
+
+    Attributes
+    ----------
+    lower : array, shape (*B,)
+        1 - r, as printed by Dembélé; a lower bound of the eigenvalues of A, but not of those of B.
+    upper : array, shape (*B,)
+        1 + r; no eigenvalue of A or B is larger.
+    valid_lower : array, shape (*B,)
+        A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r).
+    """
 
     lower: Array
-    """1 - r, as printed by Dembélé; a lower bound of the eigenvalues of A, but not of those of B."""
     upper: Array
-    """1 + r; no eigenvalue of A or B is larger."""
     valid_lower: Array
-    """A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
 
 
 def _symmetric_part(t: Table, x: Array) -> Array:
@@ -172,6 +179,12 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     Two caveats: it can be high for a classifier that is always wrong, as classes swapped in pairs give ln(n/2) / ln n;
     and it is not symmetric, as transposing [[9, 1], [80, 210]] changes it from 0.95 to 0.
 
+    Parameters
+    ----------
+    empty
+        Treatment of an empty true class: the measure is NaN, or 1/n is added to every cell, or the rates of the
+        class are 0.
+
     Examples
     --------
     >>> import matrics
@@ -205,7 +218,7 @@ def eigenvalues(cm: Any, *, matrix: Matrix = "B", invalid: Invalid = "warn") -> 
         Counts or soft counts; rows are true classes, columns predicted ones.
     matrix : {"B", "A"}
         B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
-        diagonal of ones (Dembélé, equation 29).
+        diagonal of 1 (Dembélé, equation 29).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell; they alone are NaN in any case.
 

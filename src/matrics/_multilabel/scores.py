@@ -49,8 +49,7 @@ def confusion_matrix(
     y_true : array_like of int or bool, shape (*B, N, L)
         1 if a sample has a label, 0 if not. A data frame has a sample in each row.
     y_pred : array_like of int or bool, shape (*B, N, L)
-        1 if the label is predicted. Batches broadcast: one ``y_true`` (N, L) against (M, N, L) predictions of M
-        models.
+        1 if the label is predicted. Batches broadcast: a ``y_true`` (N, L) against (M, N, L) predictions of M models.
     samplewise : bool, default False
         One matrix for each sample, over its labels, instead of one for each label, over the samples.
     sample_weight : array_like, optional
@@ -145,7 +144,9 @@ def score(
     y_pred : array_like of int or bool, shape (*B, N, L)
         1 if the label is predicted.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; per-class and overall measures.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     average : {"auto", "macro", "micro", "weighted", "samples", "label"} or None, default "auto"
         ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
         samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``:
@@ -157,8 +158,13 @@ def score(
     zero_division : float, default NaN
         The value of undefined measures (0/0). Labels or samples with NaN are left out of a mean; a
         mean without values is ``zero_division`` as well.
-    invalid, workers
-        As in :func:`matrics.score`.
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of a
+        stack are scored in parallel.
 
     Returns
     -------
@@ -249,13 +255,15 @@ def subset_accuracy(
 
     Parameters
     ----------
-    y_true, y_pred : array_like of int or bool, shape (*B, N, L)
-        1 if a sample has a label, or if the label is predicted, 0 otherwise.
+    y_true : array_like of int or bool, shape (*B, N, L)
+        1 if a sample has a label, 0 if not.
+    y_pred : array_like of int or bool, shape (*B, N, L)
+        1 if the label is predicted.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional
-        Entries with this true value are left out: a sample is right if all others are. One without any other is left
-        out as a whole.
+        Entries with this true value are left out: a sample is right if all others are. A sample without any other entry
+        is left out as a whole.
     zero_division : float, default NaN
         The value without samples, or without weights above 0.
 

@@ -199,14 +199,26 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. There is no
-            ``positive``: to have the label is the positive class of each of these matrices.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A
+            per-class measure without an average is the value of class 1, to have the label, which is the positive class
+            of each of these matrices.
         average : {"auto", "macro", "micro", "weighted", "label"} or None, default "auto"
-            As in :func:`matrics.multilabel.score`. A mean over samples is not among them, as it needs the matrix of
-            each sample, which a state of fixed size does not keep.
-        zero_division, invalid, workers
-            As in :func:`matrics.score`.
+            ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
+            samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"label"``
+            or None: no average. A mean over samples would need the matrix of each sample, which a state of fixed size
+            does not keep.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
 
         Returns
         -------
@@ -246,6 +258,13 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
 
         Samples with a value other than 0 and 1 are left out.
 
+        Parameters
+        ----------
+        zero_division : float, default NaN
+            The value without samples.
+
+        Examples
+        --------
         >>> import matrics
         >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
         >>> state.subset_accuracy()
@@ -256,6 +275,13 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
     def hamming_loss(self, *, zero_division: float = math.nan) -> Array:
         """Fraction of the entries, samples times labels, that are predicted wrong, shape (*B,).
 
+        Parameters
+        ----------
+        zero_division : float, default NaN
+            The value without samples.
+
+        Examples
+        --------
         >>> import matrics
         >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
         >>> state.hamming_loss()

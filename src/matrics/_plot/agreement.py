@@ -75,7 +75,7 @@ class AgreementDisplay(Display):
         names = 0.066 * max(map(len, self._names_of_rows().values()))
         return side * 1.3 + names + 0.75, side + 0.5 + (0.062 * self._longest() if self.text else 0)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the heat map, frames around the families, the tree and the scale of colours."""
         (axes,) = panels
         tidy(axes)
@@ -230,12 +230,15 @@ def agreement(
     ----------
     found : Agreement, or array_like, shape (*B, n, n)
         The result of :func:`matrics.study.agreement`; or confusion matrices, for which it is computed.
-    metrics : str, Metric, or several of them
-        The measures, if matrices are given.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Only where
+        matrices are given.
     correlation : {"spearman", "kendall"}
-        Which one.
+        Which rank correlation.
     least_correlation : float, default 0.95
-        The least average absolute correlation in a family, as in :meth:`matrics.study.Agreement.families`.
+        The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
     text : "auto" or bool, default "auto"
         Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
         family is named.

@@ -146,7 +146,7 @@ class CalibrationDisplay(LinesDisplay):
             return 3.5, 4.2 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
         return (3.5, 4.5) if len(self.lines) == 1 else (2.5, 3.3)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the diagrams, and below each how many samples have which probability."""
         for axes in panels:
             axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.55)
@@ -302,12 +302,18 @@ def calibration(
         Predicted probabilities of class 1 of two, or of every class, of one or of M models.
     names : sequence of str, optional
         The names of the models.
-    class_names, positive
-        As in :func:`matrics.plot.curve`: with probabilities of every class only the class ``positive`` is drawn.
-    num_bins, bins, of
-        As in :func:`matrics.probabilities.reliability_curve`: 15 bins of equal mass, or of equal width; of
-        probabilities of classes the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line
-        for each class).
+    class_names : sequence of str, optional
+        Names of the classes, in their order, which is that of the columns of ``y_prob``.
+    positive : str or int, optional
+        The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
+        Class 1 if left out. With probabilities of every class only this class is drawn.
+    num_bins : int, default 15
+        Number of bins.
+    bins : {"mass", "width"}
+        Bins with equal numbers of samples, or of equal width.
+    of : {"top_label", "class_wise"}, optional
+        Of probabilities of classes: the highest probability, as that of a correct prediction (``"top_label"``, the
+        default), or the probabilities of each class, with a line for each.
     level : float, default 0.95
         The level of the limits.
     smooth : bool, default True

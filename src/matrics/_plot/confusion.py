@@ -85,6 +85,8 @@ class ConfusionMatrixDisplay(Display):
         For each panel the most frequent errors, the most frequent first.
     text : str
         The text in the cells.
+    invalid : frozenset of int
+        The panels whose matrix has a negative, NaN or infinite cell.
     """
 
     matrices: NumPyArray
@@ -107,7 +109,7 @@ class ConfusionMatrixDisplay(Display):
             return (side := min(3.6, max(2.4, 0.9 + cell * n))), side
         return size_of_cells(n, self.text, self._lines())
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw each matrix."""
         for number, axes in enumerate(panels):
             tidy(axes)
@@ -180,18 +182,19 @@ def confusion_matrix(
 
     Parameters
     ----------
-    cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
+    cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n), optional
         Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
     y_true : array_like, shape (N,), optional
-        Instead of ``cm``: true labels of any kind, as in :func:`matrics.score_labels`.
+        Instead of ``cm``: true labels of any kind, text, integers or booleans, in a list, a column of a data frame, or
+        an array of any library.
     y_pred : array_like, shape (N,) or (M, N), or mapping of str to array_like, shape (N,), optional
         The predicted labels, or those of several models; a mapping has the names of the models.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class of ``y_true`` and ``y_pred``, in order; if left out, the classes are found as in
-        :func:`matrics.score_labels`.
+        The label of each class, in order, for ``y_true`` and ``y_pred``. If left out, the classes are the labels that
+        occur, sorted, or the categories of a categorical type.
     class_names : sequence of str, optional
-        The names of the classes; the labels, or else the classes' numbers, if left out. If there is no room for
-        all of them, some are left out.
+        Names of the classes, in their order; the labels, or else the classes' numbers, if left out. If there is no room
+        for all of them, some are left out.
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
@@ -208,7 +211,7 @@ def confusion_matrix(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each matrix; a new figure if left out.
+        The axes to draw on, one for each panel, which is a matrix; a new figure if left out.
 
     Returns
     -------

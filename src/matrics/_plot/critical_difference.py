@@ -48,7 +48,7 @@ class CriticalDifferenceDisplay(Display):
         half = (len(self.comparison.names) + 1) // 2
         return 5.2, TOP + GROUP * len(self.groups) + LINE * half + 0.25
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the axis of ranks, the names of the models on both sides, and a bar over each group."""
         (axes,) = panels
         found, height = self.comparison, self.panel_size()[1]
@@ -116,10 +116,17 @@ def critical_difference(
     Parameters
     ----------
     scores : array_like, shape (datasets, models), data frame, mapping of str to scores, or DatasetComparison
-        As in :func:`matrics.stats.compare_datasets`, or what that returned, without a control.
-    names, higher_is_better, method
-        As in :func:`matrics.stats.compare_datasets`, with its defaults; none of these with a DatasetComparison, which
-        has its own.
+        One score of each model on each data set; a data frame has a column for each model. Or what
+        :func:`matrics.stats.compare_datasets` returned, without a control; ``names``, ``higher_is_better`` and
+        ``method`` are then left out.
+    names : sequence of str, optional
+        The names of the models; the columns of a data frame, the keys of a mapping, or numbers, if left out.
+    higher_is_better : bool, optional
+        Whether the higher of two scores is better; True, if left out.
+    method : {"auto", "nemenyi", "holm", "wilcoxon"}, optional
+        The test of pairs: of mean ranks for all pairs at once (Nemenyi), or with the correction of Holm; or of the
+        scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,
+        and Nemenyi's for more.
     level : float, optional
         Models differ significantly with a p-value below 1 less this; 0.95 if left out, and that of a DatasetComparison.
     width : float, optional

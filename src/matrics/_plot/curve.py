@@ -78,9 +78,14 @@ class CurveDisplay(LinesDisplay):
         Which of the lines of a panel have a name; the others are grey.
     prevalence : float
         The share of positive samples; NaN if it is not known, or differs between curves.
-    iso, level, best_of
-        The measure of the lines of equal value, the level of the bands and the title of the measure whose best
-        threshold is marked; None without.
+    iso : Metric or None
+        The measure of the lines of equal value; None without lines.
+    level : float or None
+        The level of the bands; None without bands.
+    best_of : str or None
+        The title of the measure whose best threshold is marked; None without a mark.
+    ranges : list of tuple of float
+        The smallest and the largest value of the measures of each panel.
     positive : str
         The name of the positive class, if one was passed.
     sides : Classes
@@ -111,7 +116,7 @@ class CurveDisplay(LinesDisplay):
         height = 3.2 if self.kind != "threshold" else 2.5
         return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the curves of each panel, and one legend for all."""
         handles: list[Any] = []
         for number, axes in enumerate(panels):
@@ -296,16 +301,16 @@ def curve(
         True labels, of text with ``positive``; or, without ``y_score``, a curve that was computed before: a
         :class:`matrics.results.ThresholdCurve`, :class:`matrics.results.RocCurve` or
         :class:`matrics.results.PrecisionRecallCurve`, or a mapping of names to such curves.
-    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
+    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such, optional
         Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
-    kind : {"roc", "precision_recall"} or one or several measures
+    kind : {"roc", "precision_recall"} or one or several measures, optional
         The kind of curve; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
         :func:`matrics.ranking.threshold_curve`, against the threshold; with several models each measure has its own
         panel.
     names : sequence of str, optional
         The names of the curves.
     class_names : sequence of str, optional
-        The names of the n classes, in the order of their scores.
+        Names of the classes, in their order, which is that of the columns of ``y_score``.
     positive : str or int, optional
         The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
         Class 1 if left out, or of n classes each against the rest.

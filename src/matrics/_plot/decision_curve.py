@@ -45,7 +45,7 @@ class DecisionCurveDisplay(LinesDisplay):
         """The width of a paper's column, and room for the legend."""
         return 3.5, 2.6 + LEGEND_LINE * (len(self.names) + 3)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw a line with its limits for each model, and those of treating all samples and none."""
         (axes,) = panels
         tidy(axes, grid="both")
@@ -129,8 +129,23 @@ def decision_curve(
 
     Parameters
     ----------
-    y_true, y_prob, prevalence, positive, clusters, level, num
-        As in :func:`matrics.ranking.decision_curve`; up to eight models.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, or any labels with ``positive=``.
+    y_prob : array_like of floating numbers, shape (*B, N), or mapping of str to array_like, shape (N,)
+        Predicted probabilities of the positive class, between 0 and 1; of several models on the same samples (M, N), or
+        a mapping with their names, or a data frame with a column for each. Up to eight models.
+    prevalence : float, optional
+        The share of positive samples where the model will be used, if it is another than here, as in a case-control
+        study.
+    positive : str or int, optional
+        The label of the positive class, against the rest, among labels of any kind. Without it labels are 0 and 1, and
+        1 is positive.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
+    level : float, default 0.95
+        The coverage of the limits, at each threshold by itself.
+    num : int, optional
+        Number of replicates; 2,000 if left out.
     thresholds : array_like, shape (T,), optional
         0.01, 0.02, … up to the highest probability (at most 0.99) if left out.
     names : sequence of str, optional

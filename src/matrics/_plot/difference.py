@@ -116,7 +116,7 @@ class DifferenceDisplay(Display):
         width, height = size_of_cells(len(self.class_names), "count" if self.text else "none", self._lines())
         return max(width, 3.5), max(width, 3.5) - width + height + 0.25
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the cells, the marks of significant cells, and the legend of colours."""
         (axes,) = panels
         tidy(axes)
@@ -238,13 +238,13 @@ def difference(
 
     Parameters
     ----------
-    a, b : array_like, shape (n, n)
+    a, b : array_like, shape (n, n), optional
         Counts of different samples, such as two test sets, of any library; rows are true classes.
-    joint : array_like, shape (n, n, n)
+    joint : array_like, shape (n, n, n), optional
         In place of both: two classifiers on the same samples, as from :func:`matrics.stats.joint_confusion_matrix`. The
         test then uses the samples on which they differ, and has more power.
     class_names : sequence of str, optional
-        The names of the classes; the labels of data frames, or their numbers, if left out.
+        Names of the classes, in their order; the labels of data frames, or their numbers, if left out.
     names : sequence of str, default ("a", "b")
         The names of a and of b.
     what : {"share", "count"}
@@ -256,12 +256,13 @@ def difference(
         How p-values are corrected for the number of cells: by Holm's method, after which the probability of a single
         wrong mark is at most 1 - level; or for the expected share of wrong marks among the marks.
     order : {"clusters"} or sequence of int, optional
-        The order of the classes, as in :func:`matrics.plot.confusion_matrix`; ``"clusters"`` of the sum of both.
+        The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other in the
+        sum of both matrices (needs SciPy), and class numbers in their new order. Unchanged if left out.
     top : int, default 5
         How many of the differences beyond chance are named below, the largest first.
     text : "auto" or bool, default "auto"
-        Whether the differences are written into the cells: for up to 20 classes if left out. Without them the cells
-        beyond chance are marked by their signs.
+        Whether numbers are written into the cells, which are the differences: for up to 20 classes if left out. Without
+        them the cells beyond chance are marked by their signs.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.

@@ -84,7 +84,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
         size = (3.5, 3.4) if self.panels() == 1 else (2.6, 2.7)
         return size[0], size[1] + LEGEND_LINE * rows / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the lines of each panel."""
         handles: list[Any] = []
         for number, (axes, lines) in enumerate(zip(panels, self.lines, strict=True)):
@@ -229,9 +229,12 @@ def discrimination_lines(
     Parameters
     ----------
     metrics : str, Metric, or several of them, or mapping of names to them
-        Measures as in :func:`matrics.score`.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has a
+        single value for each matrix. A mapping has the names for the legend.
     num_classes : int
-        The number of classes, at least 2.
+        Number of classes, n, at least 2.
     imbalance : float or array_like, shape (P,), default 0
         In [0, 1]: 0 for classes of one size, 1 for halving sizes.
     positive : int, optional

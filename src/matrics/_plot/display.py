@@ -63,7 +63,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, or array of them, optional
-            One for each panel; a new figure if left out.
+            The axes to draw on, one for each panel; a new figure if left out.
         width : float, optional
             The width of a new figure in inches; chosen by the contents if left out. Texts keep their size.
 
@@ -100,13 +100,13 @@ class Display:
             self.figure_ = panels[0].get_figure(root=True)
         self.ax_ = panels[0] if self.panels() == 1 else np.asarray(panels, object)
         before = dict(texts_of(panels))
-        self.draw(panels)
+        self._draw(panels)
         for text, content in texts_of(panels):
             if "$" in content and before.get(text) != content:
                 text.set_parse_math(False)
         return self
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the data into the panels."""
         raise NotImplementedError
 

@@ -71,7 +71,7 @@ class DistributionDisplay(Display):
         row = 0.9 if number == 1 else 0.42 if number <= TALL_ROWS else 0.165 if number <= NAMED_ROWS else 7.0 / number
         return 3.5, max(0.9, 0.5 + row * number) + 0.15 * len(self._notes()) + 0.1
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw a row for each group: the values themselves or their shape, and quantiles."""
         (axes,) = panels
         tidy(axes, grid="x")
@@ -243,7 +243,7 @@ def distribution(
         R values of a measure, for each of G groups, as :func:`matrics.score` returns them for a stack of
         :func:`matrics.simulate.resample`, whose first axis is that of the replicates. Groups in a mapping may have
         different numbers of values.
-    title : str, optional
+    title : str, default ""
         The name of the measure, for the axis.
     names : sequence of str, optional
         The names of the groups; the keys of a mapping, or numbers, if left out.

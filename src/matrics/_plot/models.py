@@ -74,10 +74,23 @@ class ModelsDisplay(Display):
             True labels.
         y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
             The labels predicted by each model.
-        metrics, **options
-            See :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``, ….
-        names, most, width, ax
-            See :func:`matrics.plot.models`; a mapping has the names already.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A
+            measure without a better direction raises an error.
+        **options : dict
+            Further arguments of :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``,
+            ….
+        names : sequence of str, optional
+            The names of the models, unless ``y_pred`` is a mapping, which has them. Their numbers if left out.
+        most : int, default 30
+            The largest number of models to show; of more, only the best and the three worst are shown.
+        width : float, optional
+            The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left
+            out. Texts keep their size.
+        ax : matplotlib.axes.Axes, or array of them, optional
+            The axes to draw on, one for each panel, which is a measure; a new figure if left out.
 
         Returns
         -------
@@ -114,7 +127,7 @@ class ModelsDisplay(Display):
         width = 3.5 if columns == 1 else (names + 1.45 * columns) / columns
         return width, 0.55 + 0.165 * len(self._rows()) + 0.15 * len(self._notes()) + 0.1
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw one panel for each measure, with the same rows."""
         columns = self.grid()[1] if self.owns_figure else 1
         for number, (axes, measure) in enumerate(zip(panels, self.measures, strict=True)):
@@ -273,12 +286,15 @@ def models(
     Parameters
     ----------
     results : mapping of str to ModelComparison, Interval or array_like, shape (n, n)
-        As from :func:`matrics.compare_models`, or from :func:`matrics.interval` of a stack (M, n, n): of each measure
-        the values (M,) and their limits. One panel each; all panels have the same rows. Intervals do not show
-        which models differ, so no model is marked as tied. Or the confusion matrix of each model by its name, of which
-        the intervals are computed.
+        What :func:`matrics.compare_models` returns, or :func:`matrics.interval` for a stack (M, n, n): of each measure
+        the values (M,) and their limits. Each measure has a panel, and all panels have the same rows. Intervals do not
+        show which models differ, so no model is marked as tied. Or the confusion matrix of each model by its name, of
+        which the intervals are computed.
     metrics : str, Metric, or several of them, optional
-        For confusion matrices: the measures, as in :func:`matrics.interval`; the group ``core`` if left out.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. For
+        confusion matrices only; the group ``core`` if left out.
     names : sequence of str, optional
         The names of the models, unless ``results`` has them: of predictions or matrices by name. Their numbers if left
         out.
@@ -288,7 +304,7 @@ def models(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each measure; a new figure if left out.
+        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class RatersDisplay(Display):
         side = min(6.5, max(2.4, 0.42 * len(self.names)))
         return side + 0.9 + 0.06 * max(map(len, self.names)), side + 0.9
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the heat map; raters do not agree with themselves, so that the diagonal has their items."""
         (axes,) = panels
         tidy(axes)
@@ -112,11 +112,13 @@ def raters(
     Parameters
     ----------
     ratings : array_like, shape (items, raters), or a data frame with a column for each rater
-        The ratings, as in :func:`matrics.raters.percent_agreement`.
+        The ratings; None, NaN or -1 where a rater has left an item out.
     metric : str, default "cohen_kappa"
         A measure of a confusion matrix with one value, such as ``"accuracy"``.
-    num_classes, labels
-        As in :func:`matrics.raters.percent_agreement`.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     names : sequence of str, optional
         The names of the raters; the columns of a data frame, or numbers, if left out.
     width : float, optional

@@ -89,7 +89,7 @@ class SpectrumDisplay(LinesDisplay):
             return 3.5, 0.75 + legend + min(2.7, max(0.9, 5.6 * reach / (high - low)))
         return (3.5 if rows <= 8 else 5.0), 0.8 + legend + max(rows * (0.3 if rows <= 12 else 0.2), 1.0)
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw circles in the plane of complex numbers for one matrix, and a row for each of several."""
         (axes,) = panels
         tidy(axes)
@@ -285,7 +285,8 @@ def spectrum(
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones.
     matrix : {"B", "A"}
-        Which symmetric matrix, as in :func:`matrics.study.eigenvalues`.
+        B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
+        diagonal of 1 (Dembélé, equation 29).
     names : sequence of str, optional
         The names of the matrices; the keys of a mapping, or positions in the stack, if left out.
     width : float, optional

@@ -76,7 +76,7 @@ class TrainingDisplay(LinesDisplay):
         size = (3.5, 2.4) if self.panels() == 1 else (2.6, 2.1)
         return size[0], size[1] + LEGEND_LINE * lines / self.grid()[0]
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw each measure."""
         handles: list[Any] = []
         for axes, metric in zip(panels, self.metrics, strict=True):
@@ -202,7 +202,7 @@ def training(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each measure; a new figure if left out.
+        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------

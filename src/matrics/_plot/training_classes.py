@@ -78,6 +78,8 @@ class TrainingClassesDisplay(Display):
         Whether higher values are better.
     forgotten : list of Forgotten
         The classes whose last value is worse than their best one, those that have lost the most first.
+    top : int
+        How many of these classes are named.
     """
 
     values: NumPyArray
@@ -96,7 +98,7 @@ class TrainingClassesDisplay(Display):
         width = min(7.2, max(3.5, 1.4 + 0.09 * columns))
         return width, 1.1 + min(6.5, max(1.0, 0.17 * rows)) + 0.15 * len(self._lines())
 
-    def draw(self, panels: Sequence[Axes]) -> None:
+    def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw a row for each class, a column for each step, and a mark at the best step of a forgotten class."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import ListedColormap, Normalize
@@ -179,9 +181,9 @@ def training_classes(
         Of matrices a per-class measure, ``"recall"`` if left out. Of a run the name before that of the class, such as
         ``"val/recall"``; it may be left out if there is only one.
     steps : array_like, shape (T,), optional
-        The steps, if the run has none; 0, 1, 2, … if left out.
+        The steps, if the runs have none; 0, 1, 2, … if left out.
     class_names : sequence of str, optional
-        The names of the classes of matrices.
+        Names of the classes, in their order, of matrices.
     top : int, default 5
         How many of the classes that have lost the most are named.
     width : float, optional

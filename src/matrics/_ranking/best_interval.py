@@ -57,9 +57,25 @@ def best_threshold(
 
     Parameters
     ----------
-    y_true, y_score, labels, positive, sample_weight, ignore_index
-        See :func:`matrics.ranking.confusion_matrix`. With ``level``, arrays in the memory of the CPU; samples keep
-        their weights when they are drawn, and those that are left out, or have weight 0, are not drawn.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes, each compared with the rest. They are scores of classes if
+        they have an axis more than the labels, after the axis of samples. Otherwise both broadcast. With ``level``,
+        arrays in the memory of the CPU.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    sample_weight : array_like, optional
+        A weight for each sample, finite and not negative. With ``level``, samples keep their weights when they are
+        drawn, and samples of weight 0 are not drawn.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. They are not
+        drawn either.
     metric : str or Metric
         The measure to maximise, or to minimise if lower values are better. A per-class measure
         without an average is the value of the positive class.
@@ -69,21 +85,22 @@ def best_threshold(
         constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
         are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the threshold is to be used, as in
-        :func:`matrics.ranking.threshold_curve`: of the measure and of the constraints. With ``level``, samples are
-        drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
+        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,
+        samples are drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
     clusters : array_like, shape (N,), optional
-        With ``level``: the cluster of each sample, such as its patient, document or image, which are resampled.
+        The cluster of each sample, such as its patient, document or image. With ``level``, whole clusters are
+        resampled.
     level : float, optional
         The coverage of the intervals of the threshold and of its value. Without it there are none.
     num : int, optional
-        With ``level``: the number of replicates; 1,000 if left out.
+        Number of replicates with ``level``; 1,000 if left out.
     rng : numpy.random.Generator or int, optional
-        With ``level``: where random numbers come from, or a seed.
+        Where random numbers come from, or a seed, with ``level``; new draws every time if left out.
     zero_division : float, default NaN
-        The value of undefined measures. NaN is never the best.
+        The value of undefined measures (0/0). NaN is never the best.
     workers : int, default 1
-        Number of threads on the host, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

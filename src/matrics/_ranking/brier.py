@@ -87,7 +87,7 @@ def brier_score(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
         whether those of a sample sum to 1.
@@ -101,7 +101,7 @@ def brier_score(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -175,12 +175,16 @@ def brier_decomposition(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
         classes, each against the rest, in bins of its probabilities.
-    num_bins, bins
-        As in :func:`matrics.probabilities.expected_calibration_error`.
+    num_bins : int, default 15
+        Number of bins.
+    bins : {"width", "mass"}
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
@@ -191,7 +195,7 @@ def brier_decomposition(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
 
     Returns
     -------

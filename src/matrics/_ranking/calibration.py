@@ -95,18 +95,19 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
-        How many bins there are.
+        Number of bins.
     bins : {"width", "mass"}
         Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
-        [a, 1]. Equal probabilities are in one bin, so that masses are as equal as ties allow: bin k begins at the least
-        probability that has more than k / num_bins of the weight up to it.
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
     of : {"top_label", "class_wise"}, optional
-        Of probabilities of classes: whether the class with the highest one is the true one (the default), or the mean
-        over classes of the error of each. Probabilities of class 1 take neither.
+        Of probabilities of classes: the error of the highest probability, as that of a correct prediction
+        (``"top_label"``, the default), or the mean over classes of the error of each. Probabilities of class 1 take
+        neither.
     norm : {"l1", "l2", "max"}
         The mean over samples of the distance of their bin, the root of the mean of its square, or the largest distance
         (the maximum calibration error).
@@ -120,7 +121,7 @@ def expected_calibration_error(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
         these takes no part in averages over classes.
     zero_division : float, default NaN
         The value without samples, or without weight.
@@ -228,12 +229,31 @@ def reliability_curve(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=`` or ``positive=``.
+        True labels: 0 to n - 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
-    num_bins, bins, of, labels, positive, sample_weight, ignore_index
-        As in :func:`matrics.probabilities.expected_calibration_error`. ``of="class_wise"`` gives one curve for each
-        class, of shape (*B, n, num_bins).
+    num_bins : int, default 15
+        Number of bins.
+    bins : {"width", "mass"}
+        Bins of equal width, or bins with equal numbers of samples (equal weight). Bins are [a, b), and the last is
+        [a, 1]. Equal probabilities are in the same bin, so that masses are as equal as ties allow: bin k begins at the
+        least probability that has more than k / num_bins of the weight up to it.
+    of : {"top_label", "class_wise"}, optional
+        Of probabilities of classes: the curve of the highest probability, as that of a correct prediction
+        (``"top_label"``, the default), or a curve for each class, of shape (*B, n, num_bins). Probabilities of class 1
+        take neither.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class, against
+        the rest.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
+        these takes no part in averages over classes.
 
     Returns
     -------

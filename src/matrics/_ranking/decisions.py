@@ -96,8 +96,8 @@ def decision_curve(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, or any labels with ``labels=`` or ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N), or mapping of str to array_like, shape (N,)
         Predicted probabilities of the positive class, between 0 and 1; of several models on the same samples (M, N), or
         a mapping with their names, or a data frame with a column for each.
@@ -110,11 +110,12 @@ def decision_curve(
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
-        The label of the class that ``y_prob`` is of, among labels of any kind.
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
-        The cluster of each sample: whole clusters are drawn.
+        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95
         The coverage of the limits, at each threshold by itself.
     num : int, optional

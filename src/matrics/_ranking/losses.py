@@ -70,10 +70,10 @@ def log_loss(
     y_true : array_like, shape (*B, N), or the shape of ``y_prob``
         True labels, integers or booleans. Floating numbers are soft labels: probabilities of class 1, shape (N,), or
         probabilities of every class, shape (*B, N, n), with ``class_axis``.
-    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n), optional
         Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
         whether those of a sample sum to 1.
-    logits : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+    logits : array_like of floating numbers, shape (*B, N) or (*B, N, n), optional
         Instead of ``y_prob``: the argument of the sigmoid or the softmax. For losses to train with: value and
         gradient are exact for logits of any size, also if the probability itself is rounded to 0 or 1.
     class_axis : int, optional
@@ -91,7 +91,7 @@ def log_loss(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 

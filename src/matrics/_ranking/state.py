@@ -119,7 +119,7 @@ class ScoreState(RunningState, ScoreLeaves):
             Thresholds for :attr:`matrix` and :meth:`score`: counts there are exact, whatever the buckets. With
             ``edges=`` they are further edges.
         num_bins : int, default 15
-            Number of bins of the calibration, of equal width from 0 to 1; 0 for no calibration.
+            Number of bins of the calibration, of equal width from 0 to 1. With 0 there is no calibration.
         class_wise : bool, default False
             With classes: whether there is calibration of each class, and not of the top class alone.
         losses : bool, default False
@@ -180,10 +180,10 @@ class ScoreState(RunningState, ScoreLeaves):
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
-        y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
+        y_score : array_like of floats, shape (*B, *S) or (*B, *S, n), optional
             The score of class 1, or the scores of all classes: probabilities, or for areas and thresholds any numbers.
-            Labels broadcast over the batch: one ``y_true`` (N,) against the scores (M, N) of M models.
-        logits : array_like of floats, shape of ``y_score``
+            Labels broadcast over the batch: a ``y_true`` (N,) against the scores (M, N) of M models.
+        logits : array_like of floats, shape of ``y_score``, optional
             Logits in place of scores: areas are then of the logits, or of the log-odds of each class against the rest,
             which no rounding of probabilities to 0 and 1 affects; all else is of the probabilities. Use the same
             argument for all batches of a state.
@@ -191,12 +191,12 @@ class ScoreState(RunningState, ScoreLeaves):
             The labels of the classes, of any kind, in the order of the columns of ``y_score``. The state does not store
             them: pass them with each batch. Other labels are dropped.
         positive : str or int, optional
-            The label of the class of ``y_score``, as in :func:`matrics.ranking.roc_auc`. The state does not store it:
-            pass it with each batch. Other labels below 0 are dropped.
+            The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as
+            0. The state does not store it: pass it with each batch. Other labels below 0 are dropped.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or one of these, are left out, and do not count as dropped.
+            Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
             The new state is the same on all of them, if this one is.
@@ -281,12 +281,21 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. Names of
-            values of the scores are the methods of the state, by any of their names: ``auroc``, ``ece:class_wise``,
-            ``top5``.
-        zero_division, invalid, workers
-            As in :func:`matrics.score`.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A
+            per-class measure without an average is the value of class 1. Values of the scores are the methods of the
+            state, by any of their names: ``auroc``, ``ece:class_wise``, ``top5``.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
 
         Returns
         -------
@@ -326,9 +335,10 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            With classes: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each against
-            the rest. Otherwise that mean, the mean by numbers of true samples, the area of all scores together, or each
-            (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has no meaning.
+            Of class scores: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each
+            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the area of all scores
+            together, or each (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has
+            no meaning.
         zero_division : float, default NaN
             The value without positives or without negatives.
 
@@ -363,7 +373,10 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            As in :meth:`roc_auc`.
+            Of class scores: ``"auto"`` is the value of class 1 of two, and the mean of those of more classes, each
+            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the value of all scores
+            together, or each (``None`` or ``"class"``). Undefined values are left out of means. Without classes it has
+            no meaning.
         zero_division : float, default NaN
             The value without positives.
 
@@ -394,7 +407,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         of : {"top_label", "class_wise"}, optional
-            With classes: the highest probability, by right and wrong (the default), or the probabilities of each class.
+            Of probabilities of classes: the curve of the highest probability, as that of a correct prediction
+            (the default), or a curve for each class.
 
         Returns
         -------
@@ -424,8 +438,9 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Parameters
         ----------
-        of
-            As in :meth:`reliability_curve`. ``of="class_wise"`` gives the mean over classes.
+        of : {"top_label", "class_wise"}, optional
+            Of probabilities of classes: the error of the highest probability, as that of a correct prediction
+            (the default), or the mean over classes of the error of each.
         zero_division : float, default NaN
             The value without samples.
 
@@ -537,7 +552,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         average : {"auto", "macro", "weighted", "class"} or None, default "auto"
-            The mean over classes (``"auto"``, of two as well), that over samples, or every class (``None``).
+            The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples
+            (:meth:`top_k_accuracy`), or every class (``None``).
         zero_division : float, default NaN
             The value of a class without samples.
 

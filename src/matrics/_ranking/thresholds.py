@@ -60,8 +60,8 @@ def confusion_matrix(
     y_true : array_like of int or bool, shape (*B, N)
         True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Scores of class 1, or of each of n classes, each compared with the rest. Scores with one axis
-        more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
+        Scores of class 1 of two, or of each of n classes, each compared with the rest. They are scores of classes if
+        they have an axis more than the labels, after the axis of samples. Otherwise both broadcast.
     thresholds : array_like, shape (T,)
         In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
         scores.
@@ -75,7 +75,7 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
 
     Returns
     -------
@@ -125,12 +125,29 @@ def threshold_curve(
 
     Parameters
     ----------
-    y_true, y_score, labels, positive, sample_weight, ignore_index
-        See :func:`matrics.ranking.confusion_matrix`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes, each compared with the rest. They are scores of classes if
+        they have an axis more than the labels, after the axis of samples. Otherwise both broadcast.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    sample_weight : array_like, optional
+        A weight for each sample, finite and not negative.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     metrics : str, Metric, or several of them, default "core"
-        As in :func:`matrics.score`. A per-class measure without an average is the value of the positive class
-        (``"recall"`` is ``"recall:binary"``); the mean over both classes is ``"recall:macro"``. The weight of
-        ``"net_benefit"`` is the odds of each threshold if scores are probabilities.
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A per-class
+        measure without an average is the value of the positive class (``"recall"`` is ``"recall:binary"``); the mean
+        over both classes is ``"recall:macro"``. The weight of ``"net_benefit"`` is the odds of each threshold if scores
+        are probabilities.
     thresholds : array_like, shape (T,), optional
         If left out, all thresholds between scores: infinity, where no sample is predicted as positive, and then every
         score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
@@ -138,13 +155,12 @@ def threshold_curve(
     unique : bool, default False
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the results are meant for, if it is another than that of the samples, as
-        in :func:`matrics.transform.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one
-        class.
+        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
     zero_division : float, default NaN
-        The value of undefined measures.
+        The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads on the host, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

@@ -62,7 +62,7 @@ def top_k_accuracy(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=``.
+        True labels: 0 to n - 1, or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
@@ -73,7 +73,7 @@ def top_k_accuracy(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value.
+        Samples with any of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -156,14 +156,14 @@ def top_k_recall(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n), or any labels with ``labels=``.
+        True labels: 0 to n - 1, or any labels with ``labels=``.
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5
         The number of classes that count as predicted, at most n.
     average : {"auto", "macro", "weighted", "class"} or None, default "auto"
-        The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples, which is
-        :func:`matrics.ranking.top_k_accuracy`, or every class (``None``). Classes without samples are left out of a
+        The mean over classes (``"auto"``, of two as well), the mean weighted by their numbers of samples
+        (:func:`matrics.ranking.top_k_accuracy`), or every class (``None``). Classes without samples are left out of a
         mean, unless ``zero_division`` is a number.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``
@@ -171,7 +171,7 @@ def top_k_recall(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out; their scores and weights may have any value. A class of
+        Samples with any of these true labels are left out; their scores and weights may have any value. A class of
         these takes no part in averages over classes.
     zero_division : float, default NaN
         The value of a class without samples, or without weight.

@@ -36,8 +36,24 @@ def roc_auc_variance(
 
     Parameters
     ----------
-    y_true, y_score, labels, positive, ignore_index, workers
-        See :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. They are scores of classes if they have an axis more than the labels, after the axis of
+        samples. Otherwise both broadcast: a ``y_true`` (N,) against the scores (M, N) of M models.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     sample_weight : None
         DeLong's variance is for samples of equal weight.
 

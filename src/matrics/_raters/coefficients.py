@@ -62,14 +62,14 @@ def percent_agreement(
     ----------
     ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
         The ratings; None, NaN or -1 where a rater has left an item out.
-    num_classes : int
-        Number of classes, n; ratings are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in order.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
-        How much two ratings agree, from 1 for equal ones on down. Linear, quadratic and radical weights fall with the
-        distance of the labels where these are numbers, and else with that of their places; ordinal ones by the places
-        between them, and ratio ones with the square of (a - b) / (a + b).
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -104,8 +104,16 @@ def brennan_prediger(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -137,8 +145,16 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -174,8 +190,16 @@ def conger_kappa(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    weights : {"none", "linear", "quadratic", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -204,8 +228,12 @@ def gwet_ac1(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
 
     Returns
     -------
@@ -241,8 +269,16 @@ def gwet_ac2(
 
     Parameters
     ----------
-    ratings, num_classes, labels, weights
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    weights : {"quadratic", "none", "linear", "ordinal", "radical", "ratio"} or array_like, shape (n, n)
+        How much two ratings agree: 1 for equal ratings, and less for others. Linear, quadratic and radical weights fall
+        with the distance of the labels where these are numbers, and else with that of their places. Ordinal weights
+        fall with the number of places between them, and ratio weights with the square of (a - b) / (a + b).
 
     Returns
     -------
@@ -275,12 +311,16 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     weights : {"nominal", "ordinal", "interval", "ratio"} or array_like, shape (n, n)
         The level of measurement, which says how far ratings are apart: equal or not; by the ratings between them; by
-        their difference; by their difference over their sum. The last two take ``labels`` for the values of the
-        classes where these are numbers, and else 1 to n. Or weights of agreement, as in :func:`percent_agreement`.
+        their difference; by their difference over their sum. The last two take ``labels`` for the values of the classes
+        where these are numbers, and else 1 to n. Or a matrix of weights of agreement, from 0 to 1 for equal ratings.
 
     Returns
     -------

@@ -47,12 +47,16 @@ def interval(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     coefficients : str, or several of them
         Their names, such as ``"fleiss_kappa"``, also separated by commas.
     weights : str or array_like, optional
-        As each coefficient takes them; its own default if left out.
+        How much two ratings agree, by name or as a matrix (n, n); the default of the coefficient if left out.
     level : float, default 0.95
         The confidence level.
     method : {"auto", "delta", "bootstrap"}

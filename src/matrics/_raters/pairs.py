@@ -18,8 +18,12 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
 
     Returns
     -------
@@ -64,12 +68,16 @@ def leave_one_out(
 
     Parameters
     ----------
-    ratings, num_classes, labels
-        As in :func:`percent_agreement`.
+    ratings : array_like, shape (*B, items, raters), or a data frame with a row for each item
+        The ratings; None, NaN or -1 where a rater has left an item out.
+    num_classes : int, optional
+        Number of classes, n; ratings are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     coefficient : str
         The name of a coefficient, such as ``"krippendorff_alpha"``.
     weights : str or array_like, optional
-        As the coefficient takes them; its own default if left out.
+        How much two ratings agree, by name or as a matrix (n, n); the default of the coefficient if left out.
 
     Returns
     -------

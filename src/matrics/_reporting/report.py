@@ -156,7 +156,13 @@ class Report(Result):
         return path
 
     def encoded(self, kind: str) -> bytes:
-        """The bytes of a file of this kind: ``"html"``, ``"md"`` or ``"pdf"``."""
+        """The bytes of the report as a file.
+
+        Parameters
+        ----------
+        kind : {"html", "md", "pdf"}
+            The kind of file.
+        """
         if kind == "pdf":
             return self.pdf()
         return (self.html() if kind == "html" else self.markdown()).encode()
@@ -241,8 +247,11 @@ def report(
     sample_weight : column name, optional
         The column of the weights of samples: limits and comparisons then account for the weights. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
+    metrics : str, Metric, or several of them, optional
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. The first
+        orders the models. MCC and the group ``core`` if left out.
     class_names : sequence of str, optional
         The names of the classes of confusion matrices; their numbers if left out.
     level : float, default 0.95

@@ -147,17 +147,19 @@ def demographic_parity(
     Parameters
     ----------
     cm : array_like, shape (*B, G, 2, 2)
-        The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
+        The confusion matrix of each group, as counted by :func:`matrics.confusion_matrix` with ``groups``.
     positive : str or int, optional
-        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Class 1 if left out.
     class_names : sequence of str, optional
-        The names of both classes, by which ``positive`` calls one.
+        Names of the classes, in their order.
     zero_division : float, default NaN
         The rate of a group without samples. With NaN such groups are left out.
     invalid : {"warn", "raise", "nan"}
-        What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------
@@ -206,17 +208,19 @@ def equal_opportunity(
     Parameters
     ----------
     cm : array_like, shape (*B, G, 2, 2)
-        The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
+        The confusion matrix of each group, as counted by :func:`matrics.confusion_matrix` with ``groups``.
     positive : str or int, optional
-        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Class 1 if left out.
     class_names : sequence of str, optional
-        The names of both classes, by which ``positive`` calls one.
+        Names of the classes, in their order.
     zero_division : float, default NaN
         The recall of a group without positive samples. With NaN such groups are left out; Fairlearn counts them as 0.
     invalid : {"warn", "raise", "nan"}
-        What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------
@@ -262,18 +266,20 @@ def equalized_odds(
     Parameters
     ----------
     cm : array_like, shape (*B, G, 2, 2)
-        The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
+        The confusion matrix of each group, as counted by :func:`matrics.confusion_matrix` with ``groups``.
     positive : str or int, optional
-        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Class 1 if left out.
     class_names : sequence of str, optional
-        The names of both classes, by which ``positive`` calls one.
+        Names of the classes, in their order.
     zero_division : float, default NaN
         A rate of a group without positive (or negative) samples. With NaN such groups are left out of that rate;
         Fairlearn counts them as 0.
     invalid : {"warn", "raise", "nan"}
-        What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads, as in :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
 
     Returns
     -------

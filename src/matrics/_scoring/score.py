@@ -63,11 +63,11 @@ def score(
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX or another array
         library that follows the array API standard; results are on the same device.
-    metrics : str, Metric, or several of them
-        Names, aliases, specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``, ``"f1:macro[0,2]"``,
-        ``"mcc:one_vs_rest"``), metrics, or groups (``core``, ``overall``, ``all``, ``on_host``, or a family as in
-        :func:`matrics.list_metrics`). PyCM's names work as well (``"Overall J"``). One string may contain several of
-        these, separated by commas.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Further
+        specs are ``"f1:macro[0,2]"`` and ``"mcc:one_vs_rest"``, and PyCM's names work as well (``"Overall J"``).
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
@@ -75,16 +75,17 @@ def score(
         other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
         checks on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of a
+        stack are scored in parallel.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the value of each class has its own key: ``recall/cat``,
-        as in the metrics for training loops.
+        Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``, as in
+        the metrics for training loops.
     positive : str or int, optional
         The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
-        otherwise. It is the class of ``:binary``, and per-class measures without an average are values of this class,
-        also with more than two classes. Without it they are values of class 1 of two classes, and means over more
-        (``macro``). Of a data frame whose two labels are texts, neither is positive by itself: they are then means,
-        too. ``class_names`` change no value.
+        otherwise. Per-class measures without an average are values of this class, as with ``:binary``, also with more
+        than two classes. Without it they are values of class 1 of two classes, and means over more (``macro``). Of a
+        data frame whose two labels are texts, neither is positive by itself: the values are then means, too.
+        ``class_names`` change no value.
 
     Returns
     -------

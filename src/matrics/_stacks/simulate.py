@@ -54,8 +54,9 @@ def resample(
     prior : float or array_like, shape (n, n), optional
         For ``"dirichlet"``: the number added to each cell; 1/n² if left out, one sample in all.
     rng : Generator, key or int, optional
-        ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of ``jax.random.key(seed)``: it decides the
-        library and the device. An integer is a seed for NumPy. New draws every time if left out.
+        Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
+        ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
+        New draws every time if left out.
 
     Returns
     -------
@@ -248,10 +249,14 @@ def random_matrices(
 
     Parameters
     ----------
-    num, num_classes : int
-        How many matrices, and of how many classes.
+    num : int
+        Number of matrices.
+    num_classes : int
+        Number of classes.
     rng : Generator, key or int, optional
-        As in :func:`resample`.
+        Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
+        ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
+        New draws every time if left out.
     largest : int, default 1000
         The largest cell.
     errors : (float, float), default (0.01, 1.0)

@@ -60,7 +60,7 @@ def transpose(cm: Any) -> Array:
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        Rows are predicted classes, columns true ones (or the reverse).
+        Counts or soft counts; rows are predicted classes, columns true ones (or the reverse).
 
     Returns
     -------

@@ -79,11 +79,11 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
 
         Parameters
         ----------
-        num_classes : int
-            Number of classes, n.
+        num_classes : int, optional
+            Number of classes, n. Required without ``labels``.
         labels : sequence of text, integers or other hashables, optional
-            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
-            needs them again.
+            The label of each class, in order; required without ``num_classes``. A state contains only arrays, so
+            :meth:`update` needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         num_groups : int, optional
@@ -143,10 +143,11 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n). B is the batch of the state; all other axes are samples, and are pooled.
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
-            Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
-            Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
+            Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
+            over the batch: a ``y_true`` (N,) against the (M, N) of M models.
         labels : sequence of text, integers or other hashables, optional
-            The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
+            The label of each class, in order; required if labels are not the numbers 0 to n - 1. Unknown labels are
+            dropped.
         class_axis : int, optional
             The axis of the class scores of ``y_pred``. If left out, the last axis; with a warning if axis 1 has as
             many entries.
@@ -155,7 +156,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
-            Samples with this true label, or one of these, are left out, and do not count as dropped.
+            Samples with any of these true labels are left out, and do not count as dropped.
         groups : array_like of int, optional
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
         axis_name : str or tuple of str, optional
@@ -239,10 +240,25 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        zero_division, invalid, workers, class_names, positive
-            As in :func:`matrics.score`. A state has no labels: ``positive`` is one of ``class_names``, or an index.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
+        class_names : sequence of str, optional
+            Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
+        positive : str or int, optional
+            The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+            without an average are values of this class. Without it they are values of class 1 of two classes, and means
+            over more (``macro``).
 
         Returns
         -------

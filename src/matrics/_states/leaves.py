@@ -85,8 +85,10 @@ class RunningState(Additive):
 
         Parameters
         ----------
-        *batch, **options
-            What ``update`` takes, of a state without that first axis.
+        *batch : array_like
+            The arrays that ``update`` takes, such as ``y_true`` and ``y_pred``, for a state without that first axis.
+        **options : dict
+            The options that ``update`` takes, such as ``sample_weight``.
 
         Raises
         ------

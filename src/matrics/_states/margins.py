@@ -83,11 +83,11 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
 
         Parameters
         ----------
-        num_classes : int
-            Number of classes, n.
+        num_classes : int, optional
+            Number of classes, n. Required without ``labels``.
         labels : sequence of text, integers or other hashables, optional
-            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
-            needs them again.
+            The label of each class, in order; required without ``num_classes``. A state contains only arrays, so
+            :meth:`update` needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         like : array, optional
@@ -145,7 +145,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
             Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
             over the batch.
         labels : sequence of text, integers or other hashables, optional
-            The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
+            The label of each class, in order; required if labels are not the numbers 0 to n - 1. Unknown labels are
+            dropped.
         class_axis : int, optional
             The axis of the class scores of ``y_pred``. If left out, the last axis; with a warning if axis 1 has as
             many entries.
@@ -153,9 +154,8 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
             ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
-        ignore_index : optional
-            As in :meth:`matrics.ConfusionState.update`: samples with this true label are left out, and do not count as
-            dropped.
+        ignore_index : int or sequence of int, optional
+            Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
             The new state is the same on all of them, if this one is.
@@ -232,11 +232,24 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; :meth:`list_metrics` has the names of those that need no other cells. There is
-            no default: two measures of ``core`` need them. Averages and ``:one_vs_rest`` work: of each class against
-            the rest all four counts are known, whatever the measure.
-        zero_division, invalid, class_names, positive
-            As in :func:`matrics.score`. There are no ``workers``, as it only computes sums over classes.
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+            :meth:`list_metrics` returns the names of the measures that need no other cells. There is no default, as two
+            measures of ``core`` need them. Averages and ``:one_vs_rest`` work for every measure: the margins determine
+            all four counts of each class against the rest.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        class_names : sequence of str, optional
+            Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
+        positive : str or int, optional
+            The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+            without an average are values of this class. Without it they are values of class 1 of two classes, and means
+            over more (``macro``).
 
         Returns
         -------

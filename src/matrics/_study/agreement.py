@@ -79,6 +79,11 @@ class Agreement(Result):
 
         Average linkage of the distances 1 minus the absolute correlation, with the leaves in optimal order, for
         ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 if the correlation is undefined. Needs SciPy.
+
+        Parameters
+        ----------
+        correlation : {"spearman", "kendall"}
+            Which rank correlation.
         """
         if correlation not in get_args(Correlation):
             raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
@@ -94,6 +99,11 @@ class Agreement(Result):
         """The numbers of the measures in the order of the clustering's leaves: similar ones are neighbours.
 
         With it rows and columns of a heat map are sorted: ``found.spearman[numpy.ix_(order, order)]``. Needs SciPy.
+
+        Parameters
+        ----------
+        correlation : {"spearman", "kendall"}
+            Which rank correlation.
         """
         if len(self.names) < 2:
             return list(range(len(self.names)))
@@ -105,10 +115,10 @@ class Agreement(Result):
         Parameters
         ----------
         least_correlation : float, default 0.95
-            The least average of the absolute correlations between two groups that are joined to one, from 0 to 1.
-            At 1 only measures that order all matrices alike, or all in reverse, are in one family.
+            The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
+            At 1 only measures that order all matrices alike, or all in reverse, are in the same family.
         correlation : {"spearman", "kendall"}
-            Which one.
+            Which rank correlation.
 
         Returns
         -------
@@ -133,8 +143,10 @@ class Agreement(Result):
 
         Parameters
         ----------
-        least_correlation, correlation
-            As in :meth:`families`.
+        least_correlation : float, default 0.95
+            The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
+        correlation : {"spearman", "kendall"}
+            Which rank correlation.
 
         Returns
         -------
@@ -179,8 +191,11 @@ def agreement(
     ----------
     stack : array_like, shape (*B, n, n)
         Confusion matrices, N in all; rows are true classes. Floating cells are scored as float64, on the host.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`: names, groups such as ``"all"``, or specs with one value for each matrix.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has
+        one value for each matrix.
     model_axis : int, optional
         The batch axis along which different models are; the matrices that differ only there are a group, such as all
         models on one data set. Then ``disagreement`` is computed as well.
@@ -192,11 +207,13 @@ def agreement(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads; -1 for the number of cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
         Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

@@ -211,7 +211,7 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
     repeats : int, default 3
         Number of times that samples are split, classifiers trained and test sets drawn.
     rng : numpy.random.Generator or int, default 0
-        Everything random derives from it; None draws anew every time.
+        Where random numbers come from, or a seed; None draws anew every time.
 
     Returns
     -------

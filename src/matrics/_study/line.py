@@ -105,13 +105,13 @@ def discrimination_line(
     Parameters
     ----------
     metric : str or Metric
-        Any measure with one value for a matrix, as in :func:`matrics.score`. A measure of each class is averaged as its
-        spec says, by default as there (macro of more than two classes), or the value of one class: ``"f1[0]"``,
-        ``"mcc[0]"``.
+        A name, a spec or a metric with a single value for a matrix. A measure of each class is averaged as its spec
+        says (by default the value of class 1 of two, and the mean over more classes), or is the value of a single
+        class: ``"f1[0]"``, ``"mcc[0]"``.
     num_classes : int
         Number of classes k, at least 2.
     imbalance : array_like, shape (*B,), default 0
-        p in [0, 1], as in :func:`matrics.simulate.class_proportions`: 0 for classes of one size, 1 for halving sizes.
+        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous one.
     positive : int, optional
         The index of the class, for a per-class measure without an average (``"recall"``).
     hits : array_like, shape (X,), optional

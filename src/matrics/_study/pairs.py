@@ -111,7 +111,9 @@ def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairSha
     Parameters
     ----------
     f, g : array_like, shape (N,)
-        As in :func:`matrics.study.consistency`; which values are equal decides everything here.
+        The values of two measures for the same N matrices, of any array library; compared as float64. Matrices for
+        which one of them is NaN are left out. Values are equal if they are the same number, which decides everything
+        here: round values that differ in the last digit only; :func:`matrics.study.agreement` does that.
     level : float, default 0.95
         The confidence level of the interval.
 

@@ -99,14 +99,30 @@ def redundancy(
     ----------
     stack : array_like, shape (*B, n, n)
         Confusion matrices; rows are true classes. Floating cells are scored as float64, on the host.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`: names, groups such as ``"all"``, or specs with one value for each matrix.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has
+        one value for each matrix.
     num_metrics : int, default 5
         The largest number of measures to choose; there are fewer if no further one adds anything.
     num_quantiles : int, default 10
         The number of quantile bins into which the ranks are cut for the mutual information.
-    digits, zero_division, workers, class_names, positive
-        As in :func:`matrics.study.agreement`.
+    digits : int or None, default 12
+        Two matrices on which a measure is the same in theory may differ in the last bits, so nearly equal values are
+        equal: values are sorted, and neighbours are equal if they differ by at most 10**-digits of the one nearer to 0,
+        or of 1 if that is more (or of the largest absolute value, if that is below 1). None compares the numbers as
+        they are, as for p-values below 1e-12.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
+    class_names : sequence of str, optional
+        Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

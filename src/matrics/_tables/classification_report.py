@@ -186,18 +186,21 @@ def classification_report(
     Parameters
     ----------
     y_true, y_pred : array_like, shape (N,)
-        True and predicted labels of any kind, as in :func:`matrics.score_labels`.
+        True and predicted labels of any kind: text, integers or booleans, in a list, a column of pandas, Polars or
+        pyarrow, or an array or tensor of any library.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order; if left out, the classes are found as in :func:`matrics.score_labels`.
+        The label of each class, in order. If left out, the classes are the labels that occur, true or predicted,
+        sorted; or all categories in their order, if both columns are of the same categorical type of pandas or the same
+        Enum of Polars.
     class_names : sequence of str, optional
-        What the table calls the classes; their labels if left out.
+        Names of the classes, in their order, for the table; their labels if left out.
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, of which the limits take account.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        Samples with this true label, or any of these, are left out. It is a class only if ``labels`` has it or other
         samples are predicted as it, which is an error of their true class; averages are over the other classes.
     level : float, default 0.95
-        The confidence level of the limits, which are those of :func:`matrics.interval`.
+        The probability with which an interval is to contain the true value.
     zero_division : float, default NaN
         The value of undefined measures (0/0), which are left out of the means if it is NaN. It is 0, with a warning, in
         scikit-learn.

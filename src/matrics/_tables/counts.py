@@ -45,16 +45,16 @@ def count(
         are grouped where they are, and only the combinations that occur are read.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
-    by : column name or sequence of them, optional
+    by : column name or sequence of them, default ()
         The columns whose values make the groups: one matrix for each combination that occurs, sorted by the first
         column, then by the second. Without it there is one matrix.
     num_classes : int, optional
         Number of classes, if labels are 0 to n - 1.
     labels : sequence, optional
-        In place of ``num_classes``: the label of each class, in the order of rows and columns. If both are left out,
-        the categories of both columns where these are the same categorical type (with categories that do not occur);
-        otherwise all labels that occur in one of the columns, sorted. There is a warning if some occur in one of the
-        columns alone, or differ only in case, blanks or the way a number is written.
+        The label of each class, in order, in place of ``num_classes``. If both are left out, the categories of both
+        columns where these are the same categorical type (with categories that do not occur); otherwise all labels that
+        occur in one of the columns, sorted. There is a warning if some occur in one of the columns alone, or differ
+        only in case, blanks or the way a number is written.
     sample_weight : column name, optional
         The column of the weights of samples. Their squares are counted as well, for intervals.
     squared_weights : column name, optional
@@ -64,7 +64,7 @@ def count(
         If rows are counted already: the column with the number of samples of each row, as by
         :func:`matrics.frames.count_sql`.
     ignore_index : label or sequence of labels, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with this true label, or any of these, are left out.
 
     Returns
     -------

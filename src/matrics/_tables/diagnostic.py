@@ -203,7 +203,7 @@ def diagnostic_table(
     method : {"wilson", "agresti_coull", "clopper_pearson", "jeffreys"}
         The limits of proportions; the last two need SciPy (extra ``stats``).
     class_names : sequence of str, optional
-        Names of the classes, one for each.
+        Names of the classes, in their order.
 
     Returns
     -------

@@ -79,14 +79,24 @@ class FrameCounts(NamedTuple):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        zero_division, invalid, workers
-            As in :func:`matrics.score`.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Square
+            brackets take the label of a class: ``"recall[cat]"``.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of
+            a stack are scored in parallel.
         positive : label, optional
-            The positive class, as in :func:`matrics.score`. Of two labels that are texts, neither is positive without
-            it: class measures are then means over both (``macro``). ``:binary`` needs it, unless the data frame or
-            ``labels=`` has given the order of the labels.
+            The positive class: a label. Per-class measures without an average are values of this class. Of two labels
+            that are texts, neither is positive without it: class measures are then means over both (``macro``).
+            ``:binary`` needs it, unless the data frame or ``labels=`` has given the order of the labels.
 
         Returns
         -------
@@ -128,12 +138,28 @@ class FrameCounts(NamedTuple):
 
         Parameters
         ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        level, method, zero_division, invalid, workers
-            As in :func:`matrics.interval`, which has more options.
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Square
+            brackets take the label of a class: ``"recall[cat]"``.
+        level : float, default 0.95
+            The probability with which an interval is to contain the true value.
+        method : str, default "auto"
+            How limits are formed: "auto", "bootstrap", "bca", "posterior" or "delta"; of proportions "wilson",
+            "agresti_coull", "clopper_pearson" or "jeffreys"; of ratios "log" or "score". :func:`matrics.interval`
+            explains them.
+        zero_division : float, default NaN
+            The value of undefined measures (0/0).
+        invalid : {"warn", "raise", "nan"}
+            What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and
+            no other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
+            checks on every backend, which waits for the device.
+        workers : int, default 1
+            Number of threads on the host; -1 for as many as there are cores. It does not change results.
         positive : label, optional
-            As in :meth:`score`.
+            The positive class: a label. Per-class measures without an average are values of this class. Of two labels
+            that are texts, neither is positive without it: class measures are then means over both (``macro``).
 
         Returns
         -------

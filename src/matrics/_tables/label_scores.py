@@ -71,26 +71,37 @@ def score_labels(
         array or tensor of any library.
     y_pred : array_like, shape (*B, N)
         Predicted labels like the true ones; batches broadcast, such as the predictions (M, N) of M models. With
-        ``labels``, floating numbers are class scores, as in :func:`matrics.confusion_matrix`.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; classes are called by their labels: ``"recall[cat]"``.
+        ``labels``, floating numbers are class scores, of which the largest is the prediction.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Square
+        brackets take the label of a class: ``"recall[cat]"``.
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order. If left out, the classes are the labels that occur, true or predicted,
-        sorted; or all categories in their order, if both columns are of one categorical type of pandas or one Enum of
-        Polars. Labels are then looked at on the host, which waits for a device, and those that are probably mistakes
-        cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
+        sorted; or all categories in their order, if both columns are of the same categorical type of pandas or the same
+        Enum of Polars. Labels are then looked at on the host, which waits for a device, and those that are probably
+        mistakes cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
     positive : label, optional
-        The positive class, as in :func:`matrics.score`. Of two labels that are texts, neither is the default, and
-        measures are means over both. If ``y_true`` and ``y_pred`` use different words, join both names with an equals
-        sign: ``"yes=pos"`` makes one class of the true label ``yes`` and the predicted label ``pos``, and another class
-        of the remaining labels.
+        The positive class: a label. Per-class measures without an average are values of this class. Without it they are
+        values of class 1 of two classes, and means over more (``macro``). Of two labels that are texts, neither is the
+        default, and measures are means over both. If ``y_true`` and ``y_pred`` use different words, join both names
+        with an equals sign: ``"yes=pos"`` makes one class of the true label ``yes`` and the predicted label ``pos``,
+        and another class of the remaining labels.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : label, or list of labels, optional
-        Samples with this true label, or one of these, are left out. It is a class only if ``labels`` has it or other
+        Samples with this true label, or any of these, are left out. It is a class only if ``labels`` has it or other
         samples are predicted as it, which is an error of their true class; averages are over the other classes.
-    zero_division, invalid, workers
-        As in :func:`matrics.score`.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The blocks of a
+        stack are scored in parallel.
 
     Returns
     -------

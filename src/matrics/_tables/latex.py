@@ -75,12 +75,16 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
     Parameters
     ----------
     scores : dict of str to array, Interval, Comparison or ModelComparison
-        As :func:`matrics.to_frame` takes them; or what :func:`matrics.compare_models` or
-        :func:`matrics.ranking.compare` returns: then the intervals of the models, whose names are their rows.
+        What :func:`matrics.score` returns: values (*B,), or (*B, n) for measures of every class; or what
+        :func:`matrics.interval`, :func:`matrics.compare` or :func:`matrics.compare_paired` returns. Of the results of
+        :func:`matrics.compare_models` and :func:`matrics.ranking.compare` the table has the intervals of the models,
+        whose names are the names of the rows.
     axes : sequence of str, or mapping of str to labels, optional
-        As in :func:`matrics.to_frame`: the names and labels of the rows of a stack.
+        The name of each axis of B, or names with the labels along them: ``{"model": ["a", "b"], "fold":
+        range(5)}``. Each is a column; ``index_0``, ``index_1``, … with the positions if left out.
     class_names : sequence of str, optional
-        As in :func:`matrics.to_frame`.
+        Names of the classes, in their order, for the columns of measures of every class (``recall of cat``); their
+        numbers if left out.
 
     Returns
     -------

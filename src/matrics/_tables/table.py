@@ -62,8 +62,8 @@ def to_frame(
         :func:`matrics.frames.count`; a stack with more axes takes it in the place of the labels of one of them,
         ``{"model": ["a", "b"], "group": groups}``. Columns of the same library keep their type.
     class_names : sequence of str, optional
-        The names of the classes, for the columns of measures of every class (``recall of cat``); their numbers if left
-        out.
+        Names of the classes, in their order, for the columns of measures of every class (``recall of cat``); their
+        numbers if left out.
     layout : {"wide", "long"}
         ``"wide"``: one row a matrix, one column a value. ``"long"``: one row a value, with the columns ``measure``,
         ``class`` (missing for measures of whole matrices; left out if there are no others) and ``value``.

@@ -74,7 +74,7 @@ def count_sql(
         The name of the table or view; with its schema and database a sequence: ``("sales", "predictions")``.
     y_true, y_pred : str, default "y_true" and "y_pred"
         The columns of true and of predicted labels.
-    by : str or sequence of them, optional
+    by : str or sequence of them, default ()
         The columns whose values make the groups, such as the model.
     sample_weight : str, optional
         The column of the weights of samples: two more columns are ``weight`` and ``squared_weight``, the sums of the

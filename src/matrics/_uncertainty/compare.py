@@ -75,16 +75,57 @@ def compare(
     ----------
     a, b : array_like, shape (*B, n, n)
         Counts of either; rows are true classes. Batches broadcast against each other.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an
-        estimate counts as independent of their matrices.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true difference.
+    method : {"auto", "bootstrap", "bca", "posterior", "delta"}
+        How limits are formed: ``"bootstrap"`` and ``"bca"`` are quantiles of replicates, ``"posterior"`` those of a
+        Dirichlet distribution, and ``"delta"`` follows from the derivatives of the measures. ``"auto"`` is described in
+        the notes.
+    scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
+        The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
+        method takes each.
+    prior : float or array_like, shape (n, n), optional
+        For ``"posterior"``: the number added to each cell; 1/n² if left out, which adds one sample in all.
+    num : int, optional
+        Number of replicates for the methods that draw them; 10,000 if left out.
+    rng : Generator, key or int, optional
+        Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
+        ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
+        New draws every time if left out.
+    clusters : None
+        Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
+        that explains how to count the matrix of each cluster.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of each class where the results are meant for, as in :func:`matrics.transform.at_prevalence`: the
+        measures are compared there, with limits for the predictions of samples whose classes were chosen
+        (``scheme="rows"``, and no other). It is the same for both. The covariance of an estimate widens the limits, and
+        counts as independent of the matrices.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
     cluster_axis : int, optional
         The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
     squared_weights : two array_like, shapes (*B, n, n), optional
-        For weighted samples: the matrices of squared weights of a and of b, as in :func:`matrics.interval`.
+        For weighted samples: the matrices of squared weights of a and of b, as ``confusion_matrix(...,
+        sample_weight=weights**2)`` counts them with ``a`` and ``b``, those of the weights (floating numbers: squares of
+        narrow integers overflow). Without them the sums of the cells count as the numbers of samples.
 
     Returns
     -------
@@ -187,17 +228,57 @@ def compare_paired(
     joint : array_like, shape (*B, n, n, n)
         Counts by true class, class predicted by a, and class predicted by b, as from
         :func:`matrics.stats.joint_confusion_matrix`. Two confusion matrices do not determine it.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. An estimate of the prevalence counts as
-        independent of the table.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true difference.
+    method : {"auto", "bootstrap", "bca", "posterior", "delta"}
+        How limits are formed: ``"bootstrap"`` and ``"bca"`` are quantiles of replicates, ``"posterior"`` those of a
+        Dirichlet distribution, and ``"delta"`` follows from the derivatives of the measures. ``"auto"`` is described in
+        the notes.
+    scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
+        The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
+        method takes each.
+    prior : float or array_like, shape (n, n, n), optional
+        For ``"posterior"``: the number added to each cell; 1/n³ if left out, which adds one sample in all.
+    num : int, optional
+        Number of replicates for the methods that draw them; 10,000 if left out.
+    rng : Generator, key or int, optional
+        Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
+        ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
+        New draws every time if left out.
+    clusters : None
+        Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
+        that explains how to count the matrix of each cluster.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of each class where the results are meant for, as in :func:`matrics.transform.at_prevalence`: the
+        measures are compared there, with limits for the predictions of samples whose classes were chosen
+        (``scheme="rows"``, and no other). The covariance of an estimate widens the limits, and counts as independent of
+        the table.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
     cluster_axis : int, optional
-        The axis of ``joint`` with one table per cluster, such as a patient.
+        The axis of the clusters: ``joint`` has a table for each of them, such as a patient or a document. Their sum is
+        scored, and whole clusters are random.
     squared_weights : array_like, shape (*B, n, n, n), optional
-        For weighted samples: the joint table of their squared weights, as
-        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights, as
-        in :func:`matrics.interval`.
+        For weighted samples: the joint table of their squared weights, as ``joint_confusion_matrix(...,
+        sample_weight=weights**2)`` counts it with ``joint``, that of the weights (floating numbers: squares of narrow
+        integers overflow). Without it the sum of the cells counts as the number of samples.
 
     Returns
     -------

@@ -74,8 +74,10 @@ def interval(
     ----------
     cm : array_like, shape (*B, n, n)
         Counts; rows are true classes, columns predicted ones.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
     method : str, default "auto"
@@ -86,13 +88,15 @@ def interval(
         fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
         method takes each.
     prior : float or array_like, shape (n, n), optional
-        For ``"posterior"``: the number added to each cell; 1/n² if left out, one sample in all.
+        For ``"posterior"``: the number added to each cell; 1/n² if left out, which adds one sample in all.
     num : int, optional
         Number of replicates for the methods that draw them; 10,000 if left out.
     rng : Generator, key or int, optional
-        As in :func:`matrics.simulate.resample`. ``"auto"`` takes ``num`` and ``rng``, too, and needs neither.
+        Where random numbers come from: ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of
+        ``jax.random.key(seed)``, which decides the library and the device of the draws. An integer is a seed for NumPy.
+        New draws every time if left out. ``"auto"`` takes ``num`` and ``rng``, too, and needs neither.
     cluster_axis : int, optional
-        The axis of ``cm`` with one matrix per cluster, such as a patient or a document; their sum is
+        The axis of the clusters: ``cm`` has a matrix for each of them, such as a patient or a document. Their sum is
         scored, and whole clusters are random.
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
@@ -109,13 +113,17 @@ def interval(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
-        What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
     workers : int, default 1
-        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the interval of each class has its own key: ``recall/cat``.
+        Names of the classes, in their order. With them the interval of each class has its own key: ``recall/cat``.
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
 
     Returns
     -------

@@ -39,19 +39,19 @@ def joint_confusion_matrix(
     y_true, y_a, y_b : array_like of int, shape (*B, N)
         True labels, and those predicted by a and by b. Batches broadcast against each other. Class scores are no
         labels: take their ``argmax`` first.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
         samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
         squared weights as well.
     ignore_index : int or sequence of int, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with any of these true labels are left out.
     groups : array_like, optional
-        The group of each sample, as in :func:`matrics.confusion_matrix`, such as its cluster for ``cluster_axis`` of
-        :func:`matrics.compare_paired`. There is one table for each group.
+        The group of each sample, an integer in [0, num_groups) or a text, such as its cluster for ``cluster_axis`` of
+        :func:`matrics.compare_paired`; broadcasts against the labels. There is a table for each group.
     num_groups : int, optional
         Number of groups, G; needed with integers in ``groups``.
 
@@ -144,8 +144,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     Parameters
     ----------
     joint : array_like, shape (*B, n, n, n)
-        Numbers of samples by true class and both predictions, as from :func:`matrics.stats.joint_confusion_matrix`
-        without weights.
+        Counts by true class, class predicted by a, and class predicted by b, as from
+        :func:`matrics.stats.joint_confusion_matrix` without weights.
     exact : bool, default True
         Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.

@@ -73,34 +73,40 @@ def compare_models(
         True labels.
     y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
         The labels predicted by each of M models; a mapping has the names of the models, which results keep.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; measures without a better direction are an error.
-    num_classes : int
-        Number of classes, n; labels are 0 to n - 1.
-    labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A measure
+        without a better direction raises an error.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, which it brings along whenever it is drawn; such as how many of the population it
         stands for. Only the ratios of weights matter: they are scaled to a mean of 1.
     ignore_index : int, or sequence of them, optional
-        Samples with this true label, or one of these, are left out; with ``labels`` it is a label, or several. A class
-        of it takes no part in averages over classes.
+        Samples with any of these true labels are left out; with ``labels`` it is a label, or several. A class of it
+        takes no part in averages over classes.
     level : float, default 0.95
-        The confidence level of the intervals; for ``tied``, the probability that the truly best model is
-        among them.
+        The confidence level of the intervals. For ``tied`` it is the probability that the truly best model is among
+        these models.
     num : int, optional
         Number of replicates; 10,000 if left out.
     rng : numpy.random.Generator or int, optional
         ``numpy.random.default_rng(seed)`` or a seed; new draws every time if left out.
-    zero_division, workers
-        As in :func:`matrics.interval`.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the comparison of each class has its own key: ``recall/cat``.
+        Names of the classes, in their order. With them the comparison of each class has its own key: ``recall/cat``.
     positive : hashable, optional
-        The positive class, as in :func:`matrics.score`: one of ``labels`` or else of ``class_names``, and an index
-        where there are neither.
+        The positive class: a label where there are ``labels``, a class name where there are ``class_names``, and an
+        index otherwise. Per-class measures without an average are values of this class. Without it they are values of
+        class 1 of two classes, and means over more (``macro``).
 
     Returns
     -------

@@ -50,26 +50,36 @@ def samples_needed(
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        The expected matrix, for example from a pilot study. Only the proportions of its cells matter.
+        Counts that are expected, for example from a pilot study; rows are true classes. Only the proportions of its
+        cells matter.
     metric : str or Metric
-        As in :func:`matrics.get_metric`.
-    half_width : float
+        The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
+        ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.
+    half_width : float, optional
         Half of the wanted width of the interval.
-    difference : float
+    difference : float, optional
         Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional
         With ``difference``: the joint table of both classifiers, as from :func:`matrics.stats.joint_confusion_matrix`,
         if both are tested on the same samples (``cm`` is then the matrix of a); otherwise each on its own samples.
     level : float, default 0.95
-        Of the interval; the test's is 1 - ``level``, two-sided.
+        The confidence level of the interval. The test is two-sided, with the significance level 1 - ``level``.
     power : float, default 0.8
         The probability to detect a difference of this size.
-    zero_division, invalid, workers
-        As in :func:`matrics.interval`; for an invalid matrix the number is NaN.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. The number of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"`` checks
+        on every backend, which waits for the device.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, for ``positive`` and for specs (``"recall[fraud]"``).
+        Names of the classes, in their order, for ``positive`` and for specs (``"recall[fraud]"``).
     positive : str or int, optional
-        The positive class, a class name or an index, as in :func:`matrics.score`.
+        The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
+        without an average are values of this class. Without it they are values of class 1 of two classes, and means
+        over more (``macro``).
 
     Returns
     -------

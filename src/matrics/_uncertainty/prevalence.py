@@ -30,10 +30,10 @@ def estimate_prevalence(
 
     Parameters
     ----------
-    cm : array_like, shape (*B, n, n)
+    cm : array_like, shape (*B, n, n), optional
         Counts of samples with labels; rows are true classes. Only their rates P(predicted | true) matter, so that
         classes may have any sizes.
-    predicted_counts : array_like, shape (*B, n)
+    predicted_counts : array_like, shape (*B, n), optional
         How many samples without labels are predicted as each class. The batches broadcast.
     method : {"auto", "adjusted", "em"}
         ``"adjusted"`` (the default with counts): the shares with exactly these predictions, by the inverse of the

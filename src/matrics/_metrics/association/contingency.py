@@ -168,6 +168,11 @@ def cramers_v(t: Table, *, effective: bool = False) -> Array:
     With ``effective``, only classes in use count: n is the number of true classes that have samples or the number of
     classes that are predicted, whichever is smaller.
 
+    Parameters
+    ----------
+    effective
+        Whether only the classes in use count.
+
     Examples
     --------
     >>> import matrics
@@ -198,6 +203,11 @@ def tschuprows_t(t: Table, *, effective: bool = False) -> Array:
 
     With ``effective``, only classes in use count: √((r - 1)(s - 1)) replaces n - 1, where r true classes have samples
     and s classes are predicted. T and V then differ if r and s do.
+
+    Parameters
+    ----------
+    effective
+        Whether only the classes in use count.
 
     Examples
     --------
@@ -250,6 +260,12 @@ def _reduction(
 def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     """Goodman and Kruskal's λ: relative reduction of errors in guessing the mode if the other class is known.
 
+    Parameters
+    ----------
+    direction
+        Which class is explained, and by which: the true class by the predicted class, the reverse, or both, in the
+        symmetric form.
+
     Examples
     --------
     >>> import matrics
@@ -280,6 +296,12 @@ def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred"
 )
 def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     """Goodman and Kruskal's τ: as λ, but classes are guessed in proportion to their sizes instead of by the mode.
+
+    Parameters
+    ----------
+    direction
+        Which class is explained, and by which: the true class by the predicted class, the reverse, or both, in the
+        symmetric form.
 
     Examples
     --------
@@ -313,6 +335,12 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
 )
 def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     """Theil's U: fraction of the entropy of the true class that the predicted class explains (or the reverse).
+
+    Parameters
+    ----------
+    direction
+        Which class is explained, and by which: the true class by the predicted class, the reverse, or both, in the
+        symmetric form.
 
     Examples
     --------

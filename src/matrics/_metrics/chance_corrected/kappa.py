@@ -84,6 +84,14 @@ def cohen_kappa(t: Table, *, weights: Weights = "none", costs: Costs = "none") -
     -1; it is undefined if every cell of positive d has pₑ = 0; and a transposed matrix has the same value if d is
     symmetric.
 
+    Parameters
+    ----------
+    weights
+        Partial agreement of different classes: none, or less with the distance of the classes in their order
+        (``"linear"``) or with its square (``"quadratic"``).
+    costs
+        How far the classes of each error disagree, in place of ``weights``.
+
     Examples
     --------
     >>> import matrics
@@ -117,6 +125,12 @@ def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> 
 
     Scott pools the sizes of the true and the predicted classes; the smallest value is then -1. The values of Labatut
     and Cherifi use the true classes alone (``proportions="true"``); there is then no lower bound.
+
+    Parameters
+    ----------
+    proportions
+        The class sizes from which agreement by chance is computed: of the true and the predicted classes together, or
+        of the true classes alone.
 
     Examples
     --------
@@ -214,6 +228,14 @@ def krippendorff_alpha(t: Table, *, weights: SymmetricWeights = "none", costs: S
     interval data, and costs are Krippendorff's difference function, δ² of each pair of classes. The correction requires
     counts: it is meaningless for fractions that sum to 1.
 
+    Parameters
+    ----------
+    weights
+        Partial agreement of different classes: none, or less with the distance of the classes in their order
+        (``"linear"``) or with its square (``"quadratic"``).
+    costs
+        How far the classes of each error disagree, in place of ``weights``.
+
     Examples
     --------
     >>> import matrics
@@ -254,6 +276,12 @@ def _chance_agreement(t: Table, proportions: Proportions) -> Array:
 def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
     """Accuracy expected by chance from the class sizes: what κ (separate) and π (pooled) correct for.
 
+    Parameters
+    ----------
+    proportions
+        The class sizes from which agreement by chance is computed: of true and predicted classes separately, of both
+        together, or of the true classes alone.
+
     Examples
     --------
     >>> import matrics
@@ -274,6 +302,12 @@ def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array
 )
 def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
     """Contribution of each class to the accuracy expected by chance (:func:`random_accuracy`).
+
+    Parameters
+    ----------
+    proportions
+        The class sizes from which agreement by chance is computed: of true and predicted classes separately, of both
+        together, or of the true classes alone.
 
     Examples
     --------

@@ -145,6 +145,11 @@ def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
 
     It is within [0, 1] for alpha up to 1, the default; for a larger alpha it may be below 0 or above 1.
 
+    Parameters
+    ----------
+    alpha
+        Weight of the difference between recall and specificity.
+
     Examples
     --------
     >>> import matrics

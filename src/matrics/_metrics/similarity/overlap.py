@@ -175,6 +175,13 @@ def braun_blanquet(t: Table) -> Array:
 def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5) -> Array:
     """True positives over these plus weighted errors: Dice for ½ and ½, Jaccard for 1 and 1, recall for 1 and 0.
 
+    Parameters
+    ----------
+    alpha
+        Weight of false negatives.
+    beta
+        Weight of false positives.
+
     Examples
     --------
     >>> import matrics

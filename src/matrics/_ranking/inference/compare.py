@@ -54,23 +54,47 @@ def compare(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`; the same for all models.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``. They
+        are the same for all models.
     y_score : array_like, shape (*B, M, N) or (*B, M, N, n), or mapping of str to array_like
         The scores of M models for class 1 of two, or for each of n classes; a mapping has the names of the models,
         which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
-        As in :func:`matrics.ranking.interval`, but for calibration errors.
-    average, labels, positive, ignore_index, clusters, level, workers
-        As in :func:`matrics.ranking.interval`.
+        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score`` and
+        ``recall_at_specificity(specificity=0.9)``, with any number for the specificity. If left out, the first two, and
+        the next two where all scores are in [0, 1].
+    average : {"auto", "macro", "class"} or None, default "auto"
+        Of the measures of curves with scores of n classes, each against the rest: ``"auto"`` is the value of class 1 of
+        two, and the mean over more classes; or that mean, or every class (``None`` or ``"class"``).
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
+    level : float, default 0.95
+        The coverage of the limits.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The elements of a
+        batch are computed in parallel.
     method : {"auto", "delong", "logit", "bootstrap"}
-        How the limits of each model are formed, as there; "bootstrap" also takes the variances of differences from
-        replicates. Otherwise these follow from the influence of each sample, and of ``recall_at_specificity`` from a
+        How limits are formed. ``"auto"`` is the method that holds with few samples, as the notes of
+        :func:`matrics.ranking.interval` explain. ``"delong"`` is the area and a number of standard errors to either
+        side, as in most packages. ``"logit"`` is the same on the scale of the logit, of both areas. ``"bootstrap"`` is
+        the quantiles of samples, or clusters, that are drawn anew. The variances of differences are then those of the
+        replicates. Otherwise they follow from the influence of each sample, and of ``recall_at_specificity`` from a
         paired bootstrap.
     num : int, optional
-        Number of replicates, where there are any; 2,000 if left out.
+        Number of replicates where there are any; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
-        Of the replicates, and of the draws by which more than two models are ranked; 0 for the latter if left out.
+        Where random numbers come from, or a seed: for the replicates, and for the draws by which more than two models
+        are ranked, whose seed is 0 if left out.
 
     Returns
     -------

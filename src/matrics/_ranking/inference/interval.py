@@ -38,39 +38,42 @@ def interval(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
     y_score : array_like, shape (*B, N) or (*B, N, n)
         Scores of class 1 of two, or of each of n classes; arrays in the memory of the CPU.
     metrics : str or sequence of str, optional
-        ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``, ``expected_calibration_error`` and
-        ``recall_at_specificity(specificity=0.9)``, with any number. If left out, the first two, and the next two where
-        all scores are in [0, 1].
+        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``,
+        ``expected_calibration_error`` and ``recall_at_specificity(specificity=0.9)``, with any number for the
+        specificity. If left out, the first two, and the next two where all scores are in [0, 1].
     average : {"auto", "macro", "class"} or None, default "auto"
-        Of the measures of curves with scores of n classes, each against the rest, as in the measures themselves:
-        ``"auto"`` is the value of class 1 of two, and the mean over more classes; or that mean, or every class
-        (``None`` or ``"class"``).
+        Of the measures of curves with scores of n classes, each against the rest: ``"auto"`` is the value of class 1 of
+        two, and the mean over more classes; or that mean, or every class (``None`` or ``"class"``).
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
-        As in :func:`matrics.ranking.roc_auc`.
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
     level : float, default 0.95
         The coverage of the limits.
     method : {"auto", "delong", "logit", "bootstrap"}
-        "auto" is what holds with few samples, see the notes. "delong" is the area and a number of standard errors to
-        either side, as in most packages. "logit" is the same on the scale of the logit, of both areas. "bootstrap" is
-        the quantiles of samples, or clusters, that are drawn anew.
+        How limits are formed. ``"auto"`` is the method that holds with few samples, as the notes explain. ``"delong"``
+        is the area and a number of standard errors to either side, as in most packages. ``"logit"`` is the same on the
+        scale of the logit, of both areas. ``"bootstrap"`` is the quantiles of samples, or clusters, that are drawn
+        anew.
     num : int, optional
         Number of replicates where there are any; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
         Where random numbers come from, or a seed; new draws every time if left out.
     workers : int, default 1
-        Number of threads for the elements of a batch; -1 for as many as there are cores.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The elements of a
+        batch are computed in parallel.
 
     Returns
     -------

@@ -57,10 +57,11 @@ def interval(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N)
-        True labels, as in :func:`matrics.ranking.roc_auc`.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with probabilities of n classes, or any labels with ``labels=`` or
+        ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Predicted probabilities of the positive class; of several classes ``positive`` picks one.
+        Predicted probabilities of class 1 of two, or of every class, of which ``positive`` selects a class.
     measures : str or sequence of str, optional
         Some of these; all if left out:
 
@@ -74,17 +75,19 @@ def interval(
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
         ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
     positive : str or int, optional
-        As in :func:`matrics.ranking.roc_auc`.
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class, against
+        the rest.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out.
+        Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
-        The cluster of each sample, such as its patient.
+        The cluster of each sample, such as its patient, document or image: samples of a cluster may be alike.
     level : float, default 0.95
         The coverage of the limits.
     num : int, optional
-        Number of draws for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
+        Number of replicates for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
-        Where these come from, or a seed; new draws every time if left out.
+        Where random numbers come from, or a seed; new draws every time if left out.
 
     Returns
     -------

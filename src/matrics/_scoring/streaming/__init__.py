@@ -49,23 +49,30 @@ def score_blocks(
         Counts or soft counts; rows are true classes, columns predicted ones. A NumPy array, a memory map, a PyTorch
         tensor on the CPU, or anything with a shape and a dtype whose slices become NumPy arrays, such as a data set of
         h5py or zarr. Of these, no more than a block is read at a time.
-    metrics : str, Metric, or several of them
-        See :func:`matrics.score`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     device : str, torch.device, jax.Device, jax.sharding.Sharding or None
         Where blocks are scored, which also decides by which library. A string (``"cuda:1"``) and a ``torch.device`` are
         PyTorch's. A JAX device such as ``jax.devices()[0]`` is JAX's, and a sharding spreads each block over its
         devices: ``NamedSharding(mesh, PartitionSpec("data"))`` along the matrices. None and PyTorch's ``"cpu"`` are
         the host: NumPy scores the blocks where they are.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
         other matrix is affected. ``"warn"`` names the first of them when all blocks are scored, ``"raise"`` those of
         the first block that has any. Neither waits for the device.
     workers : int, default 1
-        Number of threads where the host scores the blocks; -1 for as many as there are cores.
-    class_names, positive
-        See :func:`matrics.score`.
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. They score the
+        blocks if no device does.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
+        otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
+        of two classes, and means over more (``macro``).
     block_bytes : int, optional
         The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
         which their caches hold. What is computed from the cells of a block takes several times as much memory of the

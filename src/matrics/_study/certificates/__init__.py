@@ -40,7 +40,8 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     cases : int, default 20,000
         Random cases for each property and number of classes, with up to 8,000 small ones.
     rng : numpy.random.Generator or int, default 0
-        Of the random cases, which derive from one integer: this one, or the next of a generator. None draws anew.
+        Where random numbers come from: all derive from an integer, which is this one or the next number of a generator.
+        None draws anew every time.
 
     Returns
     -------

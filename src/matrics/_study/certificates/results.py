@@ -38,7 +38,19 @@ class Witness:
 
     @classmethod
     def of(cls, matrices: Array, roles: tuple[str, ...], values: Any, *, confirmed: bool = True) -> Witness:
-        """Of a stack of integer matrices (K, n, n)."""
+        """The witness of a stack of integer matrices.
+
+        Parameters
+        ----------
+        matrices : array of int, shape (K, n, n)
+            The matrices of the counterexample.
+        roles : tuple of str
+            What each matrix is: ``"the matrix"``, ``"transposed"``.
+        values : array of floating numbers, shape (K,)
+            The measure of each, from the definition in exact arithmetic.
+        confirmed : bool, default True
+            Whether exact arithmetic confirmed the values.
+        """
         nested = tuple(tuple(tuple(int(cell) for cell in row) for row in matrix) for matrix in matrices)
         return cls(nested, roles, tuple(float(value) for value in values), confirmed)
 

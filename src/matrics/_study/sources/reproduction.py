@@ -98,7 +98,13 @@ class Reproduction(Result):
         return found
 
     def of(self, *verdicts: str) -> tuple[Reproduced, ...]:
-        """The numbers with one of these verdicts."""
+        """The numbers with any of these verdicts.
+
+        Parameters
+        ----------
+        *verdicts : str
+            ``"match"``, ``"erratum"``, ``"ambiguous"`` or ``"unexplained"``.
+        """
         return tuple(one for one in self.numbers if one.verdict in verdicts)
 
 
