@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_count
@@ -54,6 +54,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
     """
 
     __slots__ = ()
+    _STATES: ClassVar = {"labels": ConfusionState, "samples": ConfusionState}
 
     @classmethod
     def zeros(
@@ -175,6 +176,10 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
     @property
     def _batch(self) -> tuple[int, ...]:
         return tuple(self.samples.dropped.shape)
+
+    @property
+    def _number_of_names(self) -> int:
+        return int(self.labels.dropped.shape[-1])
 
     @property
     def matrix(self) -> Array:

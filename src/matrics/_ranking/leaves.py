@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,6 +169,26 @@ def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
         raise ValueError("top_k: expected None without num_classes=, as scores of class 1 of two have no order")
     places = [check_place(k, n, "top_k") for k in places] if n is not None else places
     return places, 1 + 2 * losses + len(places) if losses or places else 0
+
+
+def has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether arrays have these shapes behind the batch: all that a state keeps, of the same classes and edges."""
+    counts, bins, edges, places = shapes["counts"], shapes["bins"], shapes["edges"], shapes["top_k"]
+    calibration, sums = shapes["calibration"], shapes["sums"]
+    if not (len(counts) == len(bins) in (2, 3) and counts[-1] == bins[-1] == 2 and counts[:-2] == bins[:-2]):
+        return False
+    grids = {0, *(grid.length for grid in GRIDS.values())}
+    num_edges, columns = edges[0] if len(edges) == 2 else -1, sums[-1] if len(sums) == 2 else -1
+    return (
+        counts[-2] in grids
+        and edges[-1:] == (2,)
+        and bins[-2] == (num_edges + 1 if num_edges else 0)
+        and len(calibration) == 3
+        and calibration[-1] == COLUMNS_OF_CALIBRATION
+        and len(places) == 1
+        and columns in ((1 + places[0], 3 + places[0]) if columns else (0,) if not places[0] else ())
+        and shapes["states"] == shapes["rounded"] == ()
+    )
 
 
 def edges_of(leaves: Any, backend: Standard) -> Array:

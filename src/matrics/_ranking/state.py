@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, get_args
 
 from matrics._arrays import Array, as_arrays
@@ -17,7 +17,7 @@ from matrics._ranking.binned_calibration import Calibration
 from matrics._ranking.bins import make_edges
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.calibration import Reliability
-from matrics._ranking.leaves import Contents, ScoreLeaves, check_same, empty, merged, with_batch
+from matrics._ranking.leaves import Contents, ScoreLeaves, check_same, empty, has_shapes, merged, with_batch
 from matrics._ranking.probability_bins import Of
 from matrics._ranking.sample_sums import Means
 from matrics._ranking.state_names import divided, value_of
@@ -239,6 +239,15 @@ class ScoreState(RunningState, ScoreLeaves):
         counts = {"counts": batch.counts, "carried": batch.carried}
         counts["dropped"] = add_dropped(self.dropped, batch.dropped, batch.backend)
         return ScoreState(**with_batch(self, batch, batch.backend) | counts)
+
+    @property
+    def _number_of_names(self) -> int:
+        return Contents.of(self).num_classes or 2
+
+    @staticmethod
+    def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        """Whether arrays have these shapes behind their batch."""
+        return has_shapes(shapes)
 
     def _plus(self, other: ScoreState) -> ScoreState:
         leaves = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -216,6 +216,16 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         if _has_groups(self) != _has_groups(other):
             raise ValueError("expected states that both have groups, or both have none")
         return ConfusionState(*leaves.merge(self, other))
+
+    @property
+    def _number_of_names(self) -> int:
+        return int(self.counts.shape[-1])
+
+    @staticmethod
+    def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        """Whether arrays have these shapes behind their batch."""
+        counts = shapes["counts"]
+        return len(counts) in (2, 3) and counts[-1] == counts[-2] and shapes["dropped"] == ()
 
     @property
     def matrix(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from matrics._counting.labels import label_dtype
 from matrics._engine.evaluation import Invalid
 from matrics._engine.results import short_repr
 from matrics._quoting import quoted
-from matrics._states import windows
+from matrics._states import stored, windows
 from matrics._states.two_words import MOST_DROPPED, WORD, TwoWords, two_sum
 from matrics.typing import ArrayLike
 
@@ -62,6 +62,11 @@ class RunningState(Additive):
     @abstractmethod
     def update(self, *batch: Any, **options: Any) -> Self:
         """The state with the counts of a batch."""
+
+    @property
+    @abstractmethod
+    def _number_of_names(self) -> int:
+        """How many names ``class_names`` has: of classes, or of labels."""
 
     @property
     def _batch(self) -> tuple[int, ...]:
@@ -158,6 +163,93 @@ class RunningState(Additive):
                [0.5, 1. ]])
         """
         return windows.decayed(self, windows.checked_decay(decay))
+
+    def to_bytes(self, *, class_names: Sequence[str] | None = None) -> bytes:
+        """The state as bytes, for a file, a cache or a message to another process.
+
+        They are an archive of NumPy's arrays (``.npz``), without pickle. :meth:`from_bytes` reads them with any array
+        library, whatever the library of this state.
+
+        Parameters
+        ----------
+        class_names : sequence of str, optional
+            Names of the classes, in their order, or of the labels of a ``MultilabelState``. They are stored, and
+            :meth:`from_bytes` compares them with those of the reader.
+
+        Returns
+        -------
+        bytes
+            The arrays, the kind of the state, the version of the layout and the class names.
+
+        Raises
+        ------
+        TypeError
+            The state is traced, as inside ``jax.jit``, or a name is no string.
+        ValueError
+            The names are not different, or not as many as the classes.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ConfusionState.zeros(2).update([0, 1, 1], [0, 1, 0])
+        >>> data = state.to_bytes(class_names=["ok", "fraud"])
+        >>> matrics.ConfusionState.from_bytes(data, class_names=["ok", "fraud"]).matrix
+        array([[1, 0],
+               [1, 1]])
+        """
+        return stored.to_bytes(self, class_names, self._number_of_names)
+
+    @classmethod
+    def from_bytes(
+        cls, buffer: bytes, *, class_names: Sequence[str] | None = None, like: ArrayLike | None = None
+    ) -> Self:
+        """The state that :meth:`to_bytes` has written.
+
+        Parameters
+        ----------
+        buffer : bytes
+            The result of :meth:`to_bytes` of a state of the same class.
+        class_names : sequence of str, optional
+            Names of the classes, in their order for the reader. With them, a state of other names, of another order or
+            without names raises an error; without them, names are not compared.
+        like : array, optional
+            An array of the library and on the device of the state; NumPy if left out.
+
+        Returns
+        -------
+        ConfusionState, MarginState, ScoreState or MultilabelState
+            A state of the class whose method this is.
+
+        Raises
+        ------
+        TypeError
+            ``buffer`` has no bytes, an array has a dtype that a state does not have, or counts are in float64 and the
+            library has no 64-bit numbers.
+        ValueError
+            The bytes are damaged, or of a state of another class, of another version of the layout or of other class
+            names, or the state is larger than the limit of memory.
+
+        Examples
+        --------
+        Add up the states of two workers:
+
+        >>> import matrics
+        >>> empty = matrics.ConfusionState.zeros(2)
+        >>> messages = [empty.update([0, 1], [0, 1]).to_bytes(), empty.update([1], [0]).to_bytes()]
+        >>> sum(map(matrics.ConfusionState.from_bytes, messages)).matrix
+        array([[1, 0],
+               [1, 1]])
+
+        A state whose classes have another order is refused:
+
+        >>> data = empty.to_bytes(class_names=["ok", "fraud"])
+        >>> matrics.ConfusionState.from_bytes(data, class_names=["fraud", "ok"])
+        Traceback (most recent call last):
+            ...
+        ValueError: class_names: expected the classes of the state in their order, 'ok', 'fraud', got 'fraud', 'ok'
+        """
+        state: Self = stored.from_bytes(cls, buffer, class_names, like)
+        return state
 
     def _blank(self, method: str) -> Self:
         """One entry of the first axis of the batch, without counts; raises where there is none."""

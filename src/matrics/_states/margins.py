@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from matrics._arrays import NUMPY, Array, as_arrays
@@ -193,6 +193,15 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         if axis_name is not None:
             return self._over_devices(axis_name, y_true, y_pred, **options)
         return MarginState(*leaves.counted(self, y_true, y_pred, **options, counter=CountMargins))
+
+    @property
+    def _number_of_names(self) -> int:
+        return int(self.counts.shape[-1])
+
+    @staticmethod
+    def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        """Whether arrays have these shapes behind their batch."""
+        return len(shapes["counts"]) == 2 and shapes["counts"][0] == 3
 
     def _plus(self, other: MarginState) -> MarginState:
         return MarginState(*leaves.merge(self, other))

@@ -1,0 +1,183 @@
+"""States as bytes: an archive of NumPy's arrays (``.npz``), the same for every library, with the names of the classes.
+
+The arrays are those that the state would have in NumPy: the two words of default JAX, which has no numbers of 64 bits,
+become one number, and are split again where a state is read for such a library.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._catalogue.naming import check_names
+from matrics._memory_limits import ARRAY
+from matrics._quoting import quoted, quoted_list
+from matrics._states.two_words import MOST_DROPPED, WORD
+
+#: The version of the layout. It rises with each change after which older versions would read other numbers.
+LAYOUT = 1
+
+# Two arrays with one number each: high words of integers, and what sums in float32 have lost.
+WORDS = {"counts": "carried", "bins": "bins_carried"}
+SUMS = {"calibration": "calibration_remainders", "sums": "remainders"}
+ONE_WORD = ("dropped", "rounded")
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+FAULTS = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.TokenError, struct.error, RuntimeError)
+
+
+def to_bytes(state: Any, class_names: Sequence[str] | None, number: int) -> bytes:
+    """The archive of a state of so many classes."""
+    names = check_names(class_names, number)
+    contents: dict[str, Any] = {"kind": np.asarray(type(state).__name__), "layout": np.asarray(LAYOUT)}
+    if names is not None:
+        contents["class_names"] = np.asarray(list(names), dtype=np.str_)
+    file = io.BytesIO()
+    np.savez_compressed(file, **contents, **_flat(state))
+    return file.getvalue()
+
+
+def from_bytes(template: type, buffer: Any, class_names: Sequence[str] | None, like: Any) -> Any:
+    """The state of an archive, in the library of ``like``."""
+    if not isinstance(buffer, (bytes, bytearray, memoryview)):
+        raise TypeError(f"buffer: expected the bytes of {template.__name__}.to_bytes(), got {quoted(buffer)}")
+    arrays = _read(template, bytes(buffer))
+    kind, layout = str(arrays.pop("kind", "")), arrays.pop("layout", None)
+    if kind != template.__name__:
+        raise ValueError(f"buffer: expected the bytes of a {template.__name__}, got those of a {quoted(kind)}")
+    if layout is None or layout.shape or layout.dtype.kind != "i" or int(layout) != LAYOUT:
+        version = None if layout is None else layout.tolist()
+        raise ValueError(f"buffer: expected a state of the layout {LAYOUT}, which this version reads, got {version}")
+    stored = arrays.pop("class_names", None)
+    names = None if stored is None else tuple(stored.tolist())
+    if class_names is not None and names is None:
+        raise ValueError("class_names: expected None, as the state was stored without names, or store it with them")
+    if class_names is not None and names is not None and tuple(class_names) != names:
+        raise ValueError(
+            f"class_names: expected the classes of the state in their order, {quoted_list(names)}, got "
+            f"{quoted_list(tuple(class_names))}"
+        )
+    backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
+    return _built(template, arrays, "", backend, like)
+
+
+def _flat(state: Any, prefix: str = "") -> dict[str, Array]:
+    """The arrays of a state, and of the states in it, as NumPy would have them."""
+    flat: dict[str, Array] = {}
+    leaves = state._asdict()
+    for name, leaf in leaves.items():
+        if hasattr(leaf, "_asdict"):
+            flat |= _flat(leaf, f"{prefix}{name}.")
+            continue
+        backend, (array,) = as_arrays(state=leaf)
+        flat[prefix + name] = backend.known("state", array)
+    batch = flat[prefix + "dropped"].ndim if prefix + "dropped" in flat else 0
+    for name, more in WORDS.items():
+        if prefix + name not in flat or flat[prefix + name].dtype.kind == "f":
+            continue  # sums in float32 and what they have lost are the same in all libraries
+        low, high = flat[prefix + name], flat[prefix + more]
+        whole = low.astype(np.int64)
+        flat[prefix + name] = whole + (high.astype(np.int64) << WORD) if high.size else whole
+        flat[prefix + more] = np.zeros((*low.shape[:-2], 0, 0), np.int64)
+    for name, more in SUMS.items():
+        if prefix + name in flat:
+            value, lost = (flat[prefix + each].astype(np.float64) for each in (name, more))
+            flat[prefix + name] = value + lost if lost.size else value
+            flat[prefix + more] = np.zeros((*value.shape[:batch], *(0,) * (value.ndim - batch)))
+    return {name: x.astype(np.int64, copy=False) if x.dtype.kind == "i" else x for name, x in flat.items()}
+
+
+def _built(template: Any, arrays: dict[str, Array], prefix: str, backend: Standard, like: Array) -> Any:
+    """The state, of a library's arrays."""
+    inner = getattr(template, "_STATES", {})
+    if inner:
+        return template(*[_built(inner[name], arrays, f"{prefix}{name}.", backend, like) for name in template._fields])
+    missing = [prefix + name for name in template._fields if prefix + name not in arrays]
+    if missing:
+        raise ValueError(f"buffer: expected the arrays of a {template.__name__}, got none of the name {missing[0]}")
+    leaves = {name: arrays[prefix + name] for name in template._fields}
+    check_leaves(template, leaves)
+    if backend.widest_int(like) is None:
+        leaves = _in_32_bits(leaves)
+    place = backend.device_option(like)
+    return template(*[backend.xp.asarray(leaf, **place) for leaf in leaves.values()])
+
+
+def _in_32_bits(leaves: dict[str, Array]) -> dict[str, Array]:
+    """The arrays for a library without numbers of 64 bits."""
+    narrow = dict(leaves)
+    for name, more in WORDS.items():
+        if name in leaves and leaves[name].dtype.kind == "i":
+            if leaves[name].size and np.abs(leaves[name]).max() >= 2 ** (WORD + 31):
+                raise ValueError(f"buffer: expected counts below 2**{WORD + 31} in a library without 64-bit integers")
+            narrow[name], narrow[more] = leaves[name] & (2**WORD - 1), leaves[name] >> WORD
+        elif name in leaves and leaves[name].dtype == np.float64:
+            raise TypeError(
+                "buffer: expected counts that are integers or float32 in a library without 64-bit numbers, got float64"
+            )
+    for name, more in SUMS.items():
+        if name in leaves:
+            narrow[name] = leaves[name].astype(np.float32)
+            narrow[more] = (leaves[name] - narrow[name]).astype(np.float32)
+            if not narrow[name].size:
+                narrow[more] = leaves[more].astype(np.float32)
+    for name in ONE_WORD:
+        if name in leaves:
+            narrow[name] = np.minimum(leaves[name], MOST_DROPPED)
+    return {name: x.astype(np.int32) if x.dtype.kind == "i" else x for name, x in narrow.items()}
+
+
+def check_leaves(template: Any, leaves: dict[str, Array]) -> None:
+    """Raise unless arrays of an archive have dtypes and shapes of a state: a wrong dtype would wrap or lose counts."""
+    batch = leaves["dropped"].shape
+    for name, leaf in leaves.items():
+        allowed: tuple[Any, ...] = (np.int64,)
+        if name in {*WORDS, *WORDS.values()}:
+            allowed = (np.int64, np.float32, np.float64)
+        elif name in {*SUMS, *SUMS.values()}:
+            allowed = (np.float64,)
+        if leaf.dtype not in allowed:
+            written = " or ".join(np.dtype(dtype).name for dtype in allowed)
+            raise TypeError(f"buffer: expected {name} of {written}, got {leaf.dtype}")
+    shapes = {name: leaf.shape for name, leaf in leaves.items()}
+    axes = [shapes[name][: len(batch)] == batch and shapes[name][len(batch) :] for name in template._fields]
+    pairs = [(shapes[name], shapes[more]) for name, more in WORDS.items() if name in shapes]
+    if (
+        False in axes
+        or not template._has_shapes(dict(zip(template._fields, axes, strict=True)))
+        or any(more not in (whole, (*whole[:-2], 0, 0)) for whole, more in pairs)
+    ):
+        raise ValueError(f"buffer: expected the arrays of a {template.__name__}, got arrays of the shapes {shapes}")
+
+
+def _read(template: type, data: bytes) -> dict[str, Array]:
+    """The arrays of an archive; of a damaged one, or of too large ones, an error."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            size = sum(member.file_size for member in members)
+            if size <= ARRAY.size:
+                return {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
+    except (*FAULTS, zipfile.BadZipFile, zlib.error, OSError) as error:
+        raise ValueError(
+            f"buffer: expected the bytes of {template.__name__}.to_bytes(), got others or damaged ones: {error}"
+        ) from error
+    raise ValueError(f"buffer: expected a state of at most {ARRAY.in_words}, got {size:,} bytes")
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
+    """An array, whose header is compared with its size first: NumPy takes the memory that the header names."""
+    with archive.open(member) as file:
+        shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
+        if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - file.tell():
+            raise ValueError(f"{member.filename} has not the size that its header says")
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
