@@ -557,3 +557,22 @@ def test_labels_of_a_data_frame_are_those_of_its_classes() -> None:
         matrics.fairness.equal_opportunity([table, table])
     same = matrics.compare(table, table, "recall", positive="fraud")["recall"]
     assert same.difference == 0
+
+
+def test_names_that_are_equal_but_of_another_kind_have_a_value_of_their_own() -> None:
+    """What is kept for the names of a matrix is not used for labels that are texts, whatever came first."""
+    y_true, y_pred = ["a", "a", "a", "b"], ["a", "b", "a", "b"]
+    for _ in range(2):
+        of_matrix = matrics.score([[2, 1], [0, 1]], "recall", class_names=["a", "b"])["recall"]
+        of_labels = matrics.score_labels(y_true, y_pred, "recall")["recall"]
+        assert (of_matrix, of_labels) == (1, pytest.approx(5 / 6))
+
+
+def test_a_metric_that_was_called_pickles_and_is_called_with_other_sizes() -> None:
+    metric = matrics.f1.using(average="macro")
+    sizes = [metric(np.eye(n)) for n in (2, 3, 2)]
+    assert sizes == [1, 1, 1]
+    assert matrics.f1([[3, 1], [0, 2]]) == pytest.approx(4 / 5)
+    assert matrics.f1([[3, 1, 0], [0, 2, 0], [0, 0, 1]]) == pytest.approx((6 / 7 + 4 / 5 + 1) / 3)
+    assert pickle.loads(pickle.dumps(matrics.f1)) == matrics.f1
+    assert pickle.loads(pickle.dumps(metric))(np.eye(3)) == 1

@@ -11,14 +11,13 @@ from typing import Any, Literal
 
 from matrics._arrays import Array, is_compiling
 from matrics._catalogue import averages, spelling, weights
+from matrics._catalogue.binding import bound
 from matrics._catalogue.classes import Classes, labels_of_frame
 from matrics._catalogue.docstring import OF_AVERAGES, compose, signature_of
 from matrics._catalogue.functions import (
     IN_METRIC,
-    called_with,
     checked_name,
     checked_range,
-    checked_values,
     one_of,
     place_of,
     several,
@@ -288,11 +287,20 @@ class Metric:
                 f"{self.name}: expected one confusion matrix or a stack of them, got {got}; for labels, call "
                 f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
-        labels = None if is_compiling() else labels_of_frame(cm)
         metric = self.using(**options) if options else self
-        chosen = metric if labels is None else metric.resolved_for(Classes.of(len(labels), labels))
-        traced = metric.is_traced
-        return evaluate(cm, [chosen.bind()], zero_division=zero_division, invalid=invalid, traced=traced)[0]
+        is_compiled, traced = is_compiling(), metric.is_traced
+        labels = None if is_compiled else labels_of_frame(cm)
+        named = metric if labels is None else metric.resolved_for(Classes.of(len(labels), labels))
+        function = named.bind() if is_compiled or traced or labels is not None else metric._bound_once()
+        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid, traced=traced)[0]
+
+    def _bound_once(self) -> TableFunction:
+        """The function of the metric, which is kept: it takes as long to make as a small matrix to score."""
+        function: TableFunction | None = self.__dict__.get("_kept_function")
+        if function is None:
+            function = self.bind()
+            object.__setattr__(self, "_kept_function", function)
+        return function
 
     def bind(self, **options: Any) -> TableFunction:
         """The function of a :class:`matrics.typing.Table` that computes this measure.
@@ -310,35 +318,7 @@ class Metric:
         """
         metric = self.using(**options) if options else self
         metric._check_complete()
-        kinds = [type(value) for _, value in metric.fixed]
-        by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
-        if by_class or (metric._averaged and metric.average in (None, "binary")):
-            # The average, and whether there are these classes, depends on their number, which the table has.
-            return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
-        return metric._function()
-
-    def _function(self) -> TableFunction:
-        function = self._averaged_function()
-        if self.is_own or not self.scale_free:
-            return function
-        return lambda table: function(table.of_normal_counts)
-
-    def _averaged_function(self) -> TableFunction:
-        function, keywords = self.function, {option: weights.plain(value) for option, value in self.fixed}
-        name, is_own, is_classwise = self.name, self.is_own, self._averaged
-
-        def measure(table: Table) -> Array:
-            if not is_own:
-                return function(table, **keywords)
-            values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
-            return checked_values(values, table, name, is_classwise=is_classwise)
-
-        if self.kind == "overall":
-            return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
-        unbounded = math.inf in (self.range[1], -self.range[0])
-        how = self.average or "macro"
-        own = weights.plain(self.class_weights)
-        return averages.average(measure, how, self.classes, own, unbounded=unbounded)
+        return bound(metric)
 
     @property
     def needs(self) -> tuple[str, ...]:

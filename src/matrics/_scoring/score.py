@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from matrics._arrays import Array, is_compiling
-from matrics._catalogue.classes import Classes, labels_of_frame
+from matrics._catalogue.classes import Classes, Names, Sorted, Texts, labels_of_frame
 from matrics._catalogue.functions import place_of
 from matrics._catalogue.naming import by_names, check_names, named, names_or_labels
 from matrics._catalogue.record import Metric
@@ -155,7 +155,8 @@ def bound_functions(
         return _bound(metrics, number, class_names, positive)
     listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
     names: Any = () if class_names is None else class_names
-    plain = all(type(some) in (list, tuple) for some in (listed, names)) and type(positive) in (str, int, type(None))
+    plain = type(listed) in (list, tuple) and type(names) in (list, tuple, Names, Texts, Sorted)
+    plain &= type(positive) in (str, int, type(None))
     if (
         not plain
         or not all(isinstance(item, str) or (isinstance(item, Metric) and not item.is_traced) for item in listed)
@@ -165,7 +166,7 @@ def bound_functions(
     # A metric is part of the key because two may share a name, and its spec because equal metrics may be spelled in two
     # ways.
     items = tuple([item if isinstance(item, str) else (item, item.spec, item.resolved) for item in listed])
-    key = (number, items, None if class_names is None else tuple(names), positive)
+    key = (number, items, type(names), None if class_names is None else tuple(names), positive)
     found = _KNOWN.get(key)
     if found is None:
         found = _bound(listed, number, class_names, positive)

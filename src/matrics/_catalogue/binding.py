@@ -1,0 +1,66 @@
+"""The function of a table that computes a metric: its formula with the options, the average and the classes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matrics._arrays import Array, is_compiling
+from matrics._catalogue import averages, weights
+from matrics._catalogue.classes import Classes
+from matrics._catalogue.functions import called_with, checked_values
+from matrics._engine.evaluation import TableFunction
+from matrics._engine.table import Table
+
+if TYPE_CHECKING:
+    from matrics._catalogue.record import Metric
+
+
+def bound(metric: Metric) -> TableFunction:
+    """The function of a metric whose options are complete."""
+    kinds = [type(value) for _, value in metric.fixed]
+    by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
+    if by_class or (metric._averaged and metric.average in (None, "binary")):
+        return _by_number_of_classes(metric)
+    return _of_resolved(metric)
+
+
+def _by_number_of_classes(metric: Metric) -> TableFunction:
+    """The average, and whether there are these classes, depends on their number, which only the table has."""
+    known: dict[int, TableFunction] = {}  # as a stack has many tables, and a metric is called again
+
+    def resolved(table: Table) -> Array:
+        if is_compiling():  # which would be compiled again whenever this changes
+            return _of_resolved(metric.resolved_for(Classes(table.n)))(table)
+        function = known.get(table.n)
+        if function is None:
+            function = known[table.n] = _of_resolved(metric.resolved_for(Classes(table.n)))
+        return function(table)
+
+    return resolved
+
+
+def _of_resolved(metric: Metric) -> TableFunction:
+    """The function of a metric whose average and classes are known."""
+    function = _averaged(metric)
+    if metric.is_own or not metric.scale_free:
+        return function
+    return lambda table: function(table.of_normal_counts)
+
+
+def _averaged(metric: Metric) -> TableFunction:
+    function, keywords = metric.function, {option: weights.plain(value) for option, value in metric.fixed}
+    name, is_own, is_classwise = metric.name, metric.is_own, metric._averaged
+
+    def measure(table: Table) -> Array:
+        if not is_own:
+            return function(table, **keywords)
+        values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
+        return checked_values(values, table, name, is_classwise=is_classwise)
+
+    if metric.kind == "overall":
+        return measure if metric.average is None else averages.one_vs_rest(measure, metric.classes)
+    unbounded = math.inf in (metric.range[1], -metric.range[0])
+    how = metric.average or "macro"
+    own = weights.plain(metric.class_weights)
+    return averages.average(measure, how, metric.classes, own, unbounded=unbounded)
