@@ -38,6 +38,7 @@ from matrics._counting.labels import (
     whole_numbers,
     widen,
 )
+from matrics._counting.pairs import pair_counts
 
 # Samples to count at a time: their intermediate arrays, about 40 bytes per sample, fit in a cache.
 SAMPLES_AT_ONCE = 2**16
@@ -188,6 +189,11 @@ class Count(NamedTuple):
     has_weights: bool
     backend: Standard
 
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether what is counted are pairs of labels, in a matrix."""
+        return type(self) is Count and not (self.has_scores or self.has_weights or self.num_groups)
+
     def groups(self, arrays: Sequence[Array]) -> Array | None:
         """The groups of samples."""
         return arrays[2] if self.num_groups else None
@@ -228,8 +234,12 @@ class Count(NamedTuple):
         if self.has_scores:
             y_pred = predicted(y_pred, n, threshold=self.threshold, backend=backend)
         batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
-        kept = is_kept(y_true, self.ignored, backend)
         batch = math.prod(batch_shape)
+        if weight is None and groups is None and batch == 1 and backend is NUMPY:
+            matrix = pair_counts(y_true, y_pred, n, self.ignored)
+            if matrix is not None:
+                return matrix.reshape(*batch_shape, n, n), 0
+        kept = is_kept(y_true, self.ignored, backend)
         if weight is None and groups is None and batch == 1 and backend.has_kernels(y_true):
             return self._in_one_pass(y_true, y_pred, kept, batch_shape)
         y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
@@ -309,6 +319,10 @@ def in_parts(count: Count, arrays: Sequence[Array], sample_ndim: int) -> tuple[A
     at_once = max(SAMPLES_AT_ONCE, count.num_groups * count.n * count.n)
     if size <= at_once or not shape:
         return count(arrays, sample_ndim)
+    if count.counts_pairs and len(shape) == sample_ndim and all(array.flags.c_contiguous for array in arrays):
+        matrix = pair_counts(arrays[0], arrays[1], count.n, count.ignored)  # which takes parts itself
+        if matrix is not None:
+            return matrix, 0
     of_samples, rest = len(shape) == sample_ndim, size // shape[0]
     step = at_once // rest
     if step:
