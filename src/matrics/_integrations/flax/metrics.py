@@ -83,7 +83,7 @@ class MarginMetric(ConfusionMetric):
 class OfScores(RunningMetric):
     """A metric whose batches are labels and scores."""
 
-    def update(
+    def update(  # type: ignore[override]
         self,
         y_true: Any = None,
         y_score: Any = None,
@@ -96,7 +96,7 @@ class OfScores(RunningMetric):
     ) -> None:
         """Count a batch, over all axes of samples."""
         options: Any = {"labels": labels, "logits": logits, "mask": mask, "sample_weight": sample_weight}
-        super(OfScores, self).update(y_true, y_score, **options)
+        super().update(y_true, y_score, **options)
 
 
 @documented("flax")

@@ -1,9 +1,9 @@
 """Recipes of running metrics: what each kind keeps and counts, without a framework.
 
-A :class:`~matrics._integrations.running.recipe.Recipe` describes one kind of metric. The adapters in
-``_integrations/torch``, ``_integrations/torchmetrics`` and ``_integrations/flax`` turn any recipe into a metric of their
-framework: storage, ``update``, ``compute``, ``forward``, ``log_dict``, ``reset``, ``clone``, ``merge_state``, ``sync``,
-checkpoints, devices and dtypes. A recipe knows arrays of a library (``"torch"`` or ``"jax"``), and no framework.
+A ``Recipe`` (in ``recipe.py``) describes one kind of metric. The adapters in ``_integrations/torch``,
+``_integrations/torchmetrics`` and ``_integrations/flax`` turn any recipe into a metric of their framework: storage,
+``update``, ``compute``, ``forward``, ``log_dict``, ``reset``, ``clone``, ``merge_state``, ``sync``, checkpoints,
+devices and dtypes. A recipe knows arrays of a library (``"torch"`` or ``"jax"``), and no framework.
 
 An adapter uses these attributes and methods of a recipe; ``arrays`` is a dict of all arrays by name:
 

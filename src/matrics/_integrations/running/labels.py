@@ -137,17 +137,13 @@ class LabelRecipe(StateRecipe):
         earlier = state if self.decay is None else state.decayed(self.decay)
         self.keep(arrays, earlier.update(y_true, y_pred, sample_weight=sample_weight, **options))
 
-    def state(self, arrays: Arrays) -> ConfusionState | MarginState:
+    def state(self, arrays: Arrays) -> Any:
         """The running state of all that is counted, which later batches do not change."""
-        if self._guarded is None:
-            return self._state(self._total(arrays))
-        found: ConfusionState | MarginState = self._guarded.state(self._total(arrays)["counts"])
-        return found
+        return self.view(arrays) if self._guarded is None else self._guarded.state(self._total(arrays)["counts"])
 
-    @staticmethod
-    def matrix(state: ConfusionState | MarginState) -> Array:
+    def matrix(self, state: ConfusionState | MarginState) -> Array:
         """The confusion matrix of a state; of margins it raises an error."""
-        return state.matrix if isinstance(state, ConfusionState) else no_matrix(state.counts.shape[-1])
+        return state.matrix if isinstance(state, ConfusionState) else no_matrix(self.num_classes)
 
     def _state(self, arrays: Arrays) -> Any:
         return super()._state(arrays) if self._guarded is None else self._guarded.view(arrays["counts"])

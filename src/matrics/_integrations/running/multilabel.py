@@ -16,7 +16,7 @@ from matrics._integrations.running.multilabel_names import kept_for, read_names
 from matrics._integrations.running.multilabel_sums import ADDED, MultilabelSums, checked_thresholds, empty
 from matrics._integrations.running.multilabel_values import MultilabelValues
 from matrics._integrations.running.odd_scores import are_probabilities, check_probabilities
-from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe
+from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
 from matrics.typing import ArrayLike
 
@@ -52,7 +52,7 @@ class MultilabelRecipe(StateRecipe):
         super().__init__(library, **common)
         wanted = read_names(metrics)
         kept = kept_for(wanted)
-        bins = {"bits": bits, "edges": edges.tolist() if hasattr(edges, "tolist") else edges}
+        bins = {"bits": bits, "edges": plain(edges)}
         self._options: dict[str, Any] = {"num_labels": num_labels, "kept": kept, "bins": bins}
         self.layout, state = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=self.allow_large)
         self._remember(state, unneeded=() if kept.histogram else ("rounded",))
@@ -152,7 +152,7 @@ class MultilabelRecipe(StateRecipe):
             if self.library == "torch" and name in ("buckets", "edges", "thresholds"):
                 self._checks()[name]("merge_state", others.get(name), own)
             elif name in ("edges", "thresholds"):
-                views = [self.backend.host_view(x) for x in (own, others[name])]
+                views: list[Any] = [self.backend.host_view(x) for x in (own, others[name])]
                 if all(view is not None for view in views) and not np.array_equal(*views):
                     raise ValueError(f"merge_state: expected a metric with the {name} of this one, got others")
 

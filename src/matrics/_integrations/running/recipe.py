@@ -78,7 +78,8 @@ class Recipe(ABC):
         xp = self.backend.xp
         if dtype is not None and dtype not in (xp.float32, xp.float64):
             raise TypeError(
-                f"dtype: expected None for integer counts, or {' or '.join(FLOATS[library])} for weighted ones, got {dtype}"
+                f"dtype: expected None for integer counts, or {' or '.join(FLOATS[library])} for weighted ones, "
+                f"got {dtype}"
             )
         self.decay, self.dtype = decay_and_dtype(decay, dtype, self.backend.widest_float(self._like()))
         self.window = None if window is None else check_count(window, "window", most=STATES_AT_ONCE)
@@ -114,7 +115,7 @@ class Recipe(ABC):
         return {}
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._identity == self._identity  # type: ignore[attr-defined]
+        return isinstance(other, Recipe) and type(other) is type(self) and other._identity == self._identity
 
     def __hash__(self) -> int:
         return hash(self._identity)
@@ -155,7 +156,22 @@ class Recipe(ABC):
         """The running state in the memory of the arrays, which may be those of NumPy."""
 
     def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
-        """Raise unless another recipe of this class counts the same."""
+        """Raise unless another recipe of this kind counts the same; by default the shapes of arrays decide."""
+        for name, own in arrays.items():
+            if name not in others or others[name].shape != own.shape:
+                raise ValueError(
+                    f"merge_state: expected a metric that counts the same, got one of {other.kind} with other {name}"
+                )
+
+    def matrix(self, state: Any) -> Array:
+        """The matrix, or matrices, of a state; kinds without any raise an error."""
+        raise NotImplementedError
+
+    def keep(self, arrays: Arrays, state: Any) -> None:
+        """Put the arrays of a state in the dict."""
+        for name in arrays:
+            if not self._is_setting(name):
+                arrays[name] = getattr(state, name)
 
     def _checks(self) -> dict[str, Callable[..., None]]:
         """The check of each array of a checkpoint of PyTorch, if another than whether they are counts."""
@@ -246,15 +262,12 @@ class Recipe(ABC):
         if other.window != self.window:
             raise ValueError(f"merge_state: expected a metric with window={self.window}, got window={other.window}")
         self._check_same(other, arrays, others)
-        for name, own in arrays.items():
-            if name not in others or others[name].shape != own.shape:
-                raise ValueError(f"merge_state: expected a metric that counts the same, got one with other {name}")
 
     def check_loaded(self, loaded: Mapping[str, Any], arrays: Arrays, keys: Mapping[str, str]) -> None:
         """Raise unless the arrays of a checkpoint of PyTorch are some that the metric can have."""
         from matrics._integrations.tensors.checkpoints import check_counts, check_place
 
-        checks = self._checks() | {PLACE: functools.partial(check_place, window=self.window)}
+        checks: dict[str, Any] = self._checks() | {PLACE: functools.partial(check_place, window=self.window or 1)}
         for name, own in sorted(arrays.items(), key=lambda item: not self._is_setting(item[0])):
             check = checks.get(name, check_counts)
             parts = [(loaded.get(name), own)]
@@ -341,17 +354,15 @@ class StateRecipe(Recipe):
         found = {name: arrays[name] if name in arrays else absent[name] for name in fields if name != "states"}
         return self._type(**found | ({"states": xp.ones_like(found["dropped"])} if "states" in fields else {}))
 
-    def keep(self, arrays: Arrays, state: Any) -> None:
-        """Put the arrays of a state in the dict."""
-        for name in arrays:
-            if not self._is_setting(name):
-                arrays[name] = getattr(state, name)
+
+def plain(values: Any) -> Any:
+    """Numbers of an array as a list; anything else as it is."""
+    return values.tolist() if hasattr(values, "tolist") else values
 
 
 def _slot(loaded: Any, place: int, window: int) -> Any:
     """A slot of a window of a checkpoint; all of another shape, which the check refuses."""
-    shape = getattr(loaded, "shape", ())
-    return loaded[place] if len(shape) and shape[0] == window else loaded
+    return loaded[place] if getattr(loaded, "ndim", 0) and len(loaded) == window else loaded
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from matrics._arrays import Array
 from matrics._counting.labels import refuse_axis_of_one, said, warn_if_either_fits
-from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe
+from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
 from matrics._integrations.running.score_names import kept_for, look_at_thresholds, read_names
 from matrics._integrations.running.score_values import MASKED, ScoreValues, checked_positive, masked
@@ -49,7 +49,7 @@ class ScoreRecipe(StateRecipe):
     ) -> None:
         super().__init__(library, **common)
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
-        edges = edges.tolist() if hasattr(edges, "tolist") else edges
+        edges = plain(edges)
         kept = kept_for(wanted, bits=bits, edges=edges, num_bins=num_bins)
         self.positive, self.num_classes = checked_positive(positive, num_classes), num_classes
         self._kept = kept | {"num_classes": num_classes, "dtype": self.dtype, "allow_large": self.allow_large}

@@ -138,4 +138,4 @@ def check_equal(key: str, loaded: Any, own: Tensor, *, message: str) -> None:
 
 check_edges = functools.partial(check_equal, message=EDGES_DIFFER)
 check_thresholds = functools.partial(check_equal, message=THRESHOLDS_DIFFER)
-check_top_k = functools.partial(check_equal, message=SUMS_DIFFER)
+check_top_k = functools.partial(check_equal, message=SUMS_DIFFER.format("checkpoint"))

@@ -25,8 +25,8 @@ from matrics._arrays.torch import TORCH
 from matrics._counting import labels
 from matrics._counting.codes import searched
 from matrics._counting.count import add_pairs, margin_bins
-from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._integrations.running.samples import kept_samples, of_samples
+from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
 
@@ -51,7 +51,8 @@ class GuardedCounts(ABC):
     def __init__(self, recipe: Any) -> None:
         self.recipe = recipe
         self.dtype, self.decay, self.threshold = recipe.dtype, recipe.decay, recipe.threshold
-        self.num_classes, self.codes, self.ignored = recipe.num_classes, recipe.codes, recipe.ignored
+        self.num_classes: int = recipe.num_classes
+        self.codes, self.ignored = recipe.codes, recipe.ignored
         is_usual = recipe.axis in (1, -1) and self.threshold is None
         self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
 

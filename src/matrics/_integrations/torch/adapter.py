@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NoReturn, Self
 import torch
 from torch import Tensor, distributed
 
-from matrics._arrays.torch import TORCH
 from matrics._integrations.running.recipe import Recipe
 from matrics._integrations.tensors.captured import CapturedCompute, is_capturing
 from matrics._integrations.tensors.reading import as_numbers, check_tensors, keeping_dtypes, reported, warned_of_saving

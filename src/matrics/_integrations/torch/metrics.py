@@ -115,7 +115,7 @@ class OfScores(RunningMetric):
         self, y_true: Tensor, y_score: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
         """Count a batch, over all axes of samples."""
-        super(OfScores, self).update(y_true, y_score, mask=mask, sample_weight=sample_weight)
+        super().update(y_true, y_score, mask=mask, sample_weight=sample_weight)
 
 
 @documented("torch")

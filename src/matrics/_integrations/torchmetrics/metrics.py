@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from matrics._catalogue.record import Metric
 from matrics._integrations.running.labels import LabelRecipe, MarginRecipe
@@ -13,6 +11,9 @@ from matrics._integrations.running.multilabel import MultilabelRecipe
 from matrics._integrations.running.parameters import documented
 from matrics._integrations.running.scores import ScoreRecipe
 from matrics._integrations.torchmetrics.adapter import RunningMetric
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @documented("torchmetrics")
