@@ -132,10 +132,10 @@ class LabelRecipe(StateRecipe):
             inside = (y_true >= 0) & (y_true < n)
             y_true = xp.where(kept, xp.where(inside, xp.astype(y_true, xp.int32), OUTSIDE), MASKED)
             ignore_index = MASKED
-        state = self._state(arrays)
+        if self.decay is not None:
+            self._decay(arrays)
         options: Any = {"class_axis": self.axis, "threshold": self.threshold, "ignore_index": ignore_index}
-        earlier = state if self.decay is None else state.decayed(self.decay)
-        self.keep(arrays, earlier.update(y_true, y_pred, sample_weight=sample_weight, **options))
+        self.keep(arrays, self._state(arrays).update(y_true, y_pred, sample_weight=sample_weight, **options))
 
     def state(self, arrays: Arrays) -> Any:
         """The running state of all that is counted, which later batches do not change."""

@@ -120,8 +120,9 @@ class MultilabelRecipe(StateRecipe):
         if self.library == "torch":
             self._add_in_place(arrays, batch)
             return
+        if self.decay is not None:
+            self._decay(arrays)
         state = self._state(arrays)
-        state = state if self.decay is None else state.decayed(self.decay)
         found = added(self.layout, state, batch, arrays.get("thresholds"), self.ignored, backend)
         self.keep(arrays, state.plus(found, buckets=found.buckets))
 

@@ -187,7 +187,8 @@ def documented(library: str) -> Callable[[type], type]:
     def decorate(metric: Any) -> Any:
         recipe: Any = metric._kind
         metric.__init__ = _copied(metric.__init__)
-        metric.__init__.__signature__ = _signature(recipe, metric.__init__)
+        signature = metric.__init__.__signature__ = _signature(recipe, metric.__init__)
+        metric.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
         names = list(metric.__init__.__signature__.parameters)[1:]
         section = _section(names, CONSTRUCTOR, recipe.kind, library)
         metric.__doc__ = _inserted(inspect.cleandoc(metric.__doc__), section)

@@ -104,12 +104,13 @@ class ScoreRecipe(StateRecipe):
         if sample_weight is not None:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true, backend)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        state = self._state(arrays)
         if self.library == "torch":
-            count_into(y_true, y_score, state, **options, are_logits=are_logits, decay=self.decay)
+            count_into(y_true, y_score, self._state(arrays), **options, are_logits=are_logits, decay=self.decay)
             return
-        earlier = state if self.decay is None else state.decayed(self.decay)
-        self.keep(arrays, earlier.update(y_true, **options, **{"logits" if are_logits else "y_score": y_score}))
+        if self.decay is not None:
+            self._decay(arrays)
+        scores = {"logits" if are_logits else "y_score": y_score}
+        self.keep(arrays, self._state(arrays).update(y_true, **options, **scores))
 
     def _last(self, y_true: Array, y_score: Array) -> Array:
         """Scores in the shape of the labels, with the classes last."""

@@ -225,9 +225,11 @@ class RunningMetric(torch.nn.Module):
         self._align()
         for other in others:
             for ending in ("", OF_ALL):
-                theirs = other._recipe.aligned(other._part(ending))
-                mine = self._of_all() if ending and theirs else self._part(ending)
-                for name in self._sums if theirs else ():
+                theirs = other._part(ending)
+                if not theirs:
+                    continue
+                mine, theirs = self._of_all() if ending else self._part(), other._recipe.aligned(theirs)
+                for name in self._sums:
                     mine[name] += theirs[name].to(mine[name].device)
         return self
 

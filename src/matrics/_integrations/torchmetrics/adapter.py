@@ -215,12 +215,17 @@ class RunningMetric(ManyValues):
         if not isinstance(incoming_state, (dict, RunningMetric)) or self.dist_sync_on_step:
             super().merge_state(incoming_state)  # raises
             return
-        states: Any = incoming_state if isinstance(incoming_state, dict) else incoming_state.metric_state
-        theirs = {name: states.get(state) for name, state in self._names.items()}
-        other = self._recipe if isinstance(incoming_state, dict) else incoming_state._recipe
-        if type(other) is not type(self._recipe) or any(values is None for values in theirs.values()):
-            raise ValueError("merge_state: expected a metric of the same kind and options, got another")
+        if isinstance(incoming_state, dict):
+            other, theirs = self._recipe, {name: incoming_state.get(state) for name, state in self._names.items()}
+        else:
+            other, theirs = incoming_state._recipe, incoming_state._arrays
+        if any(values is None for values in theirs.values()):
+            raise ValueError("merge_state: expected a metric of the same options, got another")
         self._recipe.check_like(other, self._arrays, theirs)
+        if other.options != self._recipe.options:
+            raise ValueError(
+                f"merge_state: expected a metric with {self._recipe.options}, got one with {other.options}"
+            )
         mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
         self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
         self._computed = None
