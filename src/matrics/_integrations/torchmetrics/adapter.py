@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -13,6 +12,7 @@ import torchmetrics
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
+from matrics._integrations.running.parameters import parameters_of
 from matrics._integrations.running.recipe import Recipe
 from matrics._integrations.tensors.reading import as_numbers, check_tensors, keeping_dtypes, reported, warned_of_saving
 from matrics._integrations.tensors.sync import noted
@@ -33,8 +33,8 @@ class RunningMetric(ManyValues):
     """What to draw in place of one value."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        names = inspect.signature(type(self).__init__).parameters
-        options = {name: keywords.pop(name) for name in list(keywords) if name in names}
+        names = parameters_of(self._kind).keys() & keywords.keys()
+        options = {name: keywords.pop(name) for name in names}
         super().__init__(**keywords)
         with torch.inference_mode(mode=False):
             self._recipe = self._kind("torch", *arguments, **options)
