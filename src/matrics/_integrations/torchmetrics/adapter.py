@@ -51,6 +51,7 @@ class RunningMetric(ManyValues):
         with torch.inference_mode(mode=False):
             sums, settings = self._recipe.empty()
         self._names = {name: f"{name}{ending}" for name in (*sums, *settings)}
+        self._names |= {name: f"{x}_counts" for name, x in self._names.items() if hasattr(type(self), x)}
         self._sums = tuple(sums)
         for name, values in (sums | settings).items():
             # The largest of equal settings is the setting.
@@ -235,7 +236,7 @@ class RunningMetric(ManyValues):
         """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:
-            other._values = other._values.renamed(prefix)
+            other._values, other._computed = other._values.renamed(prefix), None  # values that are kept have the other
             if self._measure is None:
                 other._list_values()
         return other
