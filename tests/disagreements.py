@@ -64,9 +64,9 @@ class DisagreementRecipe(Recipe):
         backend, xp, counts = self.backend, self.backend.xp, arrays["counts"]
         differ = xp.astype(y_true != y_pred, counts.dtype)
         kept = kept_samples(y_true, mask, self.ignored, backend)
-        weights = (
-            xp.ones_like(differ) if sample_weight is None else of_samples(sample_weight, "weights", y_true, backend)
-        )
+        weights = xp.zeros_like(differ) + 1
+        if sample_weight is not None:
+            weights = of_samples(sample_weight, "sample_weight", y_true, backend)
         weights = xp.astype(weights if kept is None else xp.where(kept, weights, 0), counts.dtype)
         earlier = counts if self.decay is None else counts * self.decay
         arrays["counts"] = earlier + xp.stack([xp.sum(weights * (1 - differ)), xp.sum(weights * differ)])

@@ -203,7 +203,7 @@ def documented(library: str) -> Callable[[type], type]:
 
 
 def _signature(recipe: type[Recipe], own: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of the recipe, the options of all recipes, and those that the constructor has in addition."""
+    """The parameters of the recipe, the options of all recipes, and what else the constructor takes."""
     first, *others = inspect.signature(own).parameters.values()
     known = parameters_of(recipe)
     more = [x for x in others if x.name not in known and x.name != "options"]

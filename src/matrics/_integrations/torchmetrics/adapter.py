@@ -230,7 +230,7 @@ class RunningMetric(ManyValues):
             )
         mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
         self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
-        self._computed = None
+        self._computed, self._update_count = None, max(self._update_count, 1)
 
     def clone(self, *, prefix: str | None = None) -> Self:
         """An independent copy, optionally with another prefix: one metric for each phase of training."""
