@@ -344,3 +344,23 @@ def _failing(act: Any, is_unchanged: Any) -> Any:
     except SyncError as error:
         return str(error), error.answered, error.missing, isinstance(error.__cause__, RuntimeError), is_unchanged()
     return "", None, None, False, False
+
+
+WINDOW = 3
+NUMBERS = (5, 2)  # of the batches of two processes, before they sync
+
+
+def batch_of_window(rank: int, step: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Labels and predictions of a step of a process."""
+    generator = torch.Generator().manual_seed(100 * rank + step)
+    return tuple(torch.randint(0, 3, (20,), generator=generator) for _ in range(2))  # type: ignore[return-value]
+
+
+def windows(rank: int) -> dict[str, Any]:
+    """A metric with a window, of which processes have counted different numbers of batches."""
+    metric = ConfusionMetric(3, "mcc", window=WINDOW)
+    for step in range(NUMBERS[rank]):
+        metric.update(*batch_of_window(rank, step))
+    synced = metric.sync().matrix.clone()
+    metric.update(*batch_of_window(rank, NUMBERS[rank]))
+    return {"synced": synced, "later": metric.sync().matrix.clone(), "wanted": 20 * 2 * WINDOW}

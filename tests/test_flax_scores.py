@@ -152,7 +152,7 @@ def test_what_is_left_out_and_weights(nnx: Any, jax_backend: Any) -> None:
         metric.update(labels, scores, sample_weight=scores)
     with pytest.raises(TypeError, match="expected one of y_score and logits, got 2"):
         metric.update(labels, scores, logits=scores)
-    with pytest.raises(ValueError, match="3 along the last axis"):
+    with pytest.raises(ValueError, match="3 classes along class_axis=-1"):
         make(3).update(labels, scores)
     with pytest.raises(ValueError, match="expected roc_auc"):
         make(3, "auc_roc")

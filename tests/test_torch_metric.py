@@ -612,10 +612,10 @@ def test_a_call_returns_the_values_of_the_batch(
         updated.update(*batch, **more)
         if number == 0:
             for metric in (called, updated):  # as if it came from a sync
-                for buffer in (metric.get_buffer(name) for name in metric._present):
-                    own, shared = buffer.view(2, -1)
-                    shared += own
-                    own.zero_()
+                own, shared = metric._part(), metric._of_all()
+                for name in metric._sums:
+                    shared[name] += own[name]
+                    own[name].zero_()
         for name, buffer in updated.named_buffers():
             assert torch.equal(called.get_buffer(name), buffer), name
 

@@ -203,7 +203,7 @@ def test_masks_ignored_labels_and_weights(torch: Any, make: Any) -> None:
     assert unsigned.dropped == 1
     weighted = make(bits=6, dtype=torch.float32, fill_undefined=None)
     weighted.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]), sample_weight=torch.tensor([2, 1, 0.5]))
-    assert weighted.counts[0].sum() == 3.5
+    assert weighted.counts.sum() == 3.5
     assert weighted.log_dict()["roc_auc"] == 1
     weighted.update(torch.tensor([1]), torch.tensor([0.5]), sample_weight=torch.tensor(math.nan))
     assert math.isnan(weighted.log_dict()["roc_auc"])
@@ -333,7 +333,7 @@ def test_buffers(torch: Any, make: Any) -> None:
         assert torch.equal(buffer, before[name])
         assert buffer.dtype == before[name].dtype
     assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
-    with pytest.raises(ValueError, match=r"expected counts of the shape \(1, 3, 6929, 2\) in 'counts'"):
+    with pytest.raises(ValueError, match=r"expected counts of the shape \(3, 6929, 2\) in 'counts'"):
         make(3, bits=6).load_state_dict(before)
     with pytest.raises(ValueError, match=r"expected counts of bits=8 in 'counts', .* got some of bits=6"):
         make(bits=8).load_state_dict(before)

@@ -375,7 +375,8 @@ def test_known_error_of_float32_states(torch: Any, torchmetrics: Any, make: Any)
     assert hits.compute().item() == 2**24
     labels = torch.ones(1, dtype=torch.int64)
     metric.update(labels, labels)
-    setattr(metric, metric._state, metric._counts * 2**24)
+    (name,) = metric._names.values()
+    setattr(metric, name, getattr(metric, name) * 2**24)
     metric.update(labels, labels)
     assert metric.compute()["true_positives/1"].item() == 2**24 + 1
 

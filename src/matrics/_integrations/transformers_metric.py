@@ -14,8 +14,8 @@ from matrics._arrays.torch import TORCH
 from matrics._catalogue.record import Metric
 from matrics._counting.codes import integer_codes, searched
 from matrics._counting.labels import check_ignore_index, is_kept, labels_to_ignore, said
-from matrics._integrations.score_names import is_of_scores, read_names
-from matrics._integrations.settings import checked_prefix, classes_of
+from matrics._integrations.running.score_names import is_of_scores, read_names
+from matrics._integrations.running.settings import checked_prefix, classes_of
 from matrics._integrations.torch import ConfusionMetric, ScoreMetric
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.buckets import check_bits

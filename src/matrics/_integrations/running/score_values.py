@@ -13,9 +13,9 @@ from matrics._catalogue.classes import Classes, in_words
 from matrics._catalogue.naming import by_class, check_names, named
 from matrics._counting.codes import left_out
 from matrics._counting.labels import is_kept, labels_to_ignore, widen
-from matrics._integrations.score_names import LOSSES, ScoreValue, placed
-from matrics._integrations.settings import Seen, Undefined, checked_prefix
-from matrics._integrations.values import Counted, Values, on_host
+from matrics._integrations.running.score_names import LOSSES, ScoreValue, placed
+from matrics._integrations.running.settings import Seen, Undefined, checked_prefix
+from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._quoting import quoted
 from matrics._ranking.answers import Areas
 from matrics._ranking.averages import check_average

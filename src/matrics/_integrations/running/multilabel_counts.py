@@ -15,9 +15,9 @@ from matrics._counting.labels import (
     warn_if_ambiguous,
     widen,
 )
-from matrics._integrations.multilabel_names import Kept
-from matrics._integrations.multilabel_sums import Layout, MultilabelSums
-from matrics._integrations.score_values import MASKED, OUTSIDE
+from matrics._integrations.running.multilabel_names import Kept
+from matrics._integrations.running.multilabel_sums import Layout, MultilabelSums
+from matrics._integrations.running.score_values import MASKED, OUTSIDE
 from matrics._multilabel.counting import LabelSets, count
 from matrics._ranking.batches import ScoreBatch, read_batch
 from matrics._ranking.label_ranking import ranking_losses

@@ -10,7 +10,7 @@ from matrics._catalogue.classes import TWO
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.record import Metric
-from matrics._integrations.settings import are_counts, of_nothing
+from matrics._integrations.running.settings import are_counts, of_nothing
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 

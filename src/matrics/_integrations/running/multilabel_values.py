@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from matrics._arrays import Array, as_arrays, is_compiling
 from matrics._catalogue.naming import by_class, check_names, named
-from matrics._integrations.multilabel_names import AREAS, LabelValue
-from matrics._integrations.multilabel_sums import Layout, MultilabelSums
-from matrics._integrations.score_values import wide_bounds
-from matrics._integrations.settings import Seen, Undefined, checked_prefix
-from matrics._integrations.values import Counted, Values, on_host
+from matrics._integrations.running.multilabel_names import AREAS, LabelValue
+from matrics._integrations.running.multilabel_sums import Layout, MultilabelSums
+from matrics._integrations.running.score_values import wide_bounds
+from matrics._integrations.running.settings import Seen, Undefined, checked_prefix
+from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
 from matrics._ranking.answers import Areas
 from matrics._ranking.bounds import Bounded

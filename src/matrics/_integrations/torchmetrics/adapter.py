@@ -2,64 +2,101 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 import torchmetrics
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from matrics._integrations.torch_metric import as_numbers, keeping_dtypes, reported, warned_of_saving
-from matrics._integrations.torch_sync import noted
-from matrics._integrations.torch_threads import Turns
-from matrics._integrations.torchmetrics_wrappers import ManyValues
-from matrics._integrations.values import Values
+from matrics._integrations.running.parameters import parameters_of
+from matrics._integrations.running.recipe import Recipe
+from matrics._integrations.tensors.reading import as_numbers, check_tensors, keeping_dtypes, reported, warned_of_saving
+from matrics._integrations.tensors.sync import noted
+from matrics._integrations.tensors.threads import Turns
+from matrics._integrations.tensors.wrappers import ManyValues
 
 
 class RunningMetric(ManyValues):
-    """What metrics of many values have in common; their states are tensors that are added up."""
+    """The arrays of a recipe as states of torchmetrics, which adds them up over processes."""
 
     full_state_update = False
     is_differentiable = False
-    num_classes: int | None
-    decay: float | None = None
     expected: int | None = None
     """How many samples there are in all, for :meth:`compute` where Lightning calls it; set it before an epoch."""
 
-    _values: Values
-    _drawn: str
+    _kind: ClassVar[type[Recipe]]
+    _drawn: ClassVar[str] = "metric.state"
     """What to draw in place of one value."""
 
-    def __init__(self, **keywords: Any) -> None:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        names = parameters_of(self._kind).keys() & keywords.keys()
+        options = {name: keywords.pop(name) for name in names}
         super().__init__(**keywords)
+        with torch.inference_mode(mode=False):
+            self._recipe = self._kind("torch", *arguments, **options)
+        self._values, self.num_classes = self._recipe.values, self._recipe.num_classes
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
         self._turns = Turns()
-        self._is_of_batch = False  # whether compute() is called by forward()
         self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
+        # A collection shares states that have the same names and are equal after the first batch: metrics that count
+        # differently need different names. A dot would refer to an attribute of a module.
+        options = self._recipe.options
+        ending = "".join(f"_{value}" if name == "kind" else f"_{name}_{value}" for name, value in options.items())
+        ending = ending.replace("torch.", "").replace(".", "_point_").replace("-", "minus_")
+        with torch.inference_mode(mode=False):
+            sums, settings = self._recipe.empty()
+        self._names = {name: f"{name}{ending}" for name in (*sums, *settings)}
+        self._names |= {name: f"{x}_counts" for name, x in self._names.items() if hasattr(type(self), x)}
+        self._sums = tuple(sums)
+        for name, values in (sums | settings).items():
+            # The largest of equal settings is the setting.
+            reduce = "sum" if name in sums else "max"
+            self.add_state(self._names[name], values, dist_reduce_fx=reduce, persistent=True)
+        self._list_values()
+
+    def update(
+        self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
+    ) -> None:
+        """Count a batch, over all axes of samples."""
+        # Inline, as an update takes microseconds.
+        with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
+            self._use_outside_inference()
+            check_tensors(self._recipe.second, target, preds, mask, sample_weight)
+            arrays = self._arrays
+            self._recipe.count(arrays, target, preds, mask=mask, sample_weight=sample_weight)
+            if not self._recipe.in_place:
+                self._write(arrays)
+
+    def _write(self, arrays: dict[str, Tensor]) -> None:
+        for name, state in self._names.items():
+            if getattr(self, state) is not arrays[name]:
+                setattr(self, state, arrays[name])
 
     @property
-    @abstractmethod
+    def _arrays(self) -> dict[str, Tensor]:
+        return {name: getattr(self, state) for name, state in self._names.items()}
+
+    @property
     def state(self) -> Any:
-        """The counts of this process, as a running state."""
+        """The counts of this process, as a running state of matrics; an update may change its arrays.
+
+        Within ``with metric.sync_context():`` it is the state of all processes.
+        """
+        return self._recipe.state(self._arrays)
 
     @property
-    def _to_read(self) -> Any:
-        """The same state, perhaps in the memory of the counts or in NumPy, with ``dropped`` in their dtype."""
-        return self.state._replace(dropped=self.dropped)
-
-    @abstractmethod
-    def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
-        """Raise if the states of a checkpoint do not fit the metric."""
+    def dropped(self) -> Tensor:
+        """How many samples of this process, or of several labels entries, had a label out of range or a NaN score."""
+        dropped: Tensor = self.state.dropped
+        return dropped.clone()
 
     def _list_values(self) -> None:
         self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
-
-    def _forget(self, name: str, counts: Tensor) -> None:
-        """Multiply the counts of this state, or of a copy of it, by the decay, in place; dropped samples stay."""
 
     def __getitem__(self, name: Any) -> Any:
         """A metric of one of the measures alone, with counts of its own, which begin with those of this metric.
@@ -72,7 +109,7 @@ class RunningMetric(ManyValues):
         if self._measure is not None:
             return super().__getitem__(name)
         other = self.clone()
-        other._values = self._values.only(name, self._to_read)
+        other._values = self._values.only(name, self._recipe.view(self._arrays))
         other._measure = name
         other._computed = other._forward_cache = None
         other._each = torch.nn.ModuleList()
@@ -97,18 +134,22 @@ class RunningMetric(ManyValues):
             return self._count_and_compute(*batch, **options)
 
     def _count_and_compute(self, *batch: Any, **options: Any) -> Any:
-        # torchmetrics counts the batch from zero, and adds what was there before: which has to decay by then. It is
-        # a copy, as collections share states. With dist_sync_on_step, it counts twice, once into all.
-        if self.decay is not None and not (self.dist_sync_on_step or self._is_synced):
-            for name in self._defaults:
-                counts = getattr(self, name).clone()
-                self._forget(name, counts)
-                setattr(self, name, counts)
-        self._is_of_batch = True
-        try:
-            return super().forward(*batch, **options)
-        finally:
-            self._is_of_batch = False
+        self._use_outside_inference()
+        return super().forward(*batch, **options)
+
+    def _forward_reduce_state_update(
+        self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
+    ) -> Any:
+        """What torchmetrics calls for ``forward``, for arrays of which not all are only added up."""
+        check_tensors(self._recipe.second, target, preds, mask, sample_weight)
+        arrays = self._arrays
+        batch = self._recipe.batch(arrays, target, preds, mask=mask, sample_weight=sample_weight)
+        values = self._report(self._recipe.view_of_batch, batch)
+        arrays = {name: values.clone() for name, values in arrays.items()}  # collections share states
+        self._recipe.absorb(arrays, batch)
+        self._write(arrays)
+        self._computed, self._update_count = None, self._update_count + 1
+        return values
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         wrapped = super()._wrap_compute(compute)
@@ -136,14 +177,17 @@ class RunningMetric(ManyValues):
             The attribute ``expected`` is the same for Lightning, which calls this without arguments.
         """
         expected = self.expected if expected is None else expected
-        if not (self._is_of_batch or torch.compiler.is_compiling()):
+        if expected is not None and not torch.compiler.is_compiling():
             self._values.check_expected(self.state, expected)
+        return self._report(self._recipe.view, self._arrays)
+
+    def _report(self, view: Callable[..., Any], arrays: dict[str, Tensor]) -> Any:
         if torch.compiler.is_compiling():
-            named = self._values.of(self.state)
+            named = self._values.of(view(arrays))
         else:
             # torchmetrics itself warns of compute() before update().
             named, self._has_warned = reported(
-                self._values, self._to_read, has_warned=self._has_warned, warns_of_nothing=False
+                view, self._values, arrays, has_warned=self._has_warned, warns_of_nothing=False
             )
         if self._measure is None:
             return named
@@ -165,11 +209,34 @@ class RunningMetric(ManyValues):
             f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
         )
 
+    def merge_state(self, incoming_state: dict[str, Any] | Any) -> None:
+        """Add the counts of another metric that counts the same, or of its states.
+
+        Of windows, the newest batches of both are added up, then those before them, and so on.
+        """
+        if not isinstance(incoming_state, (dict, RunningMetric)) or self.dist_sync_on_step:
+            super().merge_state(incoming_state)  # raises
+            return
+        if isinstance(incoming_state, dict):
+            other, theirs = self._recipe, {name: incoming_state.get(state) for name, state in self._names.items()}
+        else:
+            other, theirs = incoming_state._recipe, incoming_state._arrays
+        if any(values is None for values in theirs.values()):
+            raise ValueError("merge_state: expected a metric of the same options, got another")
+        self._recipe.check_like(other, self._arrays, theirs)
+        if other.options != self._recipe.options:
+            raise ValueError(
+                f"merge_state: expected a metric with {self._recipe.options}, got one with {other.options}"
+            )
+        mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
+        self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
+        self._computed, self._update_count = None, max(self._update_count, 1)
+
     def clone(self, *, prefix: str | None = None) -> Self:
         """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:
-            other._values = other._values.renamed(prefix)
+            other._values, other._computed = other._values.renamed(prefix), None  # values that are kept have the other
             if self._measure is None:
                 other._list_values()
         return other
@@ -262,7 +329,8 @@ class RunningMetric(ManyValues):
         missing_keys: list[str],
         *others: Any,
     ) -> None:
-        self._check_loaded(state_dict, prefix)
+        named = {name: prefix + state for name, state in self._names.items()}
+        self._recipe.check_loaded({name: state_dict.get(key) for name, key in named.items()}, self._arrays, named)
         keys = [prefix + name for name in self._defaults]
         saved = [prefix + name for name in self._defaults if self._persistent[name]]
         missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not tell of them

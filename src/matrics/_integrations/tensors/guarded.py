@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from matrics._arrays.torch import TORCH
 from matrics._counting import labels
 from matrics._counting.codes import searched
 from matrics._counting.count import add_pairs, margin_bins
-from matrics._integrations.checkpoints import check_counts
-from matrics._integrations.odd_scores import are_probabilities, check_probabilities, warned_of_scores
-from matrics._integrations.torch_metric import check_tensors, kept_samples, of_samples, refuse_weights_of_integers
+from matrics._integrations.running.recipe import Arrays
+from matrics._integrations.running.samples import kept_samples, of_samples
+from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
 
@@ -49,32 +49,13 @@ class GuardedCounts(ABC):
     place.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        codes: Mapping[Any, int] | None,
-        *,
-        class_axis: int | None,
-        threshold: float | None,
-        from_logits: bool,
-        ignore_index: int | Sequence[int] | None,
-        dtype: torch.dtype | None = None,
-        decay: float | None = None,
-    ) -> None:
-        self.dtype, self.decay = dtype, decay
-        self.num_classes, self.codes = num_classes, codes
-        self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
-        self.from_logits = bool(from_logits)
-        self.ignored = labels.check_ignore_index(ignore_index)
-        is_usual = self.class_axis in (None, 1, -1) and self.threshold is None
+    def __init__(self, recipe: Any) -> None:
+        self.recipe = recipe
+        self.dtype, self.decay, self.threshold = recipe.dtype, recipe.decay, recipe.threshold
+        self.num_classes: int = recipe.num_classes
+        self.codes, self.ignored = recipe.codes, recipe.ignored
+        is_usual = recipe.axis in (1, -1) and self.threshold is None
         self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
-        self._decide(
-            torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
-        )  # checks the threshold
-        if threshold is not None and self.from_logits:
-            check_probabilities([threshold])
-        # Until it has warned.
-        self._looks = threshold is not None and not self.from_logits and are_probabilities([threshold])
 
     @property
     @abstractmethod
@@ -117,31 +98,32 @@ class GuardedCounts(ABC):
         """A tensor of counts, all 0."""
         return torch.zeros(self.length, dtype=self.dtype or torch.int64)
 
-    def add(  # noqa: C901 (one way, told in order)
+    def add(  # noqa: C901, PLR0912 (a sequence of steps)
         self,
-        counts: Tensor,
+        arrays: Arrays,
         y_true: Tensor,
         y_pred: Tensor,
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
-        is_compiling: bool = False,
+        are_logits: bool | None = None,  # noqa: ARG002 (of other recipes)
     ) -> None:
-        """Count labels, or class scores, in place; the caller knows whether this becomes compiled code."""
-        check_tensors(y_true, y_pred, "y_pred")
+        """Count labels, or class scores, in place."""
+        counts = arrays["counts"]
         check_tensor("y_true", y_true, torch)
         check_tensor("y_pred", y_pred, torch)
         y_true = _as_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
-        is_plain = mask is None and sample_weight is None and not is_compiling
-        if is_plain and self._add_on_host(counts, y_true, y_pred):
+        is_plain = mask is None and sample_weight is None and self._is_plain
+        if is_plain and not torch.compiler.is_compiling() and self._add_on_host(counts, y_true, y_pred):
             return
         scores = y_pred
         if has_scores:
             if self.threshold is None:
-                axis = labels.AXIS_OF_LOSSES if self.class_axis is None else self.class_axis
-                labels.refuse_axis_of_one(y_true, y_pred, axis)
-            y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
+                labels.refuse_axis_of_one(y_true, y_pred, self.recipe.axis)
+                if self.recipe.class_axis is None:
+                    labels.warn_if_either_fits(y_true, y_pred, self.num_classes, self.recipe.axis)
+            y_pred = self._decide(y_pred, y_true.ndim)
         else:
             self._check_predictions(y_pred)
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
@@ -150,12 +132,14 @@ class GuardedCounts(ABC):
             raise ValueError(f"expected labels of one shape, got {got}{hint}")
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
-        kept = kept_samples(y_true, mask, self.ignored)
-        if self._looks and not is_compiling:
-            self._looks = not warned_of_scores(scores.float(), kept, TORCH)
+        kept = kept_samples(y_true, mask, self.ignored, TORCH)
+        if self.recipe._looks:
+            self.recipe._looks_at(y_true, scores, mask)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
+        if sample_weight is not None:
+            self.recipe._refuse_weights(sample_weight)
         if sample_weight is None and self.counts_in_one_pass and TORCH.has_kernels(counts):
             add_pairs(counts, wide, y_pred, kept, self.num_classes)
             return
@@ -179,7 +163,7 @@ class GuardedCounts(ABC):
 
         That takes half the time of PyTorch's operations, and calls no threads together, which might be busy.
         """
-        if not self._is_plain or y_true.dtype != torch.int64:
+        if y_true.dtype != torch.int64:
             return False
         n, shape, has_scores = self.num_classes, y_true.shape, y_pred.is_floating_point()
         if not has_scores and y_pred.dtype != torch.int64:
@@ -196,13 +180,6 @@ class GuardedCounts(ABC):
             np.add.at(cells, bins, _ONE)
         return True
 
-    def _axis(self, y_true: Tensor, scores: Tensor) -> int:
-        """The axis of the classes of scores, with a warning if it is ambiguous."""
-        if self.class_axis is not None:
-            return self.class_axis
-        labels.warn_if_either_fits(y_true, scores, self.num_classes, labels.AXIS_OF_LOSSES)
-        return labels.AXIS_OF_LOSSES
-
     def _check_predictions(self, y_pred: Tensor) -> None:
         if self.threshold is not None:
             raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
@@ -210,9 +187,7 @@ class GuardedCounts(ABC):
 
     def _weighted(self, ones: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
         """The weights of samples; the border counts each sample as 1."""
-        if self.dtype is None:
-            refuse_weights_of_integers()
-        weight = of_samples(sample_weight.detach(), "sample_weight", bins)
+        weight = of_samples(sample_weight.detach(), "sample_weight", bins, TORCH)
         inside = self.is_of_classes(bins)
         # Not by a product: ignored samples may have any weight.
         return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
@@ -222,14 +197,14 @@ class GuardedCounts(ABC):
         state = self.view(counts)
         return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
 
-    def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
+    def _decide(self, scores: Tensor, sample_ndim: int) -> Tensor:
         """The predicted labels; out of range for NaN scores."""
-        if self.threshold is not None and self.from_logits:
+        if self.threshold is not None and self.recipe.from_logits:
             scores = scores.to(TORCH.widest_float(scores)).sigmoid()
         return labels.decide(
             scores,
             self.num_classes,
-            class_axis=class_axis,
+            class_axis=self.recipe.axis,
             sample_ndim=sample_ndim,
             threshold=self.threshold,
             backend=TORCH,
@@ -340,16 +315,6 @@ class GuardedMargins(GuardedCounts):
 def _nothing_carried(counts: Array) -> Array:
     """The high words of counts of a state, which 64-bit integers have none of."""
     return _NOTHING if isinstance(counts, np.ndarray) else counts.new_zeros((0, 0), dtype=torch.int64)
-
-
-def bytes_of_cell(dtype: torch.dtype | None) -> int:
-    """The memory of one count: twice, since a metric keeps counts before and after a sync, or the zeros of a reset."""
-    if dtype not in (None, torch.float32, torch.float64):
-        raise TypeError(
-            f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
-        )
-    size: int = (dtype or torch.int64).itemsize
-    return 2 * size
 
 
 def _as_labels(tensor: Tensor, name: str) -> Tensor:

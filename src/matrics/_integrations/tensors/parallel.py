@@ -14,7 +14,7 @@ from typing import Any
 from torch.nn import Module
 from torch.nn.parallel import DistributedDataParallel
 
-from matrics._integrations.torch_metric import RunningMetric
+from matrics._integrations.torch.adapter import RunningMetric
 
 # Those that may get a metric after they were made.
 _PARALLEL: weakref.WeakSet[DistributedDataParallel] = weakref.WeakSet()
@@ -30,12 +30,13 @@ def leave_counts_alone(parent: Module, name: str, child: Any) -> None:
         f"{path}.{buffer}".removeprefix("."): values
         for path, module in child.named_modules()
         if isinstance(module, RunningMetric)
-        for buffer, values in module.named_buffers()
+        for buffer, values in module._buffers.items()  # also those that the first sync makes
     }
     if is_parallel:
         parent.parameters_to_ignore |= set(counts)
         for values in counts.values():
-            values._ddp_ignored = True  # or its mixed precision would round them
+            if values is not None:
+                values._ddp_ignored = True  # or its mixed precision would round them
         _PARALLEL.add(parent)
     elif is_sharded:
         parent._ignored_buffer_names |= {buffer.replace("_fsdp_wrapped_module.", "") for buffer in counts}

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_count
-from matrics._integrations.multilabel_names import Kept
+from matrics._integrations.running.multilabel_names import Kept
 from matrics._multilabel.state import MultilabelState
 from matrics._quoting import quoted
 from matrics._ranking.bins import make_edges

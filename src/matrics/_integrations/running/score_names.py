@@ -12,8 +12,8 @@ import numpy as np
 from matrics._arrays.sizes import check_count, is_whole
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
-from matrics._integrations.odd_scores import are_probabilities
-from matrics._integrations.settings import are_counts, of_nothing
+from matrics._integrations.running.odd_scores import are_probabilities
+from matrics._integrations.running.settings import are_counts, of_nothing
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.bins import rounded
 from matrics._ranking.buckets import check_bits, check_bits_or_edges

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from matrics._ranking.sample_sums import are_sums
 
 EDGES_DIFFER = "{}: expected counts at the edges and thresholds of this metric, got some at others; see those of both"
 SUMS_DIFFER = "{}: expected the losses, and each k of top-k measures, of this metric, got others; see both metrics"
+THRESHOLDS_DIFFER = "{}: expected predictions at the thresholds of this metric, got some at others"
 OTHERWISE = "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
 MOST_SAMPLES = 2**63
 UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: torch.float64}
@@ -71,13 +73,6 @@ def check_real(key: str, loaded: Any) -> None:
         raise ValueError(f"checkpoint: expected real numbers in {quoted(key)}, got dtype {loaded.dtype}; {OTHERWISE}")
 
 
-def check_states(key: str, loaded: Any, own: Tensor) -> None:
-    """Raise unless a checkpoint is of at least one state: its edges are divided by their number."""
-    check_counts(key, loaded, own)
-    if isinstance(loaded, Tensor) and TORCH.can_look(loaded) and not bool((loaded >= 1).all()):
-        raise ValueError(f"checkpoint: expected a number of states of at least 1 in {quoted(key)}, got 0; {OTHERWISE}")
-
-
 def _seen(key: str, loaded: Any, own: Tensor) -> Tensor | None:
     """Numbers of a checkpoint that can be compared; None if there are none to look at."""
     if not isinstance(loaded, Tensor):
@@ -103,25 +98,20 @@ def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
     )
 
 
-def check_sums(prefix: str, loaded: Mapping[str, Any], own: Mapping[str, Tensor]) -> None:
-    """Raise unless a checkpoint has sums of losses, and numbers of highest scores, that this metric can have.
+def check_buckets(key: str, loaded: Any, own: Tensor) -> None:
+    """Raise unless a checkpoint has counts in the buckets of this metric."""
+    check_resolution(key, loaded, own)
+    check_counts(key, loaded, own)
 
-    ``own`` has the sums, and then the numbers if there are any, by what their names are behind the prefix.
-    """
-    found: list[Any] = [loaded.get(prefix + name) for name in own]
-    if not all(isinstance(tensor, Tensor) for tensor in found):
-        return  # PyTorch's error names the missing keys
-    (sums, *top_k), (mine, *places) = found, own.values()
-    is_same = [tuple(x.shape) for x in found] == [tuple(x.shape) for x in own.values()]
-    for its, k in zip(top_k, places, strict=True):
-        is_same = is_same and (its.is_meta or k.is_meta or torch.equal(its.cpu(), k.cpu()))
-    if not is_same:
+
+def check_sums(key: str, loaded: Any, own: Tensor, *, places: int) -> None:
+    """Raise unless a checkpoint has sums of losses, and hits of so many top-k measures, that this metric can have."""
+    if isinstance(loaded, Tensor) and loaded.shape != own.shape:
         raise ValueError(SUMS_DIFFER.format("checkpoint"))
-    key = prefix + next(iter(own))
-    seen = _seen(key, sums, mine)
+    seen = _seen(key, loaded, own)
     if seen is None:
         return
-    wrong = ~are_sums(seen.to(mine.dtype), places[0].shape[-1] if places else 0, TORCH)
+    wrong = ~are_sums(seen.to(own.dtype), places, TORCH)
     if bool(wrong.any()):
         first = tuple(int(i) for i in wrong.nonzero()[0])
         raise ValueError(
@@ -130,10 +120,22 @@ def check_sums(prefix: str, loaded: Mapping[str, Any], own: Mapping[str, Tensor]
         )
 
 
-def check_edges(key: str, edges: Any, own: Tensor) -> None:
-    """Raise unless the edges of a checkpoint equal the edges of this metric."""
-    if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
+def check_place(key: str, loaded: Any, own: Tensor, *, window: int) -> None:
+    """Raise unless a checkpoint has a slot of this window as that of the next batch."""
+    seen = _seen(key, loaded, own)
+    if seen is not None and not 0 <= int(seen) < window:
+        raise ValueError(f"checkpoint: expected a slot from 0 to {window - 1} in {quoted(key)}, got {int(seen)}")
+
+
+def check_equal(key: str, loaded: Any, own: Tensor, *, message: str) -> None:
+    """Raise unless a setting in a checkpoint, or of a metric to merge, equals that of this metric."""
+    if not isinstance(loaded, Tensor) or loaded.is_meta or own.is_meta:
         return
-    check_real(key, edges)
-    if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):
-        raise ValueError(EDGES_DIFFER.format(key))
+    check_real(key, loaded)
+    if loaded.shape != own.shape or not torch.equal(loaded.cpu().to(own.dtype), own.cpu()):
+        raise ValueError(message.format(key))
+
+
+check_edges = functools.partial(check_equal, message=EDGES_DIFFER)
+check_thresholds = functools.partial(check_equal, message=THRESHOLDS_DIFFER)
+check_top_k = functools.partial(check_equal, message=SUMS_DIFFER.format("checkpoint"))

@@ -15,7 +15,7 @@ from matrics._arrays.sizes import check_count
 from matrics._catalogue.naming import check_names, named, scalars, with_dropped
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import frames_to_the_user
-from matrics._integrations.settings import (
+from matrics._integrations.running.settings import (
     Seen,
     Undefined,
     are_counts,

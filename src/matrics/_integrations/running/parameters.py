@@ -1,0 +1,263 @@
+"""What each parameter of the metrics means: the table from which the docstrings of all constructors are written."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+from matrics._integrations.running.recipe import Recipe
+
+WIDTH = 112  # of a line of text in a docstring
+
+#: Type and meaning of a parameter by its name, or by kind and name where kinds differ. Braces hold words of a library.
+CONSTRUCTOR = """
+num_classes : int, optional
+    Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
+labels.num_classes : int, optional
+    Number of classes; labels are 0 to n - 1. It is needed unless ``labels`` is given.
+num_labels : int
+    Number of labels, L.
+labels.metrics : str, Metric, or several of them
+    Names of measures, such as ``'f1, mcc, recall:class'``, names of groups, or records, as :func:`matrics.score`
+    takes them.
+scores.metrics : str, or several of them, optional
+    ``'roc_auc'`` and ``'average_precision'``: of two classes that of class 1, of more the mean of each against the
+    rest; or as ``'roc_auc:macro'``, ``':weighted'``, ``':micro'``, ``':class'``; ``'expected_calibration_error'``
+    (``'ece'``), with classes that of the top score, or as ``'ece:class_wise'``; and any class or overall measure at
+    a threshold: ``'recall@0.5'``, of class 1, or of each class against the rest. If left out, the first three.
+    ``'log_loss'``, ``'brier_score'``, ``'top_k_accuracy(k=5)'``, ``'top_k_recall(k=[1,5])'`` and
+    ``'top_k_recall(k=5):class'`` are exact sums over the samples. Only what these measures need is kept.
+multilabel.metrics : str, Metric, or several of them
+    Measures of the matrices of the labels as in :func:`matrics.multilabel.score`, such as ``'f1'`` and ``'mcc'``;
+    ``'roc_auc'`` and ``'average_precision'``; and of whole samples ``'subset_accuracy'`` and ``'ranking_loss'``:
+    the share of pairs, a label of the sample and another one, in which the score of the former is not the higher
+    one. All but the last two may have an average over the labels at the end, ``:macro`` (as if left out),
+    ``:micro`` or ``:weighted``, or ``:label`` for a value of each: ``'f1:micro'``. In front of it may be an average
+    over the two classes of a label: ``'recall:macro:label'`` is the balanced accuracy of each label.
+labels : sequence of int, optional
+    Instead of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+    device; unknown ones are dropped.
+labels.positive : label, name or int, optional
+    The positive class: one of ``labels`` or ``class_names`` if they are given, an index otherwise. Per-class
+    measures without an average are then values of this class.
+scores.positive : label or int, optional
+    The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
+    without an average are values of this class against the rest; a name if there are ``class_names``, an index
+    otherwise.
+labels.threshold : float, optional
+    For two classes: floating-point predictions are scores of class 1; scores of at least the threshold are
+    predicted as 1. Class 1 is then the positive one, without ``positive``.
+multilabel.threshold : float, or one for each label, optional
+    Labels with a score of at least this are predicted; 0.5 if left out. Of logits it is a probability.
+bits : int, optional
+    The resolution of the buckets in which scores are counted for areas, from 1 to 15: by default 15 for the scores
+    of class 1 of two, and for several classes or labels as many as take at most 64 MiB, at most 10.
+edges : sequence of float, optional
+    Edges of bins of your own for areas, in place of the buckets.
+bounds : bool, default False
+    Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``. If they are more than
+    0.01 apart, for at least 100 samples, ``compute`` warns once, on the CPU.
+num_bins : int, default 15
+    Number of bins of the calibration error.
+prefix : str, default ''
+    Prefix of the keys of the results, for example ``'val/'``.
+class_names : sequence of str, optional
+    Names of the classes, for the keys of values per class; their labels or numbers if left out.
+multilabel.class_names : sequence of str, optional
+    Names of the labels, for the keys of values of each; their numbers if left out.
+class_axis : int, optional
+    The axis of the classes of scores. If left out, {axis}; with a warning if all axes after the first have the same
+    length, so that it could also be {other_axis}.
+multilabel.class_axis : int, optional
+    The axis of the labels. If left out, {axis}; with a warning if {other_axis} has the same length.
+labels.from_logits : bool, default False
+    Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
+    scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, {visible}. The class with the
+    largest score is the same for logits and for probabilities.
+scores.from_logits : bool, default False
+    The scores are logits{by_name}. Areas are then of the logits themselves, or of the log-odds of each class
+    against the rest, and do not suffer from probabilities that are rounded to 0 or 1; all else is of the
+    probabilities, by the logistic function, or by the softmax over classes. Without it, scores outside of [0, 1]
+    give a warning, once, {visible}, if a measure is one of probabilities, or has a threshold between 0 and 1.
+multilabel.from_logits : bool, default False
+    The scores are logits{by_name}: areas are of the logits, all else is of probabilities, by the logistic function.
+    Without it, scores outside of [0, 1] and thresholds between 0 and 1 give a warning, once, {visible}.
+ignore_index : int or sequence of int, optional
+    Samples with this true label, or one of these, are left out, and do not count as dropped. If it is one of the
+    classes, averages are over the others; to predict it is an error of the true class.
+multilabel.ignore_index : int or sequence of int, optional
+    Single entries with this true value, or one of these, are left out, and do not count as dropped. A sample
+    without any other entry is left out of the measures of whole samples.
+dtype : dtype, optional
+    {dtypes} for weighted counts (``sample_weight=``); integer counts if left out. float32 rounds the sums at each
+    batch.
+decay : float, optional
+    What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+    exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of the widest
+    ``dtype`` if it is left out.
+window : int, optional
+    Number of batches: values are of the last so many, and each batch replaces the oldest. The counts of each of
+    them are kept, which takes as many times the memory.
+zero_division : float, default NaN
+    The value of undefined measures (0/0); with NaN, undefined classes are left out of averages.
+fill_undefined : float or None, default 0
+    The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
+    NaN. With None it stays NaN. Before the first update all values but counts are NaN.
+allow_large : bool, default False
+    Whether the counts may take more than 1 GiB; otherwise a larger metric raises an error with its size.
+cuda_graph : bool, default False
+    Whether ``compute`` on a CUDA device captures its kernels, some five hundred, as one CUDA graph and replays that
+    from then on. The graph takes memory for a copy of the counts and for all that is computed from them. Elsewhere
+    it does nothing.
+keywords : Any
+    The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
+"""
+#: The same of ``update``.
+UPDATE = """
+labels.y_true : {array} of int or bool, shape (N, ...)
+    True labels. All axes are samples.
+scores.y_true : {array} of int or bool, shape (N, ...)
+    True labels. All axes are samples.
+multilabel.y_true : {array} of int or bool, shape (N, L, ...)
+    1 if a sample has a label, 0 if not.
+labels.y_pred : {array}, shape (N, ...) or (N, C, ...)
+    Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
+scores.y_score : {array} of floats, shape (N, ...) or (N, C, ...)
+    Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
+multilabel.y_score : {array}, shape (N, L, ...)
+    Scores of the labels, or logits in a metric made with ``from_logits=True``; or, of measures of predicted labels,
+    0 and 1 as integers or booleans.
+mask : {array} of bool, optional
+    Samples with False are left out; broadcasts against the samples.
+sample_weight : {array}, optional
+    A weight for each sample; broadcasts against the samples. The metric must have been made with ``dtype=``.
+labels : {array}
+    Another name of ``y_true``, as losses have it.
+labels.logits : {array}
+    Another name of ``y_pred``, as losses have it.
+logits : {array} of floats
+    Logits in place of ``y_score``.
+_ : Any
+    Ignored; for the other metrics of an ``nnx.MultiMetric``.
+"""
+SUMMARIES = {
+    "labels": "Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.\n\n"
+    "Labels out of range, and scores with a NaN, are dropped.",
+    "scores": "Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.\n\n"
+    "Samples with a label out of range or a NaN score are dropped.",
+    "multilabel": "Count a batch, over all axes but that of the labels.\n\nEntries, of a sample and a label, with a "
+    "true value other than 0 and 1 or a NaN score are dropped, and their samples are left out of the measures of whole "
+    "samples.",
+}
+OF_PYTORCH = {
+    "axis": "axis 1, as for the losses of PyTorch: (N, C) or (N, C, ...)",
+    "other_axis": "the last axis",
+    "dtypes": "``torch.float32`` or ``torch.float64``",
+    "visible": "on the CPU",
+    "by_name": "",
+    "array": "tensor",
+}
+WORDS = {
+    "torch": OF_PYTORCH,
+    "torchmetrics": OF_PYTORCH,
+    "flax": {
+        "axis": "the last axis, as for the losses of Optax",
+        "other_axis": "axis 1",
+        "dtypes": "``jax.numpy.float32``, or ``float64`` where it is enabled,",
+        "visible": "on the CPU outside ``jit``",
+        "by_name": "; those given as ``logits=`` always are",
+        "array": "array",
+    },
+}
+THEIRS = {"preds": ("y_pred", "y_score"), "target": ("y_true",)}
+SECTIONS = ("Raises", "See Also", "Notes", "Examples")
+
+
+def documented(library: str) -> Callable[[type], type]:
+    """A decorator of metrics: their docstrings and signatures document every parameter.
+
+    It inserts a section of parameters into the docstring of the class, gives the constructor the signature of the
+    recipe, and the class an ``update`` with a docstring.
+    """
+
+    def decorate(metric: Any) -> Any:
+        recipe: Any = metric._kind
+        metric.__init__ = _copied(metric.__init__)
+        signature = metric.__init__.__signature__ = _signature(recipe, metric.__init__)
+        metric.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+        names = list(metric.__init__.__signature__.parameters)[1:]
+        section = _section(names, CONSTRUCTOR, recipe.kind, library)
+        metric.__doc__ = _inserted(inspect.cleandoc(metric.__doc__), section)
+        metric.update = _copied(metric.update)
+        names = list(inspect.signature(metric.update).parameters)[1:]
+        section = _section(names, UPDATE, recipe.kind, library)
+        summary = "\n".join(textwrap.fill(line, WIDTH) for line in SUMMARIES.get(recipe.kind, "").splitlines())
+        metric.update.__doc__ = f"{summary or metric.update.__doc__}\n\n{section}"
+        return metric
+
+    return decorate
+
+
+def _signature(recipe: type[Recipe], own: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of the recipe, the options of all recipes, and what else the constructor takes."""
+    first, *others = inspect.signature(own).parameters.values()
+    known = parameters_of(recipe)
+    more = [x for x in others if x.name not in known and x.name != "options"]
+    return inspect.Signature([first, *known.values(), *more])
+
+
+def parameters_of(recipe: Any) -> dict[str, inspect.Parameter]:
+    """All parameters of a recipe but the library: its own, and those of all recipes."""
+    base: Any = Recipe
+    both = [list(inspect.signature(x.__init__).parameters.values())[2:] for x in (recipe, base)]
+    return {x.name: x for part in both for x in part if x.kind is not inspect.Parameter.VAR_KEYWORD}
+
+
+def _entries(table: str) -> dict[str, tuple[str, str]]:
+    """Type and meaning by name."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", table.strip()):
+        head, *meaning = entry.splitlines()
+        name, _, of_type = head.partition(" : ")
+        found[name] = of_type, " ".join(line.strip() for line in meaning)
+    return found
+
+
+def _section(names: list[str], table: str, kind: str, library: str) -> str:
+    entries, lines = _entries(table), ["Parameters", "----------"]
+    for name in names:
+        known = next(
+            (
+                entries[key]
+                for other in THEIRS.get(name, (name,))
+                for key in (f"{kind}.{other}", other)
+                if key in entries
+            ),
+            ("Any", ""),
+        )
+        of_type, meaning = (text.format(**WORDS[library]) for text in known)
+        star = "**" if name in ("keywords", "_") else ""
+        lines.append(f"{star}{name}" if star else f"{name} : {of_type}")
+        lines += textwrap.wrap(meaning, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _inserted(text: str, section: str) -> str:
+    """The docstring with the section before all others."""
+    lines = text.splitlines()
+    at = next((i for i, line in enumerate(lines) if line in SECTIONS and set(lines[i + 1]) == {"-"}), len(lines))
+    return "\n".join([*lines[:at], *section.splitlines(), "", *lines[at:]])
+
+
+def _copied(function: Any) -> Any:
+    """A function of its own, as a class inherits that of its base, with its docstring."""
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, dict(function.__annotations__)
+    made.__qualname__, made.__doc__, made.__module__ = function.__qualname__, function.__doc__, function.__module__
+    return made

@@ -1,0 +1,400 @@
+"""The base of all recipes: common options, arrays by name, decay, and windows of the last batches."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypedDict
+
+import numpy as np
+
+from matrics._arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics._arrays.sizes import check_count, check_state_size
+from matrics._counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis
+from matrics._integrations.running.odd_scores import warned_of_scores
+from matrics._integrations.running.samples import kept_samples
+from matrics._integrations.running.settings import Undefined, decay_and_dtype
+from matrics._integrations.running.values import Values
+from matrics._quoting import quoted
+from matrics._states.windows import SETTINGS, STATES_AT_ONCE, WEIGHED
+
+Arrays = dict[str, Array]
+
+# Dtypes of weighted counts; and the axis of classes that is meant if none is given, as that of the losses of a library.
+FLOATS = {"torch": ("torch.float32", "torch.float64"), "jax": ("jax.numpy.float32", "jax.numpy.float64")}
+AXES = {"torch": AXIS_OF_LOSSES, "jax": -1}
+#: The slot of a window into which the next batch is counted.
+PLACE = "place"
+
+
+class CommonOptions(TypedDict, total=False):
+    """The options that all kinds of metrics have."""
+
+    prefix: str
+    class_names: Sequence[str] | None
+    class_axis: int | None
+    from_logits: bool
+    ignore_index: int | Sequence[int] | None
+    dtype: Any
+    decay: float | None
+    window: int | None
+    zero_division: float
+    fill_undefined: float | None
+    allow_large: bool
+
+
+class Recipe(ABC):
+    """What a kind of metric keeps, how it counts a batch, and which values it has; see the docstring of the package.
+
+    Recipes with equal options are equal, so that JAX compiles once for equal metrics.
+    """
+
+    kind: ClassVar[str]
+    second: ClassVar[str] = "y_score"
+    values: Values
+    num_classes: int | None
+    in_place: ClassVar[bool] = False
+    """Whether tensors always change in place, so that an adapter need not look whether they were replaced."""
+    weighed: tuple[str, ...] = WEIGHED
+    """The names of the arrays that decay."""
+
+    def __init__(
+        self,
+        library: str,
+        *,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int | None = None,
+        from_logits: bool = False,
+        ignore_index: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        decay: float | None = None,
+        window: int | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
+    ) -> None:
+        self.library = library
+        xp = self.backend.xp
+        if dtype is not None and dtype not in (xp.float32, xp.float64):
+            raise TypeError(
+                f"dtype: expected None for integer counts, or {' or '.join(FLOATS[library])} for weighted ones, "
+                f"got {dtype}"
+            )
+        self.decay, self.dtype = decay_and_dtype(decay, dtype, self.backend.widest_float(self._like()))
+        self.window = None if window is None else check_count(window, "window", most=STATES_AT_ONCE)
+        if decay is not None and window is not None:
+            raise ValueError(
+                "window: expected None with decay=, which forgets earlier batches gradually, got "
+                f"{quoted(window)}; pass one of the two"
+            )
+        self.prefix, self.class_names, self.allow_large = prefix, class_names, allow_large
+        self.class_axis = checked_class_axis(class_axis)
+        self.axis = AXES[library] if class_axis is None else class_axis
+        self.from_logits, self.ignored = bool(from_logits), check_ignore_index(ignore_index)
+        self.undefined = Undefined.of(zero_division, fill_undefined)
+        if window is None:
+            self.count = self._add  # type: ignore[method-assign]  # an update takes microseconds
+        self._looks = False  # whether scores that are no probabilities cause a warning, until one has
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How a batch is counted, without what is as by default."""
+        own = self._own_options()
+        found = {
+            "kind": own.pop("kind", None),
+            "axis": None if self.class_axis in (None, AXES[self.library]) else self.class_axis,
+            "logits": self.from_logits or None,
+            "ignoring": "_".join(map(str, self.ignored)) or None,
+            "in": None if self.dtype is None else str(np.dtype(self.dtype) if self.library == "jax" else self.dtype),
+            "decay": self.decay,
+            "window": self.window,
+        } | own
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _own_options(self) -> dict[str, Any]:
+        """The same for the options of one kind of metric."""
+        return {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recipe) and type(other) is type(self) and other._identity == self._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.library, self.values, tuple(self.options.items())
+
+    @property
+    def backend(self) -> Standard:
+        """The library of the arrays."""
+        return _backend(self.library)
+
+    def _like(self) -> Array:
+        return self.backend.xp.zeros(())
+
+    # What a kind implements -------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _empty(self) -> tuple[Arrays, Arrays]:
+        """New arrays that add up, all 0, and settings that do not."""
+
+    @abstractmethod
+    def _add(
+        self,
+        arrays: Arrays,
+        y_true: Array,
+        y_pred: Array,
+        *,
+        mask: Array | None = None,
+        sample_weight: Array | None = None,
+        are_logits: bool | None = None,
+    ) -> None:
+        """Add a batch to the arrays, in place or in the dict; weights decay just before."""
+
+    @abstractmethod
+    def _state(self, arrays: Arrays) -> Any:
+        """The running state in the memory of the arrays, which may be those of NumPy."""
+
+    def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
+        """Raise unless another recipe of this kind counts the same; by default the shapes of arrays decide."""
+        for name, own in arrays.items():
+            if name not in others or others[name].shape != own.shape:
+                raise ValueError(
+                    f"merge_state: expected a metric that counts the same, got one of {other.kind} with other {name}"
+                )
+
+    def matrix(self, state: Any) -> Array:
+        """The matrix, or matrices, of a state; kinds without any raise an error."""
+        raise NotImplementedError
+
+    def keep(self, arrays: Arrays, state: Any) -> None:
+        """Put the arrays of a state in the dict."""
+        for name in arrays:
+            if not self._is_setting(name):
+                arrays[name] = getattr(state, name)
+
+    def _checks(self) -> dict[str, Callable[..., None]]:
+        """The check of each array of a checkpoint of PyTorch, if another than whether they are counts."""
+        return {}
+
+    # What adapters call -----------------------------------------------------------------------------------------------
+
+    def empty(self) -> tuple[Arrays, Arrays]:
+        """New arrays that add up, all 0, and settings that do not."""
+        sums, settings = self._empty()
+        if self.window is None:
+            return sums, settings
+        backend, xp = self.backend, self.backend.xp
+        size = sum(x.nbytes for x in sums.values()) * self.window
+        check_state_size(size, {"window": self.window}, allow_large=self.allow_large)
+        rings = {name: xp.zeros((self.window, *x.shape), dtype=x.dtype) for name, x in sums.items()}
+        integer = backend.widest_int(self._like()) or xp.int32
+        return rings, settings | {PLACE: xp.zeros((), dtype=integer)}
+
+    def count(
+        self,
+        arrays: Arrays,
+        y_true: Array,
+        y_pred: Array,
+        *,
+        mask: Array | None = None,
+        sample_weight: Array | None = None,
+        are_logits: bool | None = None,
+    ) -> None:
+        """Add a batch to the arrays; in a window it replaces the oldest."""
+        options: Any = {"mask": mask, "sample_weight": sample_weight, "are_logits": are_logits}
+        self.absorb(arrays, self.batch(arrays, y_true, y_pred, **options))
+
+    def batch(self, arrays: Arrays, y_true: Array, y_pred: Array, **options: Any) -> Arrays:
+        """The arrays of a batch alone, and the settings."""
+        made = {
+            name: x if self._is_setting(name) else self.backend.xp.zeros_like(x if self.window is None else x[0])
+            for name, x in arrays.items()
+            if name != PLACE
+        }
+        self._add(made, y_true, y_pred, **options)
+        return made
+
+    def absorb(self, arrays: Arrays, batch: Arrays) -> None:
+        """Add the arrays of a batch to those of earlier ones, which decay, or of which the oldest is forgotten."""
+        if self.window is None:
+            self.forget(arrays)
+        for name in arrays:
+            if self._is_setting(name):
+                continue
+            if self.window is None:
+                arrays[name] += batch[name]
+            else:
+                self._set_slot(arrays, name, arrays[PLACE], batch[name])
+        if self.window is not None:
+            place = arrays[PLACE]
+            after = (place + 1) % self.window
+            arrays[PLACE] = place.copy_(after) if self.library == "torch" else after
+
+    def forget(self, arrays: Arrays) -> None:
+        """What a batch that has been counted elsewhere does to earlier counts: decay, or the end of the oldest."""
+        if self.decay is not None:
+            self._decay(arrays)
+        if self.window is not None:
+            place = (arrays[PLACE] + self.window - 1) % self.window
+            for name, x in arrays.items():
+                if not self._is_setting(name):
+                    self._set_slot(arrays, name, place, self.backend.xp.zeros_like(x[0]))
+
+    def aligned(self, arrays: Arrays) -> Arrays:
+        """The arrays so that they may be added to others: the slots of a window from the oldest batch to the newest."""
+        if self.window is None:
+            return arrays
+        xp, place = self.backend.xp, arrays[PLACE]
+        order = (xp.arange(self.window, **self.backend.device_option(place)) + place) % self.window
+        found = {name: x if self._is_setting(name) else xp.take(x, order, axis=0) for name, x in arrays.items()}
+        return found | {PLACE: xp.zeros_like(place)}
+
+    def state(self, arrays: Arrays) -> Any:
+        """The running state of all that is counted, which later batches do not change."""
+        return self.view(arrays)
+
+    def view(self, arrays: Arrays) -> Any:
+        """The running state, perhaps in the memory of the arrays."""
+        return self._state(self._total(arrays))
+
+    def view_of_batch(self, arrays: Arrays) -> Any:
+        """The running state of the arrays of one batch."""
+        return self._state(arrays)
+
+    def check_like(self, other: Any, arrays: Arrays, others: Arrays) -> None:
+        """Raise unless the arrays of a metric of another recipe may be added to those of this one."""
+        if other.kind != self.kind:
+            raise TypeError(f"expected metrics to merge, got one of {other.kind} for one of {self.kind}")
+        if other.window != self.window:
+            raise ValueError(f"merge_state: expected a metric with window={self.window}, got window={other.window}")
+        self._check_same(other, arrays, others)
+
+    def check_loaded(self, loaded: Mapping[str, Any], arrays: Arrays, keys: Mapping[str, str]) -> None:
+        """Raise unless the arrays of a checkpoint of PyTorch are some that the metric can have."""
+        from matrics._integrations.tensors.checkpoints import check_counts, check_place
+
+        checks: dict[str, Any] = self._checks() | {PLACE: functools.partial(check_place, window=self.window or 1)}
+        for name, own in sorted(arrays.items(), key=lambda item: not self._is_setting(item[0])):
+            check = checks.get(name, check_counts)
+            parts = [(loaded.get(name), own)]
+            if self.window is not None and name != PLACE and not self._is_setting(name):
+                parts = [(_slot(loaded.get(name), i, self.window), own[i]) for i in range(self.window)]
+            for part, of_own in parts:
+                check(keys[name], part, of_own)
+
+    # What kinds share -------------------------------------------------------------------------------------------------
+
+    def _decay(self, arrays: Arrays) -> None:
+        for name in self.weighed:
+            if name in arrays:
+                arrays[name] *= self.decay
+
+    def _is_setting(self, name: str) -> bool:
+        return name in SETTINGS or name in (PLACE, "thresholds")
+
+    def _total(self, arrays: Arrays) -> Arrays:
+        """The sums over the slots of a window."""
+        if self.window is None:
+            return arrays
+        backend = self._library_of(arrays)
+        return {
+            name: x if self._is_setting(name) else backend.xp.sum(x, axis=0, dtype=x.dtype)
+            for name, x in arrays.items()
+            if name != PLACE
+        }
+
+    def _set_slot(self, arrays: Arrays, name: str, place: Array, values: Array) -> None:
+        x = arrays[name]
+        if self.library == "torch":
+            x.index_copy_(0, place.to(x.device).reshape(1), values[None])
+        else:
+            arrays[name] = x.at[place].set(values)
+
+    def _library_of(self, arrays: Arrays) -> Standard:
+        return NUMPY if isinstance(next(iter(arrays.values())), np.ndarray) else self.backend
+
+    def _looks_at(self, y_true: Array, y_score: Array, mask: Array | None) -> None:
+        """Warn once of scores outside of [0, 1] that are compared with thresholds of probabilities."""
+        if not self._looks or is_compiling():
+            return
+        counted = kept_samples(y_true, mask, self.ignored, self.backend)
+        counted = counted[..., None] if counted is not None and y_score.ndim > y_true.ndim else counted
+        is_narrow = y_score.itemsize == 2  # NumPy lacks one of these dtypes, and is slow with the other
+        scores = self.backend.xp.astype(y_score, self.backend.xp.float32) if is_narrow else y_score
+        self._looks = not warned_of_scores(scores, counted, self.backend)
+
+    def _refuse_weights(self, sample_weight: Any) -> None:
+        if sample_weight is not None and self.dtype is None:
+            raise TypeError(
+                "sample_weight: expected None, as this metric has integer counts; make it with "
+                f"dtype={' or '.join(FLOATS[self.library])} for weighted ones"
+            )
+
+
+class StateRecipe(Recipe):
+    """A recipe whose arrays are those of a named tuple, such as a ``ScoreState``."""
+
+    in_place = True
+
+    def _remember(self, state: Any, *, unneeded: Sequence[str] = ()) -> None:
+        """Keep the type of the state, and the arrays that are not stored, as they have no elements."""
+        self._type = type(state)
+        leaves = {name: x for name, x in state._asdict().items() if name != "states"}
+        absent = {name: x for name, x in leaves.items() if 0 in x.shape or name in unneeded}
+        self._absent = {name: (tuple(x.shape), x.dtype) for name, x in absent.items()}
+        # Tensors on the host are made once, as an update takes microseconds.
+        self._absent_tensors = {n: x for n, x in absent.items() if not x.numel()} if self.library == "torch" else {}
+        self._absent_on_host = {name: np.zeros(x.shape, self.backend.to_numpy(x).dtype) for name, x in absent.items()}
+
+    @staticmethod
+    def _is_plain_tensor(x: Any) -> bool:
+        return hasattr(x, "is_meta") and x.device.type == "cpu" and not is_compiling()
+
+    def _parts(self, state: Any) -> tuple[Arrays, Arrays]:
+        """The arrays of a state that add up, and its settings."""
+        leaves = {n: x for n, x in state._asdict().items() if n != "states" and n not in self._absent}
+        sums = {name: x for name, x in leaves.items() if not self._is_setting(name)}
+        return sums, {name: x for name, x in leaves.items() if name not in sums}
+
+    def _state(self, arrays: Arrays) -> Any:
+        backend = self._library_of(arrays)
+        first, xp = next(iter(arrays.values())), backend.xp
+        if backend is NUMPY:
+            absent: Arrays = self._absent_on_host
+        else:
+            place = backend.device_option(first)
+            known = self._absent_tensors if self._is_plain_tensor(first) else {}
+            absent = {
+                name: known[name] if name in known else xp.zeros(shape, dtype=dtype, **place)
+                for name, (shape, dtype) in self._absent.items()
+            }
+        fields = self._type._fields
+        found = {name: arrays[name] if name in arrays else absent[name] for name in fields if name != "states"}
+        return self._type(**found | ({"states": xp.ones_like(found["dropped"])} if "states" in fields else {}))
+
+
+def plain(values: Any) -> Any:
+    """Numbers of an array as a list; anything else as it is."""
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def _slot(loaded: Any, place: int, window: int) -> Any:
+    """A slot of a window of a checkpoint; all of another shape, which the check refuses."""
+    return loaded[place] if getattr(loaded, "ndim", 0) and len(loaded) == window else loaded
+
+
+_BACKENDS: dict[str, Standard] = {}
+
+
+def _backend(library: str) -> Standard:
+    """The library of this name; compiled code reads the dict."""
+    if library not in _BACKENDS:
+        module = importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[library])
+        _BACKENDS[library] = as_arrays(like=module.zeros(()))[0]
+    return _BACKENDS[library]

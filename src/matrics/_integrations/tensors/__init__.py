@@ -1,0 +1,1 @@
+"""What the metrics for PyTorch and for torchmetrics share: counting in place, checkpoints, processes, threads."""
