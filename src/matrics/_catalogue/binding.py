@@ -1,9 +1,12 @@
-"""The function of a table that computes a metric: its formula with the options, the average and the classes."""
+"""The function of a table that computes a metric: its formula with the options, the average and the classes.
+
+The metrics here have the type Any: ``record`` calls this file for them.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 from matrics._arrays import Array, is_compiling
 from matrics._catalogue import averages, weights
@@ -12,11 +15,8 @@ from matrics._catalogue.functions import called_with, checked_values
 from matrics._engine.evaluation import TableFunction
 from matrics._engine.table import Table
 
-if TYPE_CHECKING:
-    from matrics._catalogue.record import Metric
 
-
-def bound(metric: Metric) -> TableFunction:
+def bound(metric: Any) -> TableFunction:
     """The function of a metric whose options are complete."""
     kinds = [type(value) for _, value in metric.fixed]
     by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
@@ -25,7 +25,7 @@ def bound(metric: Metric) -> TableFunction:
     return _of_resolved(metric)
 
 
-def _by_number_of_classes(metric: Metric) -> TableFunction:
+def _by_number_of_classes(metric: Any) -> TableFunction:
     """The average, and whether there are these classes, depends on their number, which only the table has."""
     known: dict[int, TableFunction] = {}  # as a stack has many tables, and a metric is called again
 
@@ -40,7 +40,7 @@ def _by_number_of_classes(metric: Metric) -> TableFunction:
     return resolved
 
 
-def _of_resolved(metric: Metric) -> TableFunction:
+def _of_resolved(metric: Any) -> TableFunction:
     """The function of a metric whose average and classes are known."""
     function = _averaged(metric)
     if metric.is_own or not metric.scale_free:
@@ -48,7 +48,7 @@ def _of_resolved(metric: Metric) -> TableFunction:
     return lambda table: function(table.of_normal_counts)
 
 
-def _averaged(metric: Metric) -> TableFunction:
+def _averaged(metric: Any) -> TableFunction:
     function, keywords = metric.function, {option: weights.plain(value) for option, value in metric.fixed}
     name, is_own, is_classwise = metric.name, metric.is_own, metric._averaged
 
