@@ -20,7 +20,7 @@ from matrics._reporting.report import Report
 from matrics._scoring.fairness import Disparity, EqualizedOdds
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables.classification_report import ClassificationReport
-from matrics._tables.diagnostic import DiagnosticTable
+from matrics._tables.diagnostic_results import DiagnosticTable
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.label_scores import LabelScores
 from matrics._uncertainty.joint import McNemar
