@@ -20,6 +20,8 @@ from matrics._reporting.report import Report
 from matrics._scoring.fairness import Disparity, EqualizedOdds
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables.classification_report import ClassificationReport
+from matrics._tables.diagnostic_groups import DiagnosticGroups
+from matrics._tables.diagnostic_pair import DiagnosticComparison
 from matrics._tables.diagnostic_results import DiagnosticTable
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.label_scores import LabelScores
@@ -34,6 +36,8 @@ __all__ = [
     "Comparison",
     "DatasetComparison",
     "DecisionCurve",
+    "DiagnosticComparison",
+    "DiagnosticGroups",
     "DiagnosticTable",
     "Disparity",
     "EqualizedOdds",

@@ -164,8 +164,7 @@ def diagnostic_table(
     prevalence                  744/1586  0.469  0.445 to 0.494  Wilson
     """
     level = check_level(level)
-    if method not in OF_PROPORTIONS:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
+    check_method(method)
     check_prevalence(prevalence)
     test = read_test(
         y_true_or_cm, y_pred, positive=positive, labels=labels, ignore_index=ignore_index, class_names=class_names
@@ -179,11 +178,12 @@ def diagnostic_table(
 
 
 class IndexTest(NamedTuple):
-    """The counts of a test (*B, n, n), the names of the classes, and the index of the positive class."""
+    """The counts of a test (*B, n, n), the names of the classes, the index of the positive class, and its label."""
 
     cells: NumPyArray
     labels: list[str]
     place: int
+    label: Hashable
 
     @property
     def binary(self) -> NumPyArray:
@@ -205,6 +205,7 @@ def read_test(
         backend, array = as_stack(y_true_or_cm)
         cells = backend.known("cm", array).astype(np.float64)
         classes = classes_of(cells.shape[-1], class_names, None, y_true_or_cm)
+        known: tuple[Hashable, ...] = tuple(range(classes.number))
     else:
         if class_names is not None:
             raise ValueError(f"class_names: expected None for labels, got {quoted(class_names)}; pass labels=[...]")
@@ -213,11 +214,13 @@ def read_test(
         )
         cells = np.asarray(counts.matrix, np.float64)
         classes = Classes.of(len(counts.labels), counts.class_names, None)
+        known = tuple(counts.labels)
     raise_if_invalid(cells, NUMPY)
     whole = cells.reshape(-1, *cells.shape[-2:]).sum(axis=0)
     names = [classes.name(k) for k in range(classes.number)]
     classes = replace(classes, apart=apart(names, whole.sum(axis=1), whole.sum(axis=0)))
-    return IndexTest(cells, names, _positive(classes, positive))
+    place = _positive(classes, positive)
+    return IndexTest(cells, names, place, known[place])
 
 
 def table_of(test: IndexTest, *, prevalence: Any = None, level: float, method: Any) -> DiagnosticTable:
@@ -243,6 +246,12 @@ def table_of(test: IndexTest, *, prevalence: Any = None, level: float, method: A
         level=level,
         rest={label: float(test.cells[k].sum()) for k, label in enumerate(test.labels) if k != test.place},
     )
+
+
+def check_method(method: Any) -> None:
+    """Raise unless it is a method of proportions."""
+    if method not in OF_PROPORTIONS:
+        raise ValueError(f"method: expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
 
 
 def check_prevalence(prevalence: Any) -> None:
