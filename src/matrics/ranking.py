@@ -9,6 +9,7 @@ np.float64(0.75)
 """
 
 from matrics._ranking.areas import average_precision, partial_roc_auc, roc_auc
+from matrics._ranking.at_k import lift_at_k, precision_at_k, recall_at_k
 from matrics._ranking.best_interval import best_threshold
 from matrics._ranking.curves import (
     precision_at_recall,
@@ -31,9 +32,12 @@ __all__ = [
     "confusion_matrix",
     "decision_curve",
     "interval",
+    "lift_at_k",
     "partial_roc_auc",
+    "precision_at_k",
     "precision_at_recall",
     "precision_recall_curve",
+    "recall_at_k",
     "recall_at_precision",
     "recall_at_specificity",
     "roc_auc",

@@ -65,8 +65,8 @@ def compare(
         As in :func:`matrics.ranking.interval`.
     method : {"auto", "delong", "logit", "bootstrap"}
         How the limits of each model are formed, as there; "bootstrap" also takes the variances of differences from
-        replicates. Otherwise these follow from the influence of each sample, and of ``recall_at_specificity`` from a
-        paired bootstrap.
+        replicates. Otherwise these follow from the influence of each sample, and of points of curves, and of the k
+        highest scores, from a paired bootstrap.
     num : int, optional
         Number of replicates, where there are any; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
