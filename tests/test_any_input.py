@@ -147,6 +147,9 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "stats.diagnostic_comparison": lambda number: matrics.stats.diagnostic_comparison(
         TRUE, number(PRED), number(OTHER)
     ),
+    "ranking.score_drift": lambda number: matrics.ranking.score_drift(
+        number(SCORES), groups=[k % 2 for k in range(len(PRED))]
+    ),
     "ranking.precision_at_k": lambda number: matrics.ranking.precision_at_k(TRUE, number(SCORES), 2),
     "ranking.recall_at_k": lambda number: matrics.ranking.recall_at_k(TRUE, number(SCORES), 2),
     "ranking.lift_at_k": lambda number: matrics.ranking.lift_at_k(TRUE, number(SCORES), 2),

@@ -19,6 +19,7 @@ from matrics._ranking.curves import (
     roc_curve,
 )
 from matrics._ranking.decisions import decision_curve
+from matrics._ranking.drift import score_drift
 from matrics._ranking.inference.compare import compare
 from matrics._ranking.inference.interval import interval
 from matrics._ranking.thresholds import confusion_matrix, threshold_curve
@@ -43,6 +44,7 @@ __all__ = [
     "roc_auc",
     "roc_auc_variance",
     "roc_curve",
+    "score_drift",
     "threshold_curve",
     "top_k_accuracy",
     "top_k_recall",

@@ -15,6 +15,7 @@ from matrics._ranking.brier import BrierDecomposition
 from matrics._ranking.calibration import Reliability
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.decisions import DecisionCurve
+from matrics._ranking.drift import ScoreDrift
 from matrics._ranking.thresholds import ThresholdCurve
 from matrics._reporting.report import Report
 from matrics._scoring.fairness import Disparity, EqualizedOdds
@@ -58,5 +59,6 @@ __all__ = [
     "Report",
     "RequirementResult",
     "RocCurve",
+    "ScoreDrift",
     "ThresholdCurve",
 ]

@@ -49,7 +49,7 @@ def cost_of(cm: Array) -> Array:
 
 
 def _checked(name: str, value: Any, needed: Array) -> Array:
-    """The costs of all samples; those that are not needed may be missing."""
+    """The costs of all samples; where they are not needed they may be missing."""
     array = np.asarray(on_host(value, name))
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: expected numbers, got dtype {array.dtype}")

@@ -198,7 +198,7 @@ def _of_point(
     middle = (estimate / unit * trials + z * z / 2) / whole
     error = np.nan_to_num(spread(replicated, NUMPY)[0]) / unit * trials / whole
     least = np.sqrt(middle * (1 - middle) / whole)
-    if measure.name in ("recall_at_k", "lift_at_k"):  # of k samples, whose positive ones are a part of all of them
+    if measure.name in ("recall_at_k", "lift_at_k"):  # of k samples, whose hits are a part of all positive samples
         among = np.clip((middle * whole + z * z / 2) / (measure.at + z * z), 0, 1)
         least = np.minimum(least, np.sqrt(among * (1 - among) * measure.at) / whole)
     reach = z * np.maximum(error, least)
@@ -214,7 +214,7 @@ def _trials(estimate: Array, measure: Named, samples: SampleScores) -> Array:
     positives = samples.sides[0].astype(np.float64)[:, None]
     if measure.name == "precision_at_k":
         trials = np.full(positives.shape, measure.at)
-    elif measure.name == "precision_at_recall":  # the predicted samples of which so many positive ones are this share
+    elif measure.name == "precision_at_recall":  # the predicted samples of which so many hits are this share
         trials = positives * measure.at / np.where(estimate > 0, estimate, 1)
     else:
         trials = positives
