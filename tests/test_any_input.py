@@ -141,6 +141,7 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "ranking.best_threshold with a level": lambda number: matrics.ranking.best_threshold(
         TRUE, number(SCORES), "f1", num=100, rng=generator(), level=0.95
     ),
+    "stats.participant_flow": lambda number: matrics.stats.participant_flow(TRUE, number(PRED)),
     "stats.diagnostic_groups": lambda number: matrics.stats.diagnostic_groups(
         TRUE, number(PRED), groups=[k % 2 for k in range(len(PRED))]
     ),

@@ -26,6 +26,7 @@ from matrics._tables.diagnostic_pair import DiagnosticComparison
 from matrics._tables.diagnostic_results import DiagnosticTable
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.label_scores import LabelScores
+from matrics._tables.participant_flow import ParticipantFlow
 from matrics._uncertainty.joint import McNemar
 from matrics._uncertainty.results import Comparison, ModelComparison
 
@@ -52,6 +53,7 @@ __all__ = [
     "LabelsNeeded",
     "McNemar",
     "ModelComparison",
+    "ParticipantFlow",
     "PermutationTest",
     "PrecisionRecallCurve",
     "PrevalenceEstimate",

@@ -11,6 +11,7 @@ from matrics._folds.permutation import permutation_test
 from matrics._tables.diagnostic import diagnostic_table
 from matrics._tables.diagnostic_groups import diagnostic_groups
 from matrics._tables.diagnostic_pair import diagnostic_comparison
+from matrics._tables.participant_flow import participant_flow
 from matrics._uncertainty.joint import joint_confusion_matrix, mcnemar
 from matrics._uncertainty.planning import samples_needed
 from matrics._uncertainty.prevalence import estimate_prevalence
@@ -24,6 +25,7 @@ __all__ = [
     "estimate_prevalence",
     "joint_confusion_matrix",
     "mcnemar",
+    "participant_flow",
     "permutation_test",
     "samples_needed",
 ]
