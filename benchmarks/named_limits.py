@@ -49,7 +49,7 @@ def proportions() -> None:
 def ratios() -> None:
     """Ratios of two proportions, and of their odds, and Youden's index, of so many samples of each class."""
     names = [f"{name}, {method}" for name in ("odds ratio", "LR+", "LR-") for method in ("log", "score")]
-    print("| samples | " + " | ".join([*names, "Youden, Newcombe"]) + " |")
+    print("| samples | " + " | ".join([*names, "Youden"]) + " |")
     print("|--:|" + "--:|" * (len(names) + 1))
     shares = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
     for size in (10, 20, 50):
@@ -57,11 +57,7 @@ def ratios() -> None:
         cm = np.stack([np.stack([size - y, y], -1), np.stack([size - x, x], -1)], -2)  # x hits, and y false alarms
         specs = [f"{name}[1]" for name in SPECS]
         found = {method: matrics.interval(cm, specs, method=method) for method in ("log", "score")}  # type: ignore[arg-type]
-        rates = matrics.interval(cm, ["recall[1]", "specificity[1]"])
-        sensitivity, specificity = rates["recall[1]"], rates["specificity[1]"]
-        youden = sensitivity.estimate + specificity.estimate - 1
-        low = youden - np.hypot(sensitivity.estimate - sensitivity.low, specificity.estimate - specificity.low)
-        high = youden + np.hypot(sensitivity.high - sensitivity.estimate, specificity.high - specificity.estimate)
+        youden = matrics.interval(cm, "informedness[1]")["informedness[1]"]
         covered: list[list[float]] = [[] for _ in range(7)]
         for p in shares:
             for q in shares:
@@ -75,7 +71,7 @@ def ratios() -> None:
                         defined = ~np.isnan(one.estimate)
                         share = weight[defined].sum()
                         covered[2 * k + m].append(float(weight[defined] @ (holds(one, truth) & known)[defined] / share))
-                covered[6].append(float(weight @ ((low <= p - q + 1e-12) & (p - q - 1e-12 <= high))))
+                covered[6].append(float(weight @ ((youden.low <= p - q + 1e-12) & (p - q - 1e-12 <= youden.high))))
         cells = [f"{100 * np.mean(one):.1f} ({100 * np.min(one):.1f})" for one in covered]
         print(f"| {size} | " + " | ".join(cells) + " |")
 

@@ -54,6 +54,7 @@ DOORS = {
         *("ranking.confusion_matrix", "ranking.threshold_curve", "ranking.best_threshold", "ranking.interval"),
         *("ranking.roc_auc", "ranking.partial_roc_auc", "ranking.roc_auc_variance", "ranking.average_precision"),
         *("ranking.precision_at_recall", "ranking.recall_at_precision", "ranking.recall_at_specificity"),
+        *("ranking.precision_at_k", "ranking.recall_at_k", "ranking.lift_at_k"),
         *("ranking.compare", "ranking.decision_curve", "ranking.roc_curve", "ranking.precision_recall_curve"),
         *("probabilities.interval", "probabilities.log_loss", "probabilities.brier_score"),
         *("probabilities.brier_decomposition", "probabilities.expected_calibration_error"),
@@ -95,6 +96,7 @@ AREAS = (
     "ranking.precision_at_recall",
 )
 AREAS += ("ranking.recall_at_precision", "ranking.recall_at_specificity")
+AREAS += ("ranking.precision_at_k", "ranking.recall_at_k", "ranking.lift_at_k")
 SURE = ("ranking.interval", "ranking.compare", "ranking.decision_curve", "probabilities.interval")
 
 #: Why a door does without an argument: by column the reasons, each with its doors.

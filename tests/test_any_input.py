@@ -141,6 +141,19 @@ NUMBERS: dict[str, Callable[[Convert], Any]] = {
     "ranking.best_threshold with a level": lambda number: matrics.ranking.best_threshold(
         TRUE, number(SCORES), "f1", num=100, rng=generator(), level=0.95
     ),
+    "stats.participant_flow": lambda number: matrics.stats.participant_flow(TRUE, number(PRED)),
+    "stats.diagnostic_groups": lambda number: matrics.stats.diagnostic_groups(
+        TRUE, number(PRED), groups=[k % 2 for k in range(len(PRED))]
+    ),
+    "stats.diagnostic_comparison": lambda number: matrics.stats.diagnostic_comparison(
+        TRUE, number(PRED), number(OTHER)
+    ),
+    "ranking.score_drift": lambda number: matrics.ranking.score_drift(
+        number(SCORES), groups=[k % 2 for k in range(len(PRED))]
+    ),
+    "ranking.precision_at_k": lambda number: matrics.ranking.precision_at_k(TRUE, number(SCORES), 2),
+    "ranking.recall_at_k": lambda number: matrics.ranking.recall_at_k(TRUE, number(SCORES), 2),
+    "ranking.lift_at_k": lambda number: matrics.ranking.lift_at_k(TRUE, number(SCORES), 2),
     "ranking.precision_at_recall": lambda number: matrics.ranking.precision_at_recall(TRUE, number(SCORES), 0.8),
     "ranking.recall_at_precision": lambda number: matrics.ranking.recall_at_precision(TRUE, number(SCORES), 0.8),
     "ranking.recall_at_specificity": lambda number: matrics.ranking.recall_at_specificity(TRUE, number(SCORES), 0.8),

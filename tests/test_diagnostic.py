@@ -56,19 +56,117 @@ def test_beside_epir(method: Any, expected: dict[str, tuple[float, ...]]) -> Non
         row = found.names.index(name)
         got = [found.estimate[row], found.low[row], found.high[row]]
         np.testing.assert_allclose(got, values, rtol=1e-6, err_msg=name)
-    # Youden's value is epiR's; its limits are the sum of both lower limits less 1, and are wider.
+    # Youden's value is epiR's; its limits are the sums of both limits less 1, and are wider.
     row = found.names.index("Youden's index")
     assert found.estimate[row] == pytest.approx(0.6606326462850867, rel=1e-12)
     assert 0.6065 < found.low[row] < found.high[row] < 0.7097
 
 
-def test_youdens_limits_are_newcombes() -> None:
-    """statsmodels has them for a difference of proportions."""
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
-    found = matrics.stats.diagnostic_table([[45, 3], [4, 17]])
-    low, high = proportion.confint_proportions_2indep(17, 21, 3, 48, compare="diff", method="newcomb")
-    row = found.names.index("Youden's index")
-    assert (found.low[row], found.high[row]) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
+SPECS = (
+    *("recall[1]", "specificity[1]", "precision[1]", "npv[1]", "positive_likelihood_ratio[1]"),
+    *("negative_likelihood_ratio[1]", "diagnostic_odds_ratio[1]", "informedness[1]", "accuracy", "prevalence[1]"),
+)
+
+
+@pytest.mark.parametrize("cm", [CM, [[347, 21], [11, 21]], [[40, 0], [3, 20]], [[50, 4], [0, 0]]])
+def test_limits_are_those_of_interval(cm: Any) -> None:
+    """One formula for each limit."""
+    found = matrics.stats.diagnostic_table(cm)
+    for k, one in enumerate(matrics.interval(cm, list(SPECS)).values()):
+        parts = (one.estimate, one.low, one.high, one.standard_error, one.status)
+        np.testing.assert_array_equal(
+            parts, [found.estimate[k], found.low[k], found.high[k], found.standard_error[k], found.status[k]]
+        )
+
+
+def test_ratios_beside_statsmodels() -> None:
+    """The log method: a ratio of two risks, and an odds ratio."""
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    # The patients of the issue: 21 of 32 ill ones and 21 of 368 healthy ones have a positive test.
+    found = matrics.interval([[347, 21], [11, 21]], ["lr_plus[1]", "lr_minus[1]", "dor[1]"])
+    positive = tables.Table2x2([[21, 11], [21, 347]])
+    missed = tables.Table2x2([[11, 21], [347, 21]])
+    for name, expected in (
+        ("lr_plus[1]", positive.riskratio_confint(0.05)),
+        ("lr_minus[1]", missed.riskratio_confint(0.05)),
+        ("dor[1]", positive.oddsratio_confint(0.05, "normal")),
+    ):
+        np.testing.assert_allclose([found[name].low, found[name].high], expected, rtol=1e-6, err_msg=name)
+
+
+def test_ratios_beside_dtcompair() -> None:
+    """The data Paired1 of R's DTComPair (its README): exact limits of proportions, and the log method of ratios."""
+    found = matrics.stats.diagnostic_table([[177, 84], [54, 397]], method="clopper_pearson")
+    expected = [
+        (0.8802661, 0.8466745, 0.9087592),
+        (0.6781609, 0.6177792, 0.7344406),
+        (0.8253638, 0.7884240, 0.8582440),
+        (0.7662338, 0.7062587, 0.8192389),
+        (2.7351124, 2.2860079, 3.2724472),
+        (0.1765568, 0.1356142, 0.2298601),
+    ]
+    np.testing.assert_allclose(np.stack([found.estimate, found.low, found.high], -1)[:6], expected, rtol=1e-6)
+
+
+def test_where_a_cell_is_empty_the_score_has_limits_in_a_stack_too() -> None:
+    """Only the matrices without limits on the scale of the logarithm take those of the score."""
+    stack = np.asarray([[[40, 0], [3, 20]], [[40, 2], [3, 20]], [[40, 2], [0, 20]], [[0, 0], [3, 20]]])
+    found = {how: matrics.interval(stack, "dor[1]", method=how)["dor[1]"] for how in ("auto", "log", "score")}  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found["auto"].low[[0, 2]], found["score"].low[[0, 2]])
+    np.testing.assert_array_equal(found["auto"].high[1], found["log"].high[1])
+    assert np.isnan(found["auto"].low[3])
+
+
+def test_proportions_have_their_samples() -> None:
+    found = matrics.stats.diagnostic_table([[347, 21], [11, 21]])
+    rows = dict(zip(found.names, zip(found.numerator, found.denominator, strict=True), strict=True))
+    assert rows["sensitivity"] == (21, 32)
+    assert rows["specificity"] == (347, 368)
+    assert rows["positive predictive value"] == (21, 42)
+    assert rows["negative predictive value"] == (347, 358)
+    assert rows["accuracy"] == (368, 400)
+    assert rows["prevalence"] == (32, 400)
+    assert np.isnan(rows["odds ratio"]).all()
+    share = found.numerator / found.denominator
+    np.testing.assert_allclose(share[~np.isnan(share)], found.estimate[~np.isnan(share)], rtol=1e-12)
+    assert "21/32  0.656" in str(found)
+    there = matrics.stats.diagnostic_table([[347, 21], [11, 21]], prevalence=0.3)
+    assert np.isnan(there.numerator[2:4]).all()  # not of these samples
+
+
+def test_labels_are_taken_as_by_score_labels() -> None:
+    y_true = ["ill"] * 36 + ["healthy"] * 59
+    y_pred = ["ill"] * 30 + ["healthy"] * 6 + ["healthy"] * 50 + ["ill"] * 9
+    of_labels = matrics.stats.diagnostic_table(y_true, y_pred, positive="ill")
+    of_matrix = matrics.stats.diagnostic_table([[50, 9], [6, 30]], class_names=["healthy", "ill"], positive="ill")
+    assert str(of_labels) == str(of_matrix)
+    named = matrics.stats.diagnostic_table(y_true, np.where(np.asarray(y_pred) == "ill", "+", "-"), positive="ill=+")
+    np.testing.assert_array_equal(named.counts, of_labels.counts)
+    numbers = matrics.stats.diagnostic_table(np.asarray(y_true) == "ill", np.asarray(y_pred) == "ill")
+    np.testing.assert_array_equal(numbers.counts, of_labels.counts)
+    left = matrics.stats.diagnostic_table([*y_true, "?"], [*y_pred, "ill"], positive="ill", ignore_index="?")
+    np.testing.assert_array_equal(left.counts, of_labels.counts)
+    for options, message in (
+        ({}, "positive: expected the class that the test is for"),
+        ({"positive": "ill", "class_names": ["a", "b"]}, "class_names: expected None for labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            matrics.stats.diagnostic_table(y_true, y_pred, **options)
+    with pytest.raises(ValueError, match="labels: expected None for a confusion matrix"):
+        matrics.stats.diagnostic_table(CM, labels=[0, 1])
+
+
+def test_several_prevalences_are_further_rows() -> None:
+    found = matrics.stats.diagnostic_table(CM, prevalence=[0.01, 0.08])
+    assert found.names == (
+        *NAMES,
+        *(f"{sign} predictive value at {share}" for share in (0.01, 0.08) for sign in ("positive", "negative")),
+    )
+    for k, share in enumerate((0.01, 0.08)):
+        alone = matrics.stats.diagnostic_table(CM, prevalence=share)
+        for part in ("estimate", "low", "high"):
+            got = getattr(found, part)[10 + 2 * k : 12 + 2 * k]
+            np.testing.assert_array_equal(got, getattr(alone, part)[2:4])
 
 
 def test_predictive_values_are_those_of_a_prevalence() -> None:
@@ -138,7 +236,7 @@ def test_what_it_hands_on(backend: Any) -> None:
     frame = found.to_frame()
     assert frame["measure"].tolist() == list(NAMES)
     assert frame["low"].to_numpy()[0] == pytest.approx(WILSON["sensitivity"][1], rel=1e-6)
-    assert "| sensitivity | 0.901 | 0.877 to 0.920 | Wilson |" in found.to_markdown()
+    assert "| sensitivity | 670/744 | 0.901 | 0.877 to 0.920 | Wilson |" in found.to_markdown()
     assert json.loads(json.dumps(found.to_dict()))["positive"] == "class 1"
 
 
@@ -146,12 +244,16 @@ def test_what_it_hands_on(backend: Any) -> None:
     ("cm", "options", "message"),
     [
         (np.ones((3, 3)), {}, "positive: expected the class that the test is for"),
-        (np.ones((4, 2, 2)), {}, r"expected one matrix \(n, n\), got shape \(4, 2, 2\)"),
+        (
+            np.ones((4, 2, 2)),
+            {},
+            r"a single matrix \(n, n\), got shape \(4, 2, 2\); matrics.stats.diagnostic_groups",
+        ),
         ([[1, -2], [3, 4]], {}, "-2"),
         ([[1, math.nan], [3, 4]], {}, "nan"),
         (CM, {"method": "wald"}, "'wilson', 'agresti_coull', 'clopper_pearson', 'jeffreys'"),
         (CM, {"prevalence": 5}, "between 0 and 1"),
-        (CM, {"prevalence": [0.2, 0.8]}, "between 0 and 1"),
+        (CM, {"prevalence": [0.2, 1.8]}, "between 0 and 1"),
         (CM, {"positive": 2}, "positive"),
     ],
 )

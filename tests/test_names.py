@@ -119,7 +119,7 @@ def test_a_misspelt_name_gets_suggestions(misspelt: str, meant: str) -> None:
 
 
 def test_a_misspelt_name_of_scores_gets_those_of_its_door() -> None:
-    with pytest.raises(ValueError, match=r"did you mean average_precision\? expected roc_auc"):
+    with pytest.raises(ValueError, match=r"did you mean average_precision, recall_at_precision\? expected roc_auc"):
         matrics.ranking.interval(TRUE, PROBABILITIES, "avrage_precision")
     with pytest.raises(ValueError, match=r"needs the scores of each sample.*top_k_accuracy.*k=5"):
         matrics.score(TWO, "top5")

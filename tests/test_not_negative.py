@@ -181,21 +181,6 @@ def test_wilsons_limits_of_a_class_do_not_depend_on_the_other_one():
         assert stats.binom.pmf(hits, 101, share)[held].sum() > 0.93
 
 
-def test_a_bound_of_weights_is_none_of_samples():
-    random = np.random.default_rng(3)
-    true = random.integers(0, 2, 300)
-    score = true + random.normal(size=300)
-    euros = random.uniform(1, 9, 300)
-    bound = "predicted_positives<=100"
-    for more in ({}, {"level": 0.95, "num": 5, "rng": 0}):
-        with pytest.warns(UserWarning, match="bound of a sum of weights, and not of a number of samples"):
-            found = matrics.ranking.best_threshold(true, score, "recall", subject_to=bound, sample_weight=euros, **more)
-    chosen = score >= matrics.ranking.best_threshold(true, score, "recall", subject_to=bound).threshold
-    assert chosen.sum() == 100
-    assert euros[score >= float(found.threshold)].sum() <= 100
-    matrics.ranking.best_threshold(true, score, "recall", subject_to="precision>=0.6", sample_weight=euros)  # a share
-
-
 @pytest.mark.usefixtures("files")
 def test_a_budget_says_which_rows_it_is_about(command):
     asked = ("threshold", "gaps.csv", "--scores", "score", *POSITIVE, "--metric", "recall", "--num", "0")

@@ -103,9 +103,10 @@ def test_a_row_that_begins_with_a_bracket_is_no_option_of_the_line_before() -> N
 def test_tables_of_results() -> None:
     table = matrics.stats.diagnostic_table([[90, 10], [3, 20]], class_names=["neg", "p_1"], positive="p_1")
     head, *rows = cells_of(table.to_latex())
-    assert head == ["measure", "value [95 % limits]", "method"]
+    assert head == ["measure", "n/N", "value [95 % limits]", "method"]
     assert [row[0] for row in rows] == list(table.names)
-    assert rows[0][1] == f"{table.estimate[0]:.3f} [{table.low[0]:.3f}, {table.high[0]:.3f}]"
+    assert rows[0][1] == "20/23"
+    assert rows[0][2] == f"{table.estimate[0]:.3f} [{table.low[0]:.3f}, {table.high[0]:.3f}]"
     report = matrics.classification_report(["a", "b", "b&c", "a"], ["a", "b", "b&c", "b"])
     head, *rows = cells_of(report.to_latex())
     assert head == ["class", "precision", "recall", "f1", "support"]

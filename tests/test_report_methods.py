@@ -107,7 +107,7 @@ def test_limits_of_measures_of_a_matrix() -> None:
     metrics = "mcc,accuracy,precision,diagnostic_odds_ratio,recall:min,eve"
     made = matrics.report({"model": matrix}, metrics=metrics)
     methods = {name: one.method for name, one in made.findings.leaderboard.verdicts.items()}
-    assert list(methods.values()) == ["bounded", "proportion", "proportion", "unbounded", "extreme", "corrected"]
+    assert list(methods.values()) == ["bounded", "proportion", "proportion", "ratio", "extreme", "corrected"]
     assert "Accuracy and precision of class 1 have 95 % Wilson score intervals" in made.findings.methods
     names = list(methods)
     assert_allclose(limits(made, names[1]), wilson(790 / 900, 900))
@@ -122,9 +122,9 @@ def test_limits_of_measures_of_a_matrix() -> None:
     assert limits(made, names[0])[1] >= found[1] - 1e-6
     assert "MCC has a 95 % interval by the delta method" in sentence(made, "MCC has")
     assert "on the scale of the logit" in sentence(made, "MCC has")
-    odds = by_delta(matrix, lambda x: x[0, 0] * x[1, 1] / (x[0, 1] * x[1, 0]), np.log, np.exp)
-    assert_allclose(limits(made, names[3]), odds, rtol=1e-5)
-    assert "iagnostic odds ratio of class 1 has a 95 % interval by the delta method" in sentence(made, "a logarithm")
+    ratio, error = 400 * 390 / (60 * 50), math.sqrt(1 / 400 + 1 / 390 + 1 / 60 + 1 / 50)  # Woolf
+    assert_allclose(limits(made, names[3]), (ratio * math.exp(-Z * error), ratio * math.exp(Z * error)), rtol=1e-6)
+    assert "iagnostic odds ratio of class 1 has a 95 % interval on the scale" in sentence(made, "Simel et al. 1991")
     each = [wilson(400 / 460, 460), wilson(390 / 440, 440)]
     strict = [wilson(400 / 460, 460, 2.241402727604947), wilson(390 / 440, 440, 2.241402727604947)]  # 97.5 %
     assert_allclose(limits(made, names[4]), (min(x[0] for x in each), min(x[1] for x in strict)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["percentage", "rounded", "significant"]
+import math
+
+__all__ = ["decimals", "percentage", "rounded", "significant"]
 
 # What is nearer to 0 or to 1 than this differs from it by the rounding of sums.
 NOISE = 1e-9
@@ -26,6 +28,21 @@ def rounded(value: float, digits: int = 3) -> str:
     if size < 1 - NOISE and float(text) == 1:
         return f"{more}{sign}{f'{1 - unit:.{digits}f}'[1:]}"
     return text if float(text) == 0 else sign + text
+
+
+def decimals(value: float, error: float, at_least: int = 3) -> int:
+    """How many decimal places a value with this standard error has: as many as the error justifies, and at least some.
+
+    The last digit is the first of the error. A value above its error has at least two digits that are not leading 0s: a
+    Brier score of 0.0031 with an error of 0.0002 has four places, a sensitivity of 0.656 with an error of 0.08 three.
+
+    >>> decimals(0.0031, 0.0002), decimals(0.656, 0.08), decimals(0.0003, 0.0002), decimals(0.5, float("nan"), 2)
+    (4, 3, 5, 2)
+    """
+    if not 0 < error < 1 or not math.isfinite(value):  # also NaN
+        return at_least
+    places = max(at_least, -math.floor(math.log10(error)))
+    return max(places, 1 - math.floor(math.log10(abs(value)))) if abs(value) > error else places
 
 
 def percentage(share: float) -> str:

@@ -9,6 +9,7 @@ np.float64(0.75)
 """
 
 from matrics._ranking.areas import average_precision, partial_roc_auc, roc_auc
+from matrics._ranking.at_k import lift_at_k, precision_at_k, recall_at_k
 from matrics._ranking.best_interval import best_threshold
 from matrics._ranking.curves import (
     precision_at_recall,
@@ -18,6 +19,7 @@ from matrics._ranking.curves import (
     roc_curve,
 )
 from matrics._ranking.decisions import decision_curve
+from matrics._ranking.drift import score_drift
 from matrics._ranking.inference.compare import compare
 from matrics._ranking.inference.interval import interval
 from matrics._ranking.thresholds import confusion_matrix, threshold_curve
@@ -31,14 +33,18 @@ __all__ = [
     "confusion_matrix",
     "decision_curve",
     "interval",
+    "lift_at_k",
     "partial_roc_auc",
+    "precision_at_k",
     "precision_at_recall",
     "precision_recall_curve",
+    "recall_at_k",
     "recall_at_precision",
     "recall_at_specificity",
     "roc_auc",
     "roc_auc_variance",
     "roc_curve",
+    "score_drift",
     "threshold_curve",
     "top_k_accuracy",
     "top_k_recall",

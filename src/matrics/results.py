@@ -15,14 +15,18 @@ from matrics._ranking.brier import BrierDecomposition
 from matrics._ranking.calibration import Reliability
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.decisions import DecisionCurve
+from matrics._ranking.drift import ScoreDrift
 from matrics._ranking.thresholds import ThresholdCurve
 from matrics._reporting.report import Report
 from matrics._scoring.fairness import Disparity, EqualizedOdds
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables.classification_report import ClassificationReport
-from matrics._tables.diagnostic import DiagnosticTable
+from matrics._tables.diagnostic_groups import DiagnosticGroups
+from matrics._tables.diagnostic_pair import DiagnosticComparison
+from matrics._tables.diagnostic_results import DiagnosticTable
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.label_scores import LabelScores
+from matrics._tables.participant_flow import ParticipantFlow
 from matrics._uncertainty.joint import McNemar
 from matrics._uncertainty.results import Comparison, ModelComparison
 
@@ -34,6 +38,8 @@ __all__ = [
     "Comparison",
     "DatasetComparison",
     "DecisionCurve",
+    "DiagnosticComparison",
+    "DiagnosticGroups",
     "DiagnosticTable",
     "Disparity",
     "EqualizedOdds",
@@ -47,6 +53,7 @@ __all__ = [
     "LabelsNeeded",
     "McNemar",
     "ModelComparison",
+    "ParticipantFlow",
     "PermutationTest",
     "PrecisionRecallCurve",
     "PrevalenceEstimate",
@@ -54,5 +61,6 @@ __all__ = [
     "Report",
     "RequirementResult",
     "RocCurve",
+    "ScoreDrift",
     "ThresholdCurve",
 ]

@@ -19,6 +19,9 @@ OF_SCORES = {
         "recall_at_specificity",
         "sensitivity_at_specificity",
     ),
+    "ranking.precision_at_k(y_true, y_score, k)": ("precision_at_k",),
+    "ranking.recall_at_k(y_true, y_score, k)": ("recall_at_k",),
+    "ranking.lift_at_k(y_true, y_score, k)": ("lift_at_k", "lift"),
     "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss", "binary_cross_entropy", "bce"),
     "probabilities.brier_score(y_true, y_prob)": ("brier_score", "brier", "brier_score_loss", "neg_brier_score"),
     "probabilities.expected_calibration_error(y_true, y_prob)": (
@@ -29,7 +32,7 @@ OF_SCORES = {
     "probabilities.expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
     "probabilities.reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
     "ranking.top_k_accuracy(y_true, y_score, k)": ("top_k_accuracy", "top_k", "top_k_accuracy_score"),
-    "ranking.top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
+    "ranking.top_k_recall(y_true, y_score, k)": ("top_k_recall",),
     "ranking.confusion_matrix(y_true, y_score, thresholds)": ("confusion_matrix_at_thresholds",),
     "ranking.threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
 }

@@ -19,8 +19,10 @@ from matrics._engine.evaluation import evaluate
 from matrics._engine.table import Table
 from matrics._quoting import quoted, split_outside, unquote
 from matrics._ranking.areas import average_precision, roc_auc
+from matrics._ranking.at_k import lift_at_k, precision_at_k, recall_at_k
 from matrics._ranking.brier import brier_score
 from matrics._ranking.calibration import expected_calibration_error
+from matrics._ranking.curves import precision_at_recall, recall_at_precision, recall_at_specificity
 from matrics._ranking.losses import log_loss
 from matrics._ranking.top_k import top_k_accuracy
 from matrics._scoring.score import resolve
@@ -58,6 +60,15 @@ OF_SCORE = {
         *(average_precision, True, 0.0, (DECISION, PROBABILITY), ("macro", "weighted", "micro"), 0.0),
         is_symmetric=False,
     ),
+    **{
+        function.__name__: OfScores(
+            *(function, True, 0.0, (DECISION, PROBABILITY), ("macro", "weighted", "micro"), 0.0), is_symmetric=False
+        )
+        for function in (
+            *(precision_at_k, recall_at_k, lift_at_k),
+            *(precision_at_recall, recall_at_precision, recall_at_specificity),
+        )
+    },
     "top_k_accuracy": OfScores(top_k_accuracy, True, 0.0, (DECISION, PROBABILITY), takes_columns=True),
     "log_loss": OfScores(log_loss, False, math.inf, (PROBABILITY,)),
     "brier_score": OfScores(brier_score, False, 1.0, (PROBABILITY,), worst_of_classes=2.0),
@@ -65,6 +76,8 @@ OF_SCORE = {
         expected_calibration_error, False, 1.0, (PROBABILITY,), worst_of_classes=1.0, is_symmetric=False
     ),
 }
+# Options that are shares, and the measures whose k may be left out.
+RATES, WITH_DEFAULT = ("recall", "precision", "specificity"), ("top_k_accuracy",)
 # Options of the functions that the scorer sets itself.
 SET_HERE = {"average", "positive", "sample_weight", "ignore_index", "zero_division", "workers", "logits", "class_axis"}
 
@@ -170,7 +183,12 @@ def _of_scores(name: str) -> Measure | None:
         if key not in known:
             takes = ", ".join(known) or "no options"
             raise TypeError(f"{canonical} has no option {quoted(key)} in a scorer; it takes {takes}")
-        options[key] = int(value) if value.isdecimal() else value
+        options[key] = int(value) if value.isdecimal() else float(value) if key in RATES else value
+    lacking = [key for key in known if key in (*RATES, "k") and key not in options and canonical not in WITH_DEFAULT]
+    if lacking:
+        raise TypeError(
+            f"{canonical}: expected the option {lacking[0]}, such as {canonical}({lacking[0]}=...), got none"
+        )
     return Measure(name, None, score, tuple(options.items()), average, chosen)
 
 

@@ -234,7 +234,7 @@ def _alone(one: Comparison, number: Array, backend: Standard) -> Comparison:
     """The comparison of samples whose labels are taken as true."""
     worth = number[..., None] if one.difference.ndim > number.ndim else number
     worth = backend.xp.where(backend.xp.isnan(one.difference), math.nan, worth)
-    return one._replace(unpaired_width=None, effective_labels=worth)
+    return one._replace(unpaired_width=None, p_value=None, effective_labels=worth)
 
 
 def _differences(  # noqa: PLR0917 (one call of compare)

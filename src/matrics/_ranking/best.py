@@ -13,8 +13,9 @@ from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import as_stack, evaluate, frames_to_the_user
 from matrics._engine.results import NamedResult
-from matrics._quoting import cut, quoted_list
+from matrics._quoting import cut, quoted, quoted_list
 from matrics._ranking.constraints import Constraint, read_constraints
+from matrics._ranking.costs import COST, cost_of
 from matrics._ranking.inputs import ScoredSamples
 from matrics._ranking.prevalence import at_shares
 from matrics._ranking.thresholds import all_thresholds
@@ -59,11 +60,42 @@ class Goal(NamedTuple):
         """The factor after which higher values are better."""
         return 1 if self.metric.higher_is_better else -1
 
-    def measured(self, cm: Array, *, zero_division: float, workers: int) -> list[Array]:
-        """Score a stack with the measure and the measures of the constraints."""
-        cm = at_shares(cm, self.shares, as_stack(cm)[0])
-        functions = [self.metric.bind(), *(constraint.metric.bind() for constraint in self.constraints)]
-        return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a constraint is on a number of samples, which is that of rows also where samples have weights."""
+        return any(not constraint.metric.scale_free for constraint in self.constraints)
+
+    def measured(
+        self,
+        cm: Array,
+        rows: Array | None = None,
+        costs: Array | None = None,
+        *,
+        zero_division: float,
+        workers: int,
+    ) -> list[Array]:
+        """Score a stack with the measure and the measures of the constraints.
+
+        Where samples have weights, ``rows`` has their numbers, and ``costs`` the sums of their costs.
+        """
+        backend = as_stack(cm)[0]
+        metrics = [self.metric, *(constraint.metric for constraint in self.constraints)]
+
+        def scored(stack: Array) -> list[Array]:
+            functions = [metric.bind() for metric in metrics]
+            there = at_shares(stack, self.shares, backend)
+            return evaluate(there, functions, zero_division=zero_division, invalid="nan", workers=workers)
+
+        values = scored(cm)
+        if rows is not None:
+            of_rows = scored(rows)
+            values[1:] = [
+                other if not metric.scale_free else own
+                for metric, own, other in zip(metrics[1:], values[1:], of_rows[1:], strict=True)
+            ]
+        if costs is not None:
+            values[0] = cost_of(costs)
+        return values
 
     def ranked(self, values: list[Array], backend: Standard) -> Array:
         """Numbers, the largest for the best threshold; minus infinity for thresholds that are not allowed.
@@ -83,8 +115,14 @@ class Goal(NamedTuple):
         return found
 
 
-def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
+def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO, *, has_costs: bool = False) -> Goal:
     """The measure to optimise; raises for anything but one measure with a better direction."""
+    if has_costs != (metric == COST):
+        hint = "which minimises the costs" if has_costs else "which needs cost_false_negative and cost_false_positive"
+        raise ValueError(f"metric: expected {'' if has_costs else 'another than '}'cost', {hint}, got {quoted(metric)}")
+    if has_costs:
+        ((_, errors),) = resolve("hamming_loss", classes).items()
+        return Goal(COST, errors, read_constraints(subject_to, classes))
     chosen = resolve(metric, classes)
     if len(chosen) != 1:
         raise ValueError(f"metric: expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
@@ -101,23 +139,23 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
     return Goal(name, found, constraints)
 
 
-def warn_of_sums(goal: Goal) -> None:
-    """Warn of constraints on numbers of samples, which are sums of weights."""
-    texts = [constraint.text for constraint in goal.constraints if not constraint.metric.scale_free]
-    if texts:
-        warnings.warn(
-            f"subject_to: with sample_weight= {cut(' and '.join(texts))} is a bound of a sum of weights, and not of a "
-            "number of samples; for that leave the weights out, or give a bound of a share, which has no unit",
-            UserWarning,
-            stacklevel=frames_to_the_user(),
-        )
+def as_counted(samples: ScoredSamples) -> ScoredSamples:
+    """The samples without their weights; a weight of 0 leaves a sample out."""
+    if samples.weight is None:
+        return samples
+    kept = samples.backend.xp.astype(samples.weight > 0, samples.weight.dtype)
+    return samples._replace(weight=kept, is_weighted=False)
 
 
-def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:
+def find_best(
+    samples: ScoredSamples, costs: ScoredSamples | None, goal: Goal, *, zero_division: float, workers: int
+) -> BestThreshold:
     """The best threshold of samples; on the host, raise or warn with the reason if there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
-    values = goal.measured(cm, zero_division=zero_division, workers=workers)
+    rows = all_thresholds(as_counted(samples))[1] if goal.needs_rows and samples.is_weighted else None
+    of_costs = None if costs is None else all_thresholds(costs)[1]
+    values = goal.measured(cm, rows, of_costs, zero_division=zero_division, workers=workers)
     limits = limits if goal.shares is None else xp.broadcast_to(limits, tuple(values[0].shape))
     order = goal.ranked(values, backend)
     place = xp.argmax(order, axis=-1)[..., None]

@@ -12,7 +12,8 @@ from matrics._arrays import NUMPY, Array
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
-from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal, warn_of_sums
+from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
+from matrics._ranking.costs import read_costs
 from matrics._ranking.inputs import read
 from matrics._ranking.prevalence import read_shares
 from matrics._ranking.rows import SampleRows, as_rows
@@ -41,6 +42,8 @@ def best_threshold(
     metric: str | Metric,
     *,
     subject_to: str | Iterable[str] | None = None,
+    cost_false_negative: ArrayLike | float | None = None,
+    cost_false_positive: ArrayLike | float | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
@@ -78,12 +81,15 @@ def best_threshold(
         drawn either.
     metric : str or Metric
         The measure to maximise, or to minimise if lower values are better. A per-class measure
-        without an average is the value of the positive class.
+        without an average is the value of the positive class. ``"cost"`` minimises the cost of all errors.
     subject_to : str or list of str, optional
         Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
         in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
         constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
-        are not left out; with ``sample_weight`` it is a bound on the sum of their weights, and causes a warning.
+        are not left out: to their number, also where samples have weights.
+    cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
+        For the metric ``"cost"``: what it costs if a positive sample is predicted as negative, such as the amount of a
+        payment, and the other way round; the same for all samples, or a number for each. Weights multiply them.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,
@@ -156,6 +162,13 @@ def best_threshold(
     >>> matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.01)
     BestThreshold(threshold=0.6, value=0.8)
 
+    Money that errors cost, where a missed payment costs its amount, and a false alarm 5:
+
+    >>> amount = [20, 80, 300, 10, 40, 120]
+    >>> options = {"cost_false_negative": amount, "cost_false_positive": 5.0}
+    >>> matrics.ranking.best_threshold(y_true, y_score, "cost", **options)
+    BestThreshold(threshold=0.3, value=5)
+
     With limits:
 
     >>> import numpy
@@ -175,12 +188,13 @@ def best_threshold(
         raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
-    goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
-    if samples.is_weighted:
-        warn_of_sums(goal)
+    costs = read_costs(samples, cost_false_negative, cost_false_positive)
+    goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
+    if costs is not None and shares is not None:
+        raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
     if level is None or num is None:
-        return find_best(samples, goal, **options)
+        return find_best(samples, costs, goal, **options)
     if samples.backend is not NUMPY:
         raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
     units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
@@ -188,12 +202,13 @@ def best_threshold(
         raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
-    best = find_best(samples, goal, **options)
+    best = find_best(samples, costs, goal, **options)
     rows, shape = as_rows(samples)
+    prices = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
     found: list[tuple[Any, ...]] = []
     for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
-        row = _Row.of(rows, k, units)
+        row = _Row.of(rows, k, units, prices)
         drawn = _replicates(row, goal, num, generator, options)
         status = _status(row, drawn)
         with NUMPY.quiet():  # measures may be infinite
@@ -228,9 +243,10 @@ class _Row(NamedTuple):
     weight: Array | None  # (N,), if there are weights
     unit: Array  # (N,): the cluster of each sample, or its own number
     units: int
+    cost: Array | None  # (N,): of an error, if there are costs
 
     @classmethod
-    def of(cls, rows: SampleRows, k: int, clusters: Array | None) -> _Row:
+    def of(cls, rows: SampleRows, k: int, clusters: Array | None, costs: Array | None) -> _Row:
         """One of the rows."""
         scores, positive = rows.scores[k], rows.positive[k]
         order = np.lexsort((~positive, -scores))
@@ -239,12 +255,13 @@ class _Row(NamedTuple):
             order = order[weight[order] > 0]
         units = np.arange(order.size) if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
         own = None if weight is None else weight[order]
-        return cls(scores[order], positive[order], own, units, int(units.max()) + 1 if units.size else 0)
+        cost = None if costs is None else costs[k][order]
+        return cls(scores[order], positive[order], own, units, int(units.max()) + 1 if units.size else 0, cost)
 
-    def drawn(self, times: Array) -> Array:
+    def drawn(self, times: Array, weight: Array | None) -> Array:
         """How often each sample is drawn, or the weight of that, (R, N), of the times of each cluster (R, K)."""
-        found = times[:, self.unit]
-        return found if self.weight is None else found * self.weight
+        drawn = times[:, self.unit]
+        return drawn if weight is None else drawn * weight
 
     def times(self, number: int, rng: np.random.Generator, *, within_classes: bool) -> Array:
         """How often each cluster, or sample, is drawn in so many replicates, (R, K): as many as there are."""
@@ -273,16 +290,24 @@ def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, optio
     at_once = max(1, MATRICS_AT_ONCE // limits.size)
     within_classes = goal.shares is not None and row.units == row.scores.size
 
-    def measured(times: Array) -> list[Array]:
-        """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
-        cells, draws = [], row.drawn(times)
+    def counted(draws: Array) -> Array:
+        """The matrices at all thresholds, (R, T, 2, 2)."""
+        cells = []
         for of_class in (~row.positive, row.positive):
             empty = np.zeros((len(draws), 1), draws.dtype)
             of_score = np.add.reduceat(draws * of_class, starts, axis=-1) if starts.size else empty[:, :0]
             up = np.concatenate([empty, of_score.cumsum(-1)], axis=-1)
             down = np.concatenate([of_score[:, ::-1].cumsum(-1)[:, ::-1], empty], axis=-1)
             cells.append(np.stack([down, up], axis=-1))
-        return goal.measured(np.stack(cells, axis=-2), **options)
+        return np.stack(cells, axis=-2)
+
+    has_rows = goal.needs_rows and row.weight is not None
+
+    def measured(times: Array) -> list[Array]:
+        """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
+        rows = counted(row.drawn(times, None)) if has_rows else None
+        costs = None if row.cost is None else counted(row.drawn(times, row.cost))
+        return goal.measured(counted(row.drawn(times, row.weight)), rows, costs, **options)
 
     own = measured(np.ones((1, row.units), int))[0][0]
     found = []

@@ -195,6 +195,25 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
     return Points(backend, thresholds, tp, fp, fn, tn, is_last, rows.spoiled)
 
 
+def sums_at_scores(rows: SampleRows) -> tuple[Array, Array, Array]:
+    """From no sample to all, those of equal scores together: positive samples, samples, and rows, (R, N + 1).
+
+    The first two are sums of weights where there are any. Rows without weight do not count, as
+    they are left out.
+    """
+    backend, xp = rows.backend, rows.backend.xp
+    ranked = sort(rows)
+    is_last, true = _is_last(ranked.keys, backend), backend.sums_from_none(ranked.positive)
+    if ranked.weight is None:
+        size = xp.broadcast_to(backend.class_index(true.shape[-1], true)[None, :], tuple(true.shape))
+        true, size = backend.at_ends(is_last, true, size)
+        return true, size, size
+    counted = xp.astype(ranked.weight > 0, label_dtype(ranked.weight, backend))
+    sums = (true, backend.sums_from_none(ranked.weight), backend.sums_from_none(counted))
+    true, size, number = backend.at_ends(is_last, *sums)
+    return true, size, number
+
+
 def before_and_after(weights: Array, keys: Array, backend: Standard) -> tuple[Array, Array]:
     """For each sample the weights above its score, and those from its score up: (R, N)."""
     xp, is_last = backend.xp, _is_last(keys, backend)

@@ -14,6 +14,7 @@ from matrics._catalogue.record import Metric
 from matrics._counting.labels import label_dtype
 from matrics._engine.evaluation import evaluate
 from matrics._engine.results import NamedResult
+from matrics._ranking.costs import COST, cost_of, read_costs
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
@@ -113,6 +114,8 @@ def threshold_curve(
     *,
     thresholds: ArrayLike | None = None,
     unique: bool = False,
+    cost_false_negative: ArrayLike | float | None = None,
+    cost_false_positive: ArrayLike | float | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
@@ -154,6 +157,10 @@ def threshold_curve(
         last of them, so that shapes do not depend on the values.
     unique : bool, default False
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
+    cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
+        What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
+        or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
+        errors. Weights multiply costs.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
@@ -188,8 +195,17 @@ def threshold_curve(
         raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
+    costs = read_costs(samples, cost_false_negative, cost_false_positive)
+    if costs is not None and shares is not None:
+        raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
     chosen = resolve_at_thresholds(metrics, samples.classes)
     refuse_others(chosen, samples)
+    prices = None
+    if costs is not None:
+        of_costs = (
+            all_thresholds(costs, unique=unique) if thresholds is None else _at(costs, y_true, y_score, thresholds)
+        )
+        prices = cost_of(of_costs[-1])
     if thresholds is None:
         limits, cm = all_thresholds(samples, unique=unique)
     else:
@@ -201,6 +217,7 @@ def threshold_curve(
     functions = [metric.bind() for several in chosen.values() for metric in several]
     values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
     found = together(chosen, values, limits, samples.backend)
+    found |= {} if prices is None else {COST: prices}
     return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
 
 

@@ -18,6 +18,10 @@ REFERENCES = {
     "delta": "Agresti, A. (2013). Categorical Data Analysis, 3rd ed., section 16.1 (the delta method). Wiley.",
     "rows": "Martín Andrés, A., Álvarez Hernández, M. and Herranz Tejedor, I. (2011). Inferences about a linear "
     "combination of proportions. Statistical Methods in Medical Research 20, 369–387.",
+    "log": "Simel, D. L., Samsa, G. P. and Matchar, D. B. (1991). Likelihood ratios with confidence: sample size "
+    "estimation for diagnostic test studies. Journal of Clinical Epidemiology 44, 763–770.",
+    "score": "Miettinen, O. and Nurminen, M. (1985). Comparative analysis of two rates. Statistics in Medicine 4, "
+    "213–226.",
     "bootstrap": "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.",
     "max": "Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.",
     "delong": "DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
@@ -39,7 +43,7 @@ REFERENCES = {
 }
 SHORT = {
     "wilson": "Wilson 1927", "delta": "Agresti 2013", "bootstrap": "Efron and Tibshirani 1993",
-    "rows": "Martín Andrés et al. 2011",
+    "rows": "Martín Andrés et al. 2011", "log": "Simel et al. 1991", "score": "Miettinen and Nurminen 1985",
     "max": "Westfall and Young 1993", "delong": "DeLong et al. 1988", "calibration": "Guo et al. 2017",
     "calibration of two": "Naeini et al. 2015", "groups": "Weerts et al. 2023",
     "obuchowski": "Obuchowski 1997", "newcombe": "Newcombe 2006", "hall": "Hall 1992",
@@ -52,6 +56,7 @@ METHODS = {
     "scale of the logit{student}{further}.",
     "unbounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on "
     "the scale of a logarithm where there is one bound{student}.",
+    "ratio": "{have} on the scale of the logarithm ({log}), or, where a cell is 0, by the score ({score}).",
     "count": "{have} by the score limits of a sum over the true classes ({rows}).",
     "corrected": "{have} by the delta method ({delta}), after a single sample, spread over all cells, was added to the "
     "matrix, and corrected for bias by second derivatives; each limit is the wider of those on the scale of the "

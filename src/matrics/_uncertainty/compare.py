@@ -36,10 +36,17 @@ from matrics._uncertainty.options import (
     clusters_first,
     read_options,
 )
+from matrics._uncertainty.paired_tests import p_values
 from matrics._uncertainty.results import Comparison
 from matrics._uncertainty.status import graver_of, reasons, status_of
 from matrics._uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
-from matrics._uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
+from matrics._uncertainty.weighted import (
+    effective,
+    read_squares,
+    refuse_unweighted,
+    squares_of,
+    squares_on_host,
+)
 from matrics.typing import ArrayLike
 
 _JOINTLY = "matrics.stats.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
@@ -283,13 +290,21 @@ def compare_paired(
     Returns
     -------
     dict of str to Comparison
-        The difference a - b, its limits and standard error, the probability that a is better, and how wide the interval
-        would be if the samples of both were independent.
+        The difference a - b, its limits and standard error, the probability that a is better, how wide the interval
+        would be if the samples of both were independent, and the p-value of McNemar's test where there is one.
 
     Raises
     ------
     ValueError
         ``joint`` has no three equal axes of classes, or as of :func:`matrics.interval`.
+
+    Notes
+    -----
+    Accuracy, and the sensitivity and specificity of a class, are proportions of the same samples for both classifiers.
+    Their ``p_value`` is that of McNemar's test of these samples, from the normal distribution and without a correction
+    for continuity. :func:`matrics.stats.mcnemar` has the exact test of accuracy, and
+    :func:`matrics.stats.diagnostic_comparison` those of sensitivity and specificity. Other measures, clusters, weighted
+    samples and another prevalence have none: there ``p_value`` is NaN.
 
     Examples
     --------
@@ -301,6 +316,8 @@ def compare_paired(
     >>> found = matrics.compare_paired(joint, "accuracy")["accuracy"]
     >>> print(f"{found.difference:.2f}, between {found.low:.3f} and {found.high:.3f}")
     0.08, between 0.025 and 0.144
+    >>> print(f"p = {found.p_value:.4f}")
+    p = 0.0047
     >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
     as wide: 0.12; without the pairs: 0.20
     """
@@ -347,14 +364,17 @@ def compare_paired(
             found, apart = nothing(tasks[0]), nothing(tasks[0])
         elif options.method in DRAWING:
             source = source_for([array], backend, rng, options, name="joint")
-            prior = _of_pairs(prior, n)
-            found = differences_by_draws([pair], source, prior)
+            found = differences_by_draws([pair], source, _of_pairs(prior, n))
             apart = differences_by_draws(tasks, source, None)
         else:
             found, apart = dependent(pair, tasks), independent(tasks)
         wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in apart]
         results = _finish(tasks, found, [good], batch)
-    named = [Comparison(*parts)._replace(unpaired_width=width) for parts, width in zip(results, wide, strict=True)]
+        tests = [xp.reshape(p, batch + tuple(p.shape[1:])) for p in p_values(pair, gaps, good)]
+    named = [
+        Comparison(*parts)._replace(unpaired_width=width, p_value=p_value)
+        for parts, width, p_value in zip(results, wide, tests, strict=True)
+    ]
     return _named(chosen, named, home, backend, class_names)
 
 

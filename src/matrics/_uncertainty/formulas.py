@@ -39,8 +39,8 @@ CLUSTERS_THAT_VARY = 10
 
 # How limits are formed: by the delta method alone, from the limits of the classes, of a proportion by its trials; or by
 # the delta method with a sample spread over the cells: corrected for bias, of a number of samples by the rows, or of a
-# measure without or with bounds.
-Formula = Literal["plain", "extreme", "proportion", "corrected", "count", "unbounded", "bounded"]
+# measure without or with bounds. Ratios of two proportions, or of their odds, have those of the log method.
+Formula = Literal["plain", "extreme", "proportion", "ratio", "corrected", "count", "unbounded", "bounded"]
 
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
 NOISE = {64: 1e-7, 32: 1e-5}
@@ -73,6 +73,8 @@ def formula_of(measure: Measure, method: str, scheme: str) -> Formula:
         return "extreme"
     if measure.trials is not None and _are_independent(measure, scheme):
         return "proportion"
+    if measure.samples and scheme != "clusters":
+        return "ratio"
     if measure.biased:
         return "corrected"
     low, high = measure.range
@@ -104,6 +106,7 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
         found.update(zip(others, by_slopes, strict=True))
         if bent:
             found.update(zip(bent, around_bends(task, bent, [found[k] for k in bent], z), strict=True))
+    found |= _of_ratios(task, [k for k, formula in enumerate(formulas) if formula == "ratio"], found, z)
     if task.options.method == "score":
         for k, measure in enumerate(task.measures):
             found[k] = (*_by_score(task, measure, z), found[k][2])
@@ -114,6 +117,41 @@ def _by_score(task: Task, measure: Measure, z: Any) -> tuple[Array, Array]:
     """The score limits of a ratio of two proportions, or of their odds."""
     parts = evaluate(task.whole, list(measure.samples), invalid="nan")
     return RATIOS[measure.ratio][1](TwoSamples(*parts), z, task.backend)
+
+
+def _of_ratios(
+    task: Task, which: Sequence[int], smoothed: dict[int, tuple[Array, Array, Array]], z: Any
+) -> dict[int, tuple[Array, Array, Array]]:
+    """The limits of the ratios of two proportions, and of their odds, by the log method."""
+    by_log = _by_slopes(task, which, plain=True) if which else []
+    return {k: _of_ratio(task, task.measures[k], own, smoothed[k], z) for k, own in zip(which, by_log, strict=True)}
+
+
+def _of_ratio(
+    task: Task, measure: Measure, by_log: tuple[Array, ...], smoothed: tuple[Array, ...], z: Any
+) -> tuple[Array, Array, Array]:
+    """The limits on the scale of the logarithm, and where a cell is 0, which leaves none, score limits.
+
+    There are no score limits of weighted samples, nor at another prevalence: there the limits are those of the matrix
+    with a sample spread over its cells.
+    """
+    xp, backend = task.backend.xp, task.backend
+    low, high, _ = by_log
+    error = smoothed[2]  # comparisons add up such errors
+    missing = xp.isnan(low)
+    if backend is NUMPY and not missing.any():
+        return low, high, error
+    if task.squares is not None or task.target is not None:
+        others = smoothed[:2]
+    elif backend is NUMPY:  # the search for score limits takes longer than all else
+        which = missing.reshape(len(missing), -1).any(axis=1)
+        others = tuple(np.full_like(low, math.nan) for _ in range(2))
+        for whole, part in zip(others, _by_score(task.part(which), measure, z), strict=True):
+            whole[which] = part
+    else:
+        others = _by_score(task, measure, z)
+    low, high = (xp.where(missing, other, limit) for other, limit in zip(others, (low, high), strict=True))
+    return low, high, error
 
 
 def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:

@@ -145,6 +145,8 @@ def interval(
     Notes
     -----
     - ``"auto"`` does not resample. Proportions, such as accuracy or the recall of a class, get Wilson's score interval.
+      The odds ratio and the likelihood ratios of a class get the limits of ``"log"``, and those of ``"score"`` where a
+      cell is 0; weighted samples, and those at another prevalence, have the limits of the next sentence there.
       All other measures get an interval by the delta method for the matrix with one sample added, 1/n² to each cell,
       which avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead
       if these are wider, for example if one class with few errors dominates: the measure is treated, to first order,

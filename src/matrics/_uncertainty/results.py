@@ -119,7 +119,7 @@ class Interval(NamedResult, optional=1):
     effective_labels: Array = None
 
 
-class Comparison(NamedResult, optional=2):
+class Comparison(NamedResult, optional=3):
     """A comparison of two classifiers, as from :func:`matrics.compare`; all arrays have the shape of the scores.
 
     Parameters
@@ -139,6 +139,9 @@ class Comparison(NamedResult, optional=2):
     unpaired_width : array, optional
         Of :func:`matrics.compare_paired`: the width that the interval would have if the samples of both were
         independent.
+    p_value : array, optional
+        Of :func:`matrics.compare_paired`: of the hypothesis that both have the same value, for accuracy, and for the
+        sensitivity and the specificity of a class; NaN for other measures.
     effective_labels : array, optional
         Of :func:`matrics.judged.compare`: how many samples with true labels alone, drawn at random, would give this
         standard error of the difference.
@@ -151,6 +154,7 @@ class Comparison(NamedResult, optional=2):
     probability: Array
     status: Array
     unpaired_width: Array = None
+    p_value: Array = None
     effective_labels: Array = None
 
 

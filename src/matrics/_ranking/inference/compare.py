@@ -88,8 +88,8 @@ def compare(
         :func:`matrics.ranking.interval` explain. ``"delong"`` is the area and a number of standard errors to either
         side, as in most packages. ``"logit"`` is the same on the scale of the logit, of both areas. ``"bootstrap"`` is
         the quantiles of samples, or clusters, that are drawn anew. The variances of differences are then those of the
-        replicates. Otherwise they follow from the influence of each sample, and of ``recall_at_specificity`` from a
-        paired bootstrap.
+        replicates. Otherwise they follow from the influence of each sample, and of points of curves, and of the k
+        highest scores, from a paired bootstrap.
     num : int, optional
         Number of replicates where there are any; 2,000 if left out.
     rng : numpy.random.Generator or int, optional

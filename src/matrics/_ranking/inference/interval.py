@@ -34,7 +34,7 @@ def interval(
     rng: Any = None,
     workers: int = 1,
 ) -> dict[str, Interval]:
-    """Limits of measures of scores: areas under curves, losses, a calibration error, recall at a fixed specificity.
+    """Limits of measures of scores: areas under curves, points of curves, losses, and a calibration error.
 
     Parameters
     ----------
@@ -43,9 +43,11 @@ def interval(
     y_score : array_like, shape (*B, N) or (*B, N, n)
         Scores of class 1 of two, or of each of n classes; arrays in the memory of the CPU.
     metrics : str or sequence of str, optional
-        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score``,
-        ``expected_calibration_error`` and ``recall_at_specificity(specificity=0.9)``, with any number for the
-        specificity. If left out, the first two, and the next two where all scores are in [0, 1].
+        Names of measures of scores: ``roc_auc``, ``average_precision``, ``log_loss``, ``brier_score`` and
+        ``expected_calibration_error``; and with any numbers ``recall_at_specificity(specificity=0.9)``,
+        ``precision_at_recall(recall=0.9)``, ``recall_at_precision(precision=0.9)``, ``precision_at_k(k=100)``,
+        ``recall_at_k(k=100)`` and ``lift_at_k(k=100)``. If left out, the first two, and the next two where all scores
+        are in [0, 1].
     average : {"auto", "macro", "class"} or None, default "auto"
         Of the measures of curves with scores of n classes, each against the rest: ``"auto"`` is the value of class 1 of
         two, and the mean over more classes; or that mean, or every class (``None`` or ``"class"``).
@@ -98,8 +100,10 @@ def interval(
       variance of its influences) joined by that of two more samples that vary as much as samples can. Where scores have
       few values, the effective number of samples is reduced, because tied samples contribute equally to the variance;
     - losses: Student's limits of a mean, through Hall's transformation, which takes account of skewed losses;
-    - ``recall_at_specificity``: a bootstrap in which the threshold is chosen anew, with Agresti and Coull's added
-      successes. The recall is the highest of all thresholds whose specificity is at least this;
+    - points of curves, and the k highest scores: a bootstrap in which the threshold is chosen anew, with Agresti and
+      Coull's added successes. A rate at another rate is the highest of all thresholds that reach the latter; of
+      ``recall_at_precision``, whose replicates are skewed, the quantiles count where they are further away. In
+      simulations of normal scores these limits held in 93 to 97 of 100 data sets;
     - ``expected_calibration_error`` (15 bins of equal width): an error is above 0 even where a model is calibrated, and
       so are all quantiles of replicates. The limits are of the error without that excess: the estimate may be above
       both.

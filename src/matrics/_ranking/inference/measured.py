@@ -158,7 +158,7 @@ def _of_replicates(estimate: Array, values: Array, measure: Named, samples: Samp
     replicated = np.moveaxis(values, 0, -1)  # (C, M, R)
     error, undefined = spread(replicated, NUMPY)
     if measure.kind == "point":
-        low, high = _of_point(estimate, replicated, samples, manner)
+        low, high = _of_point(estimate, replicated, measure, samples, manner.level)
     else:
         found = percentile_limits(replicated, manner.level, NUMPY)
         low, high = (np.where(error > 0, limit, math.nan) for limit in found)
@@ -169,6 +169,8 @@ def _of_replicates(estimate: Array, values: Array, measure: Named, samples: Samp
     away = np.where(whole, replicated - mean, 0)
     covariance = away @ np.swapaxes(away, -1, -2) / (number - 1)
     fewest = np.minimum(*samples.sides) if len(estimate) == len(samples.positive) else [samples.class_sizes.min()]
+    if measure.option == "k":
+        fewest = np.minimum(fewest, measure.at)
     moments = Moments.of_draws(estimate, covariance, np.stack([low, high, error, undefined]), np.asarray(fewest))
     if measure.kind == "mean":
         moments = moments._replace(effective=samples.wrong_units.astype(np.float64)[None, None])
@@ -179,23 +181,49 @@ def _of_replicates(estimate: Array, values: Array, measure: Named, samples: Samp
     return moments._replace(left_out=np.asarray([empty.any()]))
 
 
-def _of_point(estimate: Array, replicated: Array, samples: SampleScores, manner: Manner) -> tuple[Array, Array]:
-    """Limits of a recall whose threshold is found on the same samples: with Agresti and Coull's added successes.
+def _of_point(
+    estimate: Array, replicated: Array, measure: Named, samples: SampleScores, level: float
+) -> tuple[Array, Array]:
+    """Limits of a rate whose threshold is chosen on the same samples: with Agresti and Coull's added successes.
 
-    As Zhou and Qin's BTII, but around the estimate, and no narrower than for a threshold that is known.
+    As Zhou and Qin's BTII, but around the estimate, and no narrower than for a threshold that is known. Recall at a
+    precision is that of the best of many thresholds, and replicates are skewed: their quantiles count where these are
+    further away.
     """
-    z = normal_quantile(manner.level)
-    positives = samples.sides[0]
-    if len(estimate) < len(positives):
-        # The variance of a mean of shares is that of one share of so many samples.
-        filled = positives[positives > 0]
-        positives = np.atleast_1d(filled.size**2 / (1 / filled).sum() if filled.size else 0.0)
-    positives = positives[:, None]
-    whole = positives + z * z
-    middle = (estimate * positives + z * z / 2) / whole
-    error = np.nan_to_num(spread(replicated, NUMPY)[0]) * positives / whole
-    reach = z * np.maximum(error, np.sqrt(middle * (1 - middle) / whole))
-    return np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+    z = normal_quantile(level)
+    # A lift is a recall in units of the share of the samples that are chosen.
+    unit = samples.true.size / measure.at if measure.name == "lift_at_k" else 1.0
+    trials = _trials(estimate, measure, samples)
+    whole = trials + z * z
+    middle = (estimate / unit * trials + z * z / 2) / whole
+    error = np.nan_to_num(spread(replicated, NUMPY)[0]) / unit * trials / whole
+    least = np.sqrt(middle * (1 - middle) / whole)
+    if measure.name in ("recall_at_k", "lift_at_k"):  # of k samples, whose hits are a part of all positive samples
+        among = np.clip((middle * whole + z * z / 2) / (measure.at + z * z), 0, 1)
+        least = np.minimum(least, np.sqrt(among * (1 - among) * measure.at) / whole)
+    reach = z * np.maximum(error, least)
+    low, high = middle - reach, middle + reach
+    if measure.name == "recall_at_precision":
+        ends = percentile_limits(replicated, level, NUMPY)
+        low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
+    return unit * np.clip(low, 0, 1), unit * np.clip(high, 0, 1)
+
+
+def _trials(estimate: Array, measure: Named, samples: SampleScores) -> Array:
+    """The number of samples that a rate at a point of a curve is a proportion of, (C, M)."""
+    positives = samples.sides[0].astype(np.float64)[:, None]
+    if measure.name == "precision_at_k":
+        trials = np.full(positives.shape, measure.at)
+    elif measure.name == "precision_at_recall":  # the predicted samples of which so many hits are this share
+        trials = positives * measure.at / np.where(estimate > 0, estimate, 1)
+    else:
+        trials = positives
+    if len(estimate) == len(positives):
+        return trials
+    # The variance of a mean of shares is that of one share of so many samples.
+    filled = positives[:, 0] > 0
+    trials = trials[filled]
+    return len(trials) ** 2 / (1 / np.maximum(trials, 1)).sum(axis=0, keepdims=True) if filled.any() else 0 * estimate
 
 
 def _of_calibration(samples: SampleScores, made: list[Array], manner: Manner, rng: np.random.Generator) -> Moments:

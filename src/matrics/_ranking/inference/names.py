@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from matrics._catalogue.of_scores import names_of, near, spec_of
@@ -23,7 +23,8 @@ class Named:
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     of_probabilities: bool = False
-    specificity: float = math.nan
+    option: str = ""  # of a point of a curve: its given rate, or k
+    at: float = math.nan  # and its value
 
     def bounds(self, num_classes: int | None) -> tuple[float, float]:
         """The range: the Brier score of classes is the sum over all of them."""
@@ -32,7 +33,15 @@ class Named:
 
 # Those of a curve, of one class against the rest.
 CURVES = ("area", "precision", "point")
-POINT = "recall_at_specificity"
+#: The measures of a point of a curve, and the option that says which point.
+POINTS = {
+    "recall_at_specificity": "specificity",
+    "precision_at_recall": "recall",
+    "recall_at_precision": "precision",
+    "precision_at_k": "k",
+    "recall_at_k": "k",
+    "lift_at_k": "k",
+}
 CALIBRATION = "expected_calibration_error"
 MEASURES = {
     measure.name: measure
@@ -42,7 +51,10 @@ MEASURES = {
         Named("log_loss", "mean", (0.0, math.inf), higher_is_better=False, of_probabilities=True),
         Named("brier_score", "mean", higher_is_better=False, of_probabilities=True),
         Named(CALIBRATION, "calibration", higher_is_better=False, of_probabilities=True),
-        Named(POINT, "point"),
+        *(
+            Named(name, "point", (0.0, math.inf if name == "lift_at_k" else 1.0), option=option)
+            for name, option in POINTS.items()
+        ),
     )
 }
 NAMES = names_of(set(MEASURES))
@@ -73,10 +85,11 @@ def _read(spec: str) -> Named:
     name, bracket, rest = spec_of(spec).partition("(")
     known = MEASURES.get(name.strip())
     if known is None:
-        known_ones = ", ".join(one for one in MEASURES if one != POINT)
+        known_names = ", ".join(name for name in MEASURES if name not in POINTS)
+        points = ", ".join(_example(name) for name in POINTS)
         hint = near(spec, NAMES)
         raise ValueError(
-            f"metrics: {hint}expected {known_ones} or {POINT}(specificity=0.9), got "
+            f"metrics: {hint}expected {known_names}, {points}, got "
             f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval"
         )
     options = options_of(bracket, rest, spec_of(spec))
@@ -84,10 +97,24 @@ def _read(spec: str) -> Named:
         if options:
             raise ValueError(f"metrics: expected {quoted(known.name)}, without options, got {quoted(spec)}")
         return known
+    at = _value(options, known.option)
+    if math.isnan(at):
+        what = "a number of samples of 1 or more" if known.option == "k" else "a number from 0 to 1"
+        raise ValueError(f"metrics: expected {_example(known.name)} with {what}, got {quoted(spec)}")
+    return replace(known, at=at)
+
+
+def _example(name: str) -> str:
+    """The spec of a point of a curve, as messages show it."""
+    option = POINTS[name]
+    return f"{name}({option}={100 if option == 'k' else 0.9})"
+
+
+def _value(options: dict[str, Any], option: str) -> float:
+    """The value of the only option; NaN for others, and for values out of range."""
     try:
-        (specificity,) = (float(options.pop("specificity")),) if set(options) == {"specificity"} else (math.nan,)
+        value = float(options[option]) if set(options) == {option} else math.nan
     except ValueError:
-        specificity = math.nan
-    if not 0 <= specificity <= 1:
-        raise ValueError(f"metrics: expected {POINT}(specificity=0.9) with a number from 0 to 1, got {quoted(spec)}")
-    return Named(name.strip(), "point", specificity=specificity)
+        return math.nan
+    is_good = value >= 1 and value.is_integer() if option == "k" else 0 <= value <= 1
+    return value if is_good else math.nan

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrics._arrays import Array
+from matrics._ranking.at_k import hits_at
 from matrics._ranking.inference.names import Named
 from matrics._ranking.inference.samples import SampleScores
 
@@ -111,6 +112,25 @@ def _of_curve(curve: _Curve, measure: Named, weights: Array) -> Array:
     if measure.kind == "precision":
         size = tp[:, 1:] + fp[:, 1:]
         return np.vecdot(np.diff(tp), tp[:, 1:] / np.where(size > 0, size, 1)) / positives
-    reached = (negatives[:, None] - fp) / negatives[:, None] >= measure.specificity
-    found = np.max(np.where(reached, tp, 0), axis=-1) / positives
-    return np.where(negatives > 0, found, math.nan)
+    return _at_point(measure, tp, fp)
+
+
+def _at_point(measure: Named, tp: Array, fp: Array) -> Array:
+    """The measure of a point of curves (R, T + 1) from no sample to all, (R,)."""
+    positives, negatives, size = tp[:, -1:], fp[:, -1:], tp + fp
+    if measure.option == "k":
+        hits = hits_at(measure.at, tp, size, np)
+        of = {
+            "precision_at_k": measure.at,
+            "recall_at_k": positives,
+            "lift_at_k": measure.at * positives / size[:, -1:],
+        }
+        return np.where(size[:, -1] >= measure.at, (hits / of[measure.name])[:, 0], math.nan)
+    if measure.name == "recall_at_specificity":
+        reached = (negatives - fp) / negatives >= measure.at
+        best = np.max(np.where(reached, tp, 0), axis=-1) / positives[:, 0]
+        return np.where(negatives[:, 0] > 0, best, math.nan)
+    precision, recall = tp / np.where(size > 0, size, 1), tp / positives
+    rate, bound = (precision, recall) if measure.name == "precision_at_recall" else (recall, precision)
+    best = np.max(np.where((bound >= measure.at) & (size > 0), rate, 0), axis=-1)
+    return np.where(positives[:, 0] > 0, best, math.nan)

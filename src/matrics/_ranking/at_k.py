@@ -1,0 +1,209 @@
+"""The k samples with the highest scores: how many of them are positive, as in a queue of alerts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal
+
+from matrics._arrays import Array
+from matrics._arrays.sizes import check_count
+from matrics._engine.safety import Safe
+from matrics._ranking.averages import Average, check_average, of_rows
+from matrics._ranking.inputs import read
+from matrics._ranking.rows import SampleRows, sums_at_scores
+from matrics.typing import ArrayLike
+
+__all__ = ["hits_at", "lift_at_k", "precision_at_k", "recall_at_k"]
+
+
+def precision_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    k: int,
+    *,
+    average: Average | None = "auto",
+    labels: Iterable[Hashable] | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """Share of positive samples among the k samples with the highest scores.
+
+    If the k-th score is shared by several samples, of which only some have a place, the value is the mean over all
+    orders of these samples.
+
+    Parameters
+    ----------
+    y_true, y_score, average, labels, positive, ignore_index, workers
+        See :func:`matrics.ranking.roc_auc`, each class against the rest.
+    k : int
+        The number of samples that are chosen, such as the alerts that are looked into each day.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
+    zero_division : float, default NaN
+        The value where there are fewer than k samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average=None``
+        Between 0 and 1. :func:`matrics.ranking.interval` has limits of ``precision_at_k(k=100)``, and
+        :func:`matrics.ranking.compare` compares models by it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.roc_auc`; ``k`` is not a number from 1 to N.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.9, 0.7, 0.7, 0.7]
+    >>> matrics.ranking.precision_at_k(y_true, y_score, 1)
+    np.float64(1.0)
+    >>> matrics.ranking.precision_at_k(y_true, y_score, 2)  # two of the three samples with 0.7 are positive
+    np.float64(0.8333333333333333)
+    """
+    return _of_highest(
+        "precision", y_true, y_score, k, average, sample_weight, zero_division, workers,
+        labels=labels, positive=positive, ignore_index=ignore_index,
+    )  # fmt: skip
+
+
+def recall_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    k: int,
+    *,
+    average: Average | None = "auto",
+    labels: Iterable[Hashable] | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """Share of the positive samples that are among the k samples with the highest scores.
+
+    Whether the true class of a sample is among the k highest scores of its classes is
+    :func:`matrics.ranking.top_k_accuracy`.
+
+    Parameters
+    ----------
+    y_true, y_score, k, average, labels, positive, sample_weight, ignore_index, workers
+        See :func:`matrics.ranking.precision_at_k`; equal scores count as there.
+    zero_division : float, default NaN
+        The value without positive samples, or with fewer than k samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average=None``
+        Between 0 and 1, and at most k divided by the number of positive samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.precision_at_k`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.recall_at_k([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.9, 0.7, 0.7, 0.7], 2)
+    np.float64(0.5555555555555555)
+    """
+    return _of_highest(
+        "recall", y_true, y_score, k, average, sample_weight, zero_division, workers,
+        labels=labels, positive=positive, ignore_index=ignore_index,
+    )  # fmt: skip
+
+
+def lift_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    k: int,
+    *,
+    average: Average | None = "auto",
+    labels: Iterable[Hashable] | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """How many times as frequent the positive class is among the k samples with the highest scores as among all.
+
+    Parameters
+    ----------
+    y_true, y_score, k, average, labels, positive, sample_weight, ignore_index, workers
+        See :func:`matrics.ranking.precision_at_k`; equal scores count as there.
+    zero_division : float, default NaN
+        The value without positive samples, or with fewer than k samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average=None``
+        0 or above; 1 if samples are chosen at random.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking.precision_at_k`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ranking.lift_at_k([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.9, 0.7, 0.7, 0.7], 2)
+    np.float64(1.6666666666666665)
+    """
+    return _of_highest(
+        "lift", y_true, y_score, k, average, sample_weight, zero_division, workers,
+        labels=labels, positive=positive, ignore_index=ignore_index,
+    )  # fmt: skip
+
+
+def hits_at(k: float, sums: Array, number: Array, xp: Any) -> Array:
+    """The expected sum over k rows, (R, 1), from sums and numbers of rows at each score, (R, T + 1).
+
+    Between two scores the sums rise along a straight line, as the rows of equal scores are in random order.
+    """
+    below, above = number <= k, number >= k
+
+    def nearest(x: Array) -> tuple[Array, Array]:
+        before = xp.max(xp.where(below, x, 0), axis=-1, keepdims=True)
+        return before, xp.min(xp.where(above, x, x[:, -1:]), axis=-1, keepdims=True)
+
+    (first, last), (start, end) = nearest(number), nearest(sums)
+    gap = last - first
+    part = xp.where(gap > 0, (k - first) / xp.where(gap > 0, gap, 1), 0)
+    return start + part * (end - start)
+
+
+def _of_highest(  # noqa: PLR0917 (as of the doors)
+    name: Literal["precision", "recall", "lift"],
+    y_true: Any,
+    y_score: Any,
+    k: Any,
+    average: Any,
+    sample_weight: Any,
+    zero_division: float,
+    workers: int,
+    **options: Any,
+) -> Any:
+    samples = read(y_true, y_score, sample_weight, options.pop("ignore_index"), **options)
+    k = check_count(k, "k")
+    number = samples.y_true.shape[-1]
+    if k > number:
+        raise ValueError(f"k: expected at most the number of samples, {number:,}, got {k:,}")
+
+    def measured(rows: SampleRows, safe: Safe) -> Array:
+        backend, xp = rows.backend, rows.backend.xp
+        dtype = backend.widest_float(rows.scores)
+        hits, size, number = (xp.astype(x, dtype) for x in sums_at_scores(rows))
+        chosen, weight = hits_at(k, hits, number, xp)[:, 0], hits_at(k, size, number, xp)[:, 0]
+        of = {"precision": weight, "recall": hits[:, -1], "lift": weight * hits[:, -1] / safe.nonzero(size[:, -1])}
+        return safe.define(chosen / safe.nonzero(of[name]), (of[name] > 0) & (number[:, -1] >= k))
+
+    how = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
+    return of_rows(measured, samples, how, zero_division, workers)
