@@ -32,6 +32,9 @@ DOORS: dict[str, Any] = {
     "ranking.average_precision": matrics.ranking.average_precision,
     "ranking.partial_roc_auc": lambda y, s, **o: matrics.ranking.partial_roc_auc(y, s, max_fpr=0.3, **o),
     "ranking.precision_at_recall": lambda y, s, **o: matrics.ranking.precision_at_recall(y, s, 0.7, **o),
+    "ranking.precision_at_k": lambda y, s, **o: matrics.ranking.precision_at_k(y, s, 3, **o),
+    "ranking.recall_at_k": lambda y, s, **o: matrics.ranking.recall_at_k(y, s, 3, **o),
+    "ranking.lift_at_k": lambda y, s, **o: matrics.ranking.lift_at_k(y, s, 3, **o),
     "ranking.recall_at_precision": lambda y, s, **o: matrics.ranking.recall_at_precision(y, s, 0.5, **o),
     "ranking.recall_at_specificity": lambda y, s, **o: matrics.ranking.recall_at_specificity(y, s, 0.7, **o),
     "ranking.decision_curve": lambda y, s, **o: (
@@ -77,6 +80,7 @@ def test_every_function_of_scores_is_a_door() -> None:
     of_scores = {name for name, found in words.items() if found & {"y_score", "y_prob"} and name != "report"}
     assert {name for name in of_scores if "positive" not in words[name]} == {
         *("soft_confusion_matrix", "ranking.top_k_accuracy", "ranking.top_k_recall"),
+        "ranking.score_drift",  # of scores without labels
     }
     assert {name for name in of_scores if "positive" in words[name]} <= set(DOORS)
 

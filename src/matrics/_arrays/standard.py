@@ -275,6 +275,10 @@ class Standard:
             state = step(*state)
         return state
 
+    def looped(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
+        """The same of many small steps, which a compiler may keep as a loop."""
+        return self.repeated(number, step, state)
+
     def normal_cdf(self, x: Array) -> Array:
         """The probability that a normal variate is below x."""
         return self.on_host(np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2, otypes=[float]), x)

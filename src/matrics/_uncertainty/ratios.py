@@ -48,8 +48,8 @@ def odds_ratio_limits(found: TwoSamples, z: Any, backend: Standard) -> tuple[Arr
         return xp.where(bottom > 0, top / xp.where(bottom > 0, bottom, 1), end)
 
     known = (n > 0) & (m > 0) & (whole > 0) & (whole < n + m)
-    low = _halved(x, least, lambda middle: far(middle) < z * z, xp)
-    high = _halved(x, most, lambda middle: far(middle) < z * z, xp)
+    low = _halved(x, least, lambda middle: far(middle) < z * z, backend)
+    high = _halved(x, most, lambda middle: far(middle) < z * z, backend)
     low = xp.where(x <= least, 0 * x, ratio(low, 0 * x))
     high = xp.where(x >= most, 0 * x + math.inf, ratio(high, 0 * x + math.inf))
     return xp.where(known, low, math.nan), xp.where(known, high, math.nan)
@@ -82,18 +82,22 @@ def ratio_limits(found: TwoSamples, z: Any, backend: Standard) -> tuple[Array, A
     def at(place: Array) -> Array:
         return place / xp.where(place < 1, 1 - place, 1)
 
-    low = at(_halved(place, 0 * place, lambda middle: far(at(middle)) < z * z, xp))
-    high = at(_halved(place, 0 * place + 1, lambda middle: far(at(middle)) < z * z, xp))
+    low = at(_halved(place, 0 * place, lambda middle: far(at(middle)) < z * z, backend))
+    high = at(_halved(place, 0 * place + 1, lambda middle: far(at(middle)) < z * z, backend))
     low = xp.where(x == 0, 0 * x, low)
     high = xp.where(y == 0, 0 * x + math.inf, high)
     return xp.where(known, low, math.nan), xp.where(known, high, math.nan)
 
 
-def _halved(near: Array, far: Array, is_within: Callable[[Array], Array], xp: Any) -> Array:
-    for _ in range(STEPS):
+def _halved(near: Array, far: Array, is_within: Callable[[Array], Array], backend: Standard) -> Array:
+    xp = backend.xp
+
+    def step(near: Array, far: Array) -> tuple[Array, Array]:
         middle = (near + far) / 2
         within = is_within(middle)
-        near, far = xp.where(within, middle, near), xp.where(within, far, middle)
+        return xp.where(within, middle, near), xp.where(within, far, middle)
+
+    near, far = backend.looped(STEPS, step, (near, far))
     return (near + far) / 2
 
 
