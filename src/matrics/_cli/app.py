@@ -54,6 +54,7 @@ from matrics._cli.prevalence import Prevalence, Target
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
+from matrics._wording import plain
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -387,7 +388,7 @@ def reproduce(
     console = open_console()
     show_reproduction(console, found, verbose=verbose)
     if figures is not None:
-        printing.show(console, Text(), *(Text(printing.plain(str(path))) for path in draw(figures, chosen)))
+        printing.show(console, Text(), *(Text(plain(str(path))) for path in draw(figures, chosen)))
     if found.of("unexplained"):
         raise typer.Exit(1)
 

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from matrics._catalogue.naming import title_of
-from matrics._cli.printing import plain, show
-from matrics._study.certificates.results import number
+from matrics._cli.printing import show
+from matrics._wording import exact, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +35,7 @@ def show_certificate(console: Console, found: Certificate, summary: str) -> None
         if some:
             show(console, Text(), Text(f"{title}", "bold"), _table(some))
     ranges = "; ".join(
-        f"{number(low)} to {number(high)} for {n} classes" for n, (low, high) in sorted(found.ranges.items())
+        f"{exact(low)} to {exact(high)} for {n} classes" for n, (low, high) in sorted(found.ranges.items())
     )
     show(console, Text(), Text(f"values found: {ranges}" if ranges else "no value was found"))
     show(
@@ -57,8 +57,8 @@ def _table(verdicts: Iterable[Verdict]) -> Table:
 
 def _aside(verdict: Verdict) -> str:
     if verdict.holds is None:
-        return "" if verdict.value is None else f": {number(verdict.value)}"
-    worth = "" if verdict.value is None else f", which is {number(verdict.value)}"
+        return "" if verdict.value is None else f": {exact(verdict.value)}"
+    worth = "" if verdict.value is None else f", which is {exact(verdict.value)}"
     if verdict.holds:
         return f"{worth} ({verdict.cases:,} cases)"
     classes = " and ".join(map(str, verdict.classes))

@@ -19,6 +19,7 @@ from matrics._files.rows import name_of
 from matrics._reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DEFAULT_NUM
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +120,7 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     number = len(np.unique(samples))
     verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, asked)
     of_samples = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
-    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
+    titles.append(f"{of_samples}; {in_percent(asked.level)}, {asked.drawn}")
     return Compared(labelled.names, titles, verdicts, paired=number, **about)
 
 
@@ -148,7 +149,7 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     verdicts = _together((both.true, both.predictions, both.samples, both.weights), metrics, found.classes, asked)
     left_out = tuple(both.left_out(found.files))
     of_samples = f"on the same {number:,} samples ({names.clusters}){both.repeats}"
-    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
+    titles.append(f"{of_samples}; {in_percent(asked.level)}, {asked.drawn}")
     return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
 
 
@@ -180,7 +181,8 @@ def _alone(
     there = "" if target is None else f" {target.title}"
     verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
     return verdicts, (
-        f"{_percent(asked)} intervals{there}; models on different samples (for the same samples: --paired-on COLUMN)"
+        f"{in_percent(asked.level)} intervals{there}; models on different samples (for the same samples: "
+        "--paired-on COLUMN)"
     )
 
 
@@ -204,7 +206,3 @@ def _together(
         zero_division=asked.zero_division,
         sample_weight=weights,
     )
-
-
-def _percent(asked: Asked) -> str:
-    return f"{100 * asked.level:.10g} %"

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from matrics._catalogue.naming import title_of
 from matrics._cli.interval_report import show_statuses, sign_of
-from matrics._cli.printing import BEST, fold, number, plain, show, text_table
+from matrics._cli.printing import BEST, fold, marked, show, text_table
+from matrics._wording import limits, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,7 @@ def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: s
         word = "best" if is_best else "tied" if verdict.tied[row] else ""
         values = _limits(verdict.estimate, verdict.low, verdict.high, row) + sign_of(verdict.status[row])
         cells = [Text(plain(models[row]), style), Text(values), Text(gap)]
-        cells += [number(float(chances[row]), digits=2)] if chances is not None else []
+        cells += [marked(float(chances[row]), digits=2)] if chances is not None else []
         table.add_row(*cells, Text(word, style))
     show(console, Text(), table, Text(_remark(models, verdict, order), "dim"))
 
@@ -57,5 +58,4 @@ def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
 
 
 def _limits(value: np.ndarray, low: np.ndarray, high: np.ndarray, row: int) -> str:
-    texts = [number(float(part[row])).plain.strip() for part in (value, low, high)]
-    return f"{texts[0]} [{texts[1]}, {texts[2]}]"
+    return limits(float(value[row]), float(low[row]), float(high[row]))

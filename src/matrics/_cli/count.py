@@ -25,6 +25,7 @@ from matrics._cli.options import (
 )
 from matrics._files.names import Names
 from matrics._quoting import quoted
+from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
     from matrics._cli.delivery import Delivery
@@ -118,13 +119,13 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
     from matrics._files.outputs.whole import whole_output
 
     with whole_output(destination, paths) as whole:
-        counted = count_rows(given, watching(lines=progress))
+        counts = count_rows(given, watching(lines=progress))
         with whole.file() as file:
-            write_counts(file, counted, given.names)
+            write_counts(file, counts, given.names)
         whole.finish()
-    matrices = printing.counted(len(counted.starts), "matrix", "matrices")
-    lines = [f"{given.file}: {_in_words(counted)}", f"{destination.path}: {matrices}"]
-    printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
+    matrices = counted(len(counts.starts), "matrix")
+    lines = [f"{given.file}: {_described(counts)}", f"{destination.path}: {matrices}"]
+    printing.show(open_console(), *(Text(plain(line)) for line in lines))
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
@@ -133,24 +134,22 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
     from matrics._files.count import count as count_rows
     from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 
-    counted = count_rows(given, watching(lines=progress), warns=False)
+    counts = count_rows(given, watching(lines=progress), warns=False)
     if given.names.order is None:
-        refuse_disjoint(given.file, *counted.sides, given.names.labels)
-        refuse_disjoint(given.file, counted.sides[0], counted.foreign, given.names.labels)
+        refuse_disjoint(given.file, *counts.sides, given.names.labels)
+        refuse_disjoint(given.file, counts.sides[0], counts.foreign, given.names.labels)
         if not given.is_log:
-            warn_of_odd_labels(given.file, *counted.sides)
-    found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
+            warn_of_odd_labels(given.file, *counts.sides)
+    found = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
     if delivery.is_table:
         delivery.show(lambda console: show_counts(console, found))
     else:
         delivery.write(found)
 
 
-def _in_words(counted: SortedCounts) -> str:
-    from matrics._cli.printing import counted as in_words
-
-    classes = in_words(len(counted.classes), "class", "classes")
-    return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
+def _described(counts: SortedCounts) -> str:
+    classes = counted(len(counts.classes), "class")
+    return f"{counted(len(counts.starts), 'matrix')} of {classes}, {counted(counts.samples, 'sample')}"
 
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from matrics._cli.formats import for_people
-from matrics._cli.printing import plain, show, text_table
+from matrics._cli.printing import show, text_table
 from matrics._cli.result import Result, keys_of
 from matrics._files.counts_file import About, rows_of
+from matrics._wording import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

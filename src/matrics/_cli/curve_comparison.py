@@ -11,11 +11,11 @@ from rich.text import Text
 
 import matrics
 from matrics._cli.interval_report import show_statuses, sign_of
-from matrics._cli.printing import BEST, number, plain, show, text_table
+from matrics._cli.printing import BEST, show, text_table
 from matrics._cli.result import Rows, column
 from matrics._quoting import quoted
 from matrics._reporting.verdicts import aligned
-from matrics._rounding import rounded
+from matrics._wording import limits, number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,23 +105,18 @@ def _show(console: Console, one: Ranked, heading: str) -> None:
     for row in np.argsort(-estimate if one.higher_is_better else estimate, kind="stable"):
         is_best = row == one.best
         difference, low, high, p_value = one.ahead(int(row))
-        gap = "" if is_best or np.isnan(difference) else f"{_plain(difference)} [{_plain(low)}, {_plain(high)}]"
-        chance = "" if np.isnan(p_value) else "<0.001" if p_value < 0.001 else rounded(float(p_value))
-        limits = f"{_plain(estimate[row])} [{_plain(values.low[row])}, {_plain(values.high[row])}]"
+        gap = "" if is_best or np.isnan(difference) else limits(difference, low, high)
+        chance = "" if np.isnan(p_value) else number(p_value)
         word = "best" if is_best else "tied" if one.found.tied[row] else ""
         style = BEST if is_best else ""
         table.add_row(
             Text(plain(names[row]), style),
-            Text(limits + sign_of(values.status[row])),
+            Text(limits(*(float(part[row]) for part in values[:3])) + sign_of(values.status[row])),
             Text(gap),
             Text(chance),
             Text(word, style),
         )
     show(console, Text(), table)
-
-
-def _plain(value: float) -> str:
-    return number(float(value)).plain.strip()
 
 
 def comparison_rows(found: list[Ranked]) -> Rows:

@@ -8,7 +8,8 @@ import numpy as np
 from rich.text import Text
 
 from matrics._cli.curve import HIGHER, CurveRun, Shown
-from matrics._cli.printing import Column, best_of_columns, fold, number, plain, show, show_blocks, sort
+from matrics._cli.printing import Column, best_of_columns, fold, marked, show, show_blocks, sort
+from matrics._wording import in_percent, number, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,11 +52,10 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     order, sorting = sort(known, values, ordered=source.in_order)
     columns = [(name, [Text(f"{facts[k][name]:,}") for k in order]) for name in ("samples", "positives")]
     for i, column in enumerate(known):
-        cells = [number(values[k, i], best=bool(best[k, i])) for k in order]
+        cells = [marked(values[k, i], best=bool(best[k, i])) for k in order]
         columns.append((fold(column.label, 12), cells))
         ends = [[number(facts[k][f"{column.label}/{end}"]) for end in ("low", "high")] for k in order]
-        limits = [f"[{low}, {high}]".replace(" ,", ",").replace(" ]", "]") for low, high in ends]
-        columns.append((f"{100 * run.level:.10g} % limits", [Text(text) for text in limits]))
+        columns.append((f"{in_percent(run.level)} limits", [Text(f"[{low}, {high}]") for low, high in ends]))
     names = [source.name(k) if source.keys else source.sides[1] for k in order]
     show_blocks(console, source.heading if source.keys else "positive", [Text(plain(name)) for name in names], columns)
     marks = ["* best of its measure"] * bool(best.any()) + ["– undefined"] * bool(np.isnan(values).any())
@@ -72,7 +72,7 @@ def _show_thresholds(console: Console, run: CurveRun, found: Shown, name: str) -
     columns = [
         (
             fold(column.label),
-            [number(x, best=bool(b)) for x, b in zip(found.values[:, k], found.best[:, k], strict=True)],
+            [marked(x, best=bool(b)) for x, b in zip(found.values[:, k], found.best[:, k], strict=True)],
         )
         for k, column in enumerate(run.columns)
     ]

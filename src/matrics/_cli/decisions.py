@@ -37,6 +37,7 @@ from matrics._cli.prevalence import Prevalence, Target, refuse
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
+from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -158,7 +159,6 @@ def _write_curves(run: CurveRun, target: str, title: Text) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from matrics._cli import printing
     from matrics._cli.score_results import refuse_same
     from matrics._files.outputs.whole import open_output
 
@@ -173,7 +173,7 @@ def _write_curves(run: CurveRun, target: str, title: Text) -> None:
             repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in keys.items()}
             append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
             count += len(found)
-    _show_written(target, title, count, f"{printing.counted(len(labels), 'measure')}")
+    _show_written(target, title, count, f"{counted(len(labels), 'measure')}")
 
 
 def threshold(
@@ -234,13 +234,13 @@ def threshold(
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     there = _target(prevalence, source)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero, there)
-    title = Text("\n").join([_title(source, "curve", there), Text(printing.plain(wanted.title))])
+    title = Text("\n").join([_title(source, "curve", there), Text(plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none
     if delivery is not None and not delivery.is_table:
         delivery.write(threshold_result(run, title.plain.split("\n")))
         return
     if run.of_labelled:
-        title.append(f"\n{printing.plain(run.of_labelled)}")
+        title.append(f"\n{plain(run.of_labelled)}")
 
     def show(console: Console) -> None:
         printing.show(console, title, Text())
@@ -253,7 +253,7 @@ def threshold(
     refuse_same(source, list(columns), "output")
     with open_output(Path(str(target))) as append:
         append({**source.columns(0, source.count), **columns})
-    _show_written(str(target), title, len(found), printing.counted(len(columns), "column"))
+    _show_written(str(target), title, len(found), counted(len(columns), "column"))
 
 
 def _read(path: Path, names: ScoreNames, output: str | None) -> Scored:
@@ -282,8 +282,6 @@ def _target(prevalence: str | None, source: Scored) -> Target | None:
 def _title(source: Scored, what: str, target: Target | None) -> Text:
     from rich.text import Text
 
-    from matrics._cli.printing import counted, plain
-
     positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
     if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
         against = [f"{name} ({number:,})" for name, number in source.rest.items()]
@@ -300,5 +298,5 @@ def _show_written(output: str, title: Text, rows: int, what: str) -> None:
     from matrics._cli import printing
     from matrics._cli.delivery import open_console
 
-    written = f"{output}: {printing.counted(rows, 'row')} of {what}"
-    printing.show(open_console(), title, Text(printing.plain(written)))
+    written = f"{output}: {counted(rows, 'row')} of {what}"
+    printing.show(open_console(), title, Text(plain(written)))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from matrics._cli.printing import Column, Names, Summary, number, plain, show, show_blocks
+from matrics._cli.printing import Column, Names, Summary, marked, show, show_blocks
 from matrics._scoring.fairness import disparity
+from matrics._wording import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,14 +24,14 @@ def show_disparity(console: Console, columns: list[Column], summary: Summary, na
     cells = {}
     for heading, values in zip(("min", "max"), found[:2], strict=True):
         where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
-        texts = [number(value) for value in values]
+        texts = [marked(value) for value in values]
         width = max(map(len, texts))
         for text, name in zip(texts, where, strict=True):
             text.pad_left(width - len(text))
             text.append(plain(name))
         cells[heading] = texts
     for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
-        cells[heading] = [number(value) for value in values]
+        cells[heading] = [marked(value) for value in values]
     show(console, Text(), Text("differences between the groups:"), Text())
     show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._cli.markdown import escape, table
-from matrics._cli.printing import number, plain
 from matrics._cli.result import STATUSES, versions
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._tables import latex
+from matrics._wording import number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +152,7 @@ def for_people(column: Column, value: Any) -> str:
         return str(value)
     if column.is_short and not math.isnan(value):
         return f"{value:.4g}"
-    return number(value).plain.strip()
+    return number(value)
 
 
 def _cell(text: str) -> str:

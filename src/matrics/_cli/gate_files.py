@@ -12,7 +12,6 @@ from matrics._catalogue.classes import Classes
 from matrics._cli.logs import clusters_of, is_log, opened
 from matrics._cli.open_run import ScoreRequest, open_matrices
 from matrics._cli.paired import TwoFiles, join, named, united
-from matrics._cli.printing import counted
 from matrics._files.crosstab import has_order
 from matrics._files.inputs import read_rows
 from matrics._files.labels import MISSING_CLASS, coded
@@ -23,6 +22,7 @@ from matrics._files.text import STDIN
 from matrics._gates.limits import Evidence
 from matrics._quoting import quoted
 from matrics._tables.vocabularies import apart
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         raise ValueError(f"{name_of(path)}: expected true labels in some rows of {asked.true}, got none")
     cm = matrics.judged.confusion_matrix(counts)
     title = (
-        f"{name_of(path)}: {counted(n, 'class', 'classes')}, {counted(len(true), 'sample')} labelled by {judge}, "
+        f"{name_of(path)}: {counted(n, 'class')}, {counted(len(true), 'sample')} labelled by {judge}, "
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
@@ -302,7 +302,7 @@ def _widened(table: Array, classes: tuple[str, ...], labels: tuple[str, ...]) ->
 
 def _described(file: str, n: int, cm: Array, weight: str | None) -> str:
     """What a file holds, in words."""
-    classes = counted(n, "class", "classes")
+    classes = counted(n, "class")
     total = cm.sum(dtype=np.float64)
     size = counted(total, "sample") if weight is None else f"weights of {total:,.7g} in all ({weight})"
     return f"{file}: {classes}, {size}"

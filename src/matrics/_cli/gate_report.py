@@ -16,8 +16,9 @@ from rich.text import Text
 import matrics
 from matrics._cli.interval_report import show_statuses, sign_of
 from matrics._cli.markdown import escape, table
-from matrics._cli.printing import number, plain, show, text_table
+from matrics._cli.printing import show, text_table
 from matrics._files.outputs.texts import csv_text, json_text
+from matrics._wording import in_percent, number, plain
 
 if TYPE_CHECKING:
     from matrics._cli.gate_files import GateFiles
@@ -29,13 +30,13 @@ CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
 def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
     """Print a table of the requirements, what is missing, and the verdict."""
-    percent = _percent(found)
+    percent = in_percent(found.requirements[0].level)
     shown = text_table("requirement", "verdict", "value", f"{percent} interval")
     shown.columns[2].justify = "right"
     for one in found.requirements:
         limits = Text(_limits(one) + sign_of(one.status).strip())
         verdict = Text(one.verdict, STYLES[one.verdict])
-        shown.add_row(Text(plain(one.title)), verdict, Text(_value(one.estimate)), limits)
+        shown.add_row(Text(plain(one.title)), verdict, Text(number(one.estimate)), limits)
     show(console, *(Text(plain(title)) for title in files.titles), Text(), shown)
     show_statuses(console, Counter(int(one.status) for one in found.requirements), signs=True)
     needs = [Text(plain(f"{one.title}: {one.needs}")) for one in found.requirements if one.needs]
@@ -88,13 +89,13 @@ def as_markdown(found: GateResult, files: GateFiles) -> str:
         [
             _cell(one.title),
             f"**{one.verdict}**",
-            _value(one.estimate),
+            number(one.estimate),
             escape(_limits(one)),
             _cell("; ".join(one.remarks)),
         ]
         for one in found.requirements
     ]
-    head = ["requirement", "verdict", "value", f"{_percent(found)} interval", ""]
+    head = ["requirement", "verdict", "value", f"{in_percent(found.requirements[0].level)} interval", ""]
     parts = [
         f"### matrics gate: {_verdict(found).plain.removeprefix('verdict: ')}",
         "  \n".join(_cell(title) for title in files.titles),
@@ -134,15 +135,7 @@ def _verdict(found: GateResult) -> Text:
 
 
 def _limits(one: RequirementResult) -> str:
-    return "no limits" if math.isnan(one.low) else f"[{_value(one.low)}, {_value(one.high)}]"
-
-
-def _value(value: float) -> str:
-    return number(value).plain.strip()
-
-
-def _percent(found: GateResult) -> str:
-    return f"{100 * found.requirements[0].level:.10g} %"
+    return "no limits" if math.isnan(one.low) else f"[{number(one.low)}, {number(one.high)}]"
 
 
 def _cell(text: str) -> str:

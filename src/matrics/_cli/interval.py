@@ -12,6 +12,7 @@ import matrics
 from matrics._cli.prevalence import refuse
 from matrics._cli.run import MatrixRun, name_cell
 from matrics._quoting import quoted
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
     from matrics._cli.prevalence import Target
@@ -70,11 +71,6 @@ class IntervalRequest:
             raise ValueError(f"--{str(error).removeprefix('--')}") from error
         return cls(options, scheme, (seed or 0) if draws else None, clusters)
 
-    @property
-    def percent(self) -> str:
-        """The level in words."""
-        return f"{100 * self.options.level:.10g} %"
-
 
 @dataclass(kw_only=True)
 class IntervalRun(MatrixRun):
@@ -115,7 +111,7 @@ class IntervalRun(MatrixRun):
             facts.append(f"{' to '.join(ends)} effective samples in each matrix")
         if wanted.seed is not None:
             facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
-        return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
+        return ", ".join([f"{in_percent(options.level)} intervals by method {options.method}", *facts])
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from matrics import IntervalStatus
 from matrics._cli.interval import ERROR, ESTIMATE, HIGH, LOW, STATUS
-from matrics._cli.printing import Column, fold, number, plain, show, show_blocks, sort
+from matrics._cli.printing import Column, fold, marked, show, show_blocks, sort
+from matrics._wording import number, plain
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -30,7 +31,7 @@ def show_intervals(
     if len(names) == 1:
         cells = {
             "value": _cells(found[0]),
-            "standard error": [number(error) for error in found[0, :, ERROR]],
+            "standard error": [marked(error) for error in found[0, :, ERROR]],
             "range": [Text(column.range) for column in columns],
         }
         show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()), width)
@@ -45,7 +46,7 @@ def show_intervals(
 
 def _cells(found: Array) -> list[Text]:
     """Values with their limits, one below the other, and the sign of a status that is not 0."""
-    texts = [[number(value).plain.strip() for value in row[[ESTIMATE, LOW, HIGH]]] for row in found]
+    texts = [[number(value) for value in row[[ESTIMATE, LOW, HIGH]]] for row in found]
     wide = [max(map(len, column)) for column in zip(*texts, strict=True)]
     cells = []
     for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):

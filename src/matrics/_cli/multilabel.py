@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 import matrics
 from matrics._arrays.sizes import most_cells
 from matrics._cli.block_results import BlockResult, Piece
-from matrics._cli.printing import counted
 from matrics._cli.run import Run, score_columns
 from matrics._files import columns as of_columns
 from matrics._files.inputs import read_rows
@@ -21,6 +20,7 @@ from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._multilabel.averages import checked_average
 from matrics._quoting import quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._cli.printing import counted
 from matrics._files.label_rows import Labelled, read_labels
 from matrics._files.labels import TRUTHS, joined_order
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of
 from matrics._quoting import cut, quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

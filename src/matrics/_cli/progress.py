@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from matrics._cli.printing import counted
 from matrics._files.notices import say
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ class Progress:
         """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
         done, seconds = self.totals.matrices, time.monotonic() - self.begin
         rate = done / seconds if seconds > 0 else 0.0
-        parts = [f"{done:,} of {counted(self.total, 'matrix', 'matrices')}", f"{_short(rate)} matrices/s"]
+        parts = [f"{done:,} of {counted(self.total, 'matrix')}", f"{_short(rate)} matrices/s"]
         if self.bytes_each:
             parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
         if rate:

@@ -31,6 +31,7 @@ from matrics._cli.options import (
 from matrics._cli.plugins import plug_in
 from matrics._files.names import Names
 from matrics._quoting import quoted
+from matrics._wording import plain
 
 FilePath = Annotated[
     Path,
@@ -189,7 +190,7 @@ def report(
     write_whole(target, page)
     size = len(page) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
-    printing.show(open_console(), *(Text(printing.plain(line.replace("\u00a0", " "))) for line in lines))
+    printing.show(open_console(), *(Text(plain(line.replace("\u00a0", " "))) for line in lines))
 
 
 def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:

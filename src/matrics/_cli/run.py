@@ -20,10 +20,11 @@ from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli.block_results import BlockResult, Piece, Totals, joined
 from matrics._cli.in_order import in_order
-from matrics._cli.printing import Column, counted
+from matrics._cli.printing import Column
 from matrics._cli.progress import Progress, shown
 from matrics._engine.execution import table_in_order
 from matrics._quoting import first_twice, quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -155,8 +156,8 @@ class MatrixRun(Run):
     @property
     def counts(self) -> str:
         """What there is, in words."""
-        matrices = counted(self.source.count, "matrix", "matrices")
-        return f"{matrices} of {counted(self.source.n, 'class', 'classes')}"
+        matrices = counted(self.source.count, "matrix")
+        return f"{matrices} of {counted(self.source.n, 'class')}"
 
     @property
     def matrix_bytes(self) -> int:

@@ -12,9 +12,9 @@ from matrics._cli import printing
 from matrics._cli.block_results import BlockResult, joined
 from matrics._cli.delivery import open_console
 from matrics._cli.interval import IntervalRun
-from matrics._cli.printing import counted
 from matrics._cli.run import Run, ScoreRun
 from matrics._quoting import quoted
+from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _write(run: Run, work: Output, *, disparity: bool) -> None:
     rows = counted(_rows(run), "row")
     console = open_console()
     written = f"{work.destination.path}: {rows} of {counted(len(run.columns), run.unit)}"
-    printing.show(console, *_title(run), Text(printing.plain(written)))
+    printing.show(console, *_title(run), Text(plain(written)))
     show_statuses(console, run.totals.statuses, signs=False)
     if summary is not None:
         from matrics._cli.disparity_report import show_disparity
@@ -170,7 +170,7 @@ def _title(run: Run) -> list[Text]:
         lines.append(run.target.title)
     if run.totals.invalid:
         lines.append(_invalid(run))
-    return [Text(printing.plain(line)) for line in lines]
+    return [Text(plain(line)) for line in lines]
 
 
 def _invalid(run: Run) -> str:
@@ -180,4 +180,4 @@ def _invalid(run: Run) -> str:
     more = totals.invalid - len(totals.first_invalid)
     what = "left out" if run.manner.on_invalid == "skip" else "undefined"
     named = f": {names}" + (f" and {more:,} more" if more else "") if run.source.keys else ""
-    return f"{counted(totals.invalid, 'invalid matrix', 'invalid matrices')}, {what}{named}"
+    return f"{counted(totals.invalid, 'invalid matrix')}, {what}{named}"

@@ -16,6 +16,7 @@ from matrics._cli.options import checked_level
 from matrics._cli.run import score_columns
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
     from matrics._catalogue.classes import Classes
@@ -91,7 +92,7 @@ class ThresholdRequest:
     def title(self) -> str:
         """The measure, the constraints and the seed, to repeat the search."""
         direction, sure = "lowest" if self.lowest_is_best else "highest", self.sure
-        limits = f"; {100 * sure.level:.10g} % intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
+        limits = f"; {in_percent(sure.level)} intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
         conditions = " and ".join(self.conditions)
         return f"{direction} {self.name}" + (f" with {conditions}" if conditions else "") + limits
 

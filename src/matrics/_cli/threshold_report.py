@@ -9,7 +9,8 @@ import numpy as np
 from rich.text import Text
 
 from matrics._cli.interval_report import show_statuses, sign_of
-from matrics._cli.printing import fold, number, plain, show, show_blocks, show_scores
+from matrics._cli.printing import fold, marked, show, show_blocks, show_scores
+from matrics._wording import number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +31,8 @@ def show_thresholds(console: Console, run: ThresholdRun) -> None:
     goal = fold(run.wanted.name)
     columns = [
         ("threshold", [Text(_limits(one.threshold, "{:.4g}".format)) for one in rows]),
-        (f"{goal}\non new samples", [Text(_limits(one.value, _decimal) + _sign(one)) for one in rows]),
-        (f"{goal}\non these", [number(one.here) for one in rows]),
+        (f"{goal}\non new samples", [Text(_limits(one.value, number) + _sign(one)) for one in rows]),
+        (f"{goal}\non these", [marked(one.here) for one in rows]),
     ]
     for k, name in enumerate(("tn", "fp", "fn", "tp")):
         columns.append((name, [Text("–" if one.reason else f"{one.matrix.flat[k]:,}") for one in rows]))
@@ -47,10 +48,6 @@ def show_thresholds(console: Console, run: ThresholdRun) -> None:
     show_statuses(console, statuses, signs=True)
     show(console, Text(), Text(f"at {'these thresholds' if source.keys else 'this threshold'}:"), Text())
     show_scores(console, run.columns, run.scores[list(order)], names, heading, ordered=True)
-
-
-def _decimal(value: float) -> str:
-    return number(value).plain.strip()
 
 
 def _limits(found: Interval, written: Callable[[float], str]) -> str:

@@ -16,8 +16,8 @@ from matrics._ranking.inference.names import read_measures
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, repeats
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import listed
 from matrics._uncertainty.results import Interval
+from matrics._wording import listed
 
 __all__ = ["BINS", "ModelScores", "area_test", "best_area", "model_scores"]
 

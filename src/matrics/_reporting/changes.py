@@ -12,7 +12,7 @@ from typing import Any
 from matrics._quoting import quoted
 from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings
-from matrics._reporting.wording import count, listed, number, short
+from matrics._wording import counted, listed, number, short
 
 __all__ = ["Change", "Changes", "changes_since", "stored_values"]
 
@@ -138,7 +138,7 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
         ]
         _, measure, model, (before, now) = max(pairs, key=lambda pair: pair[0])
         told.append(
-            f"{count(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
+            f"{counted(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
             f"{model}, from {number(before)} to {number(now)}."
         )
     return told

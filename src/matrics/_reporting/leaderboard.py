@@ -15,11 +15,11 @@ from matrics._catalogue.record import Metric
 from matrics._catalogue.written import written
 from matrics._reporting.data import Data
 from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
-from matrics._reporting.wording import number
 from matrics._scoring.score import resolve, score
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.options import DEFAULT_NUM
+from matrics._wording import number
 from matrics.typing import NumPyArray
 
 __all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard"]

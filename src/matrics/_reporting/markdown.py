@@ -11,7 +11,7 @@ from matrics._reporting.data import Data
 from matrics._reporting.facts import facts
 from matrics._reporting.findings import Findings
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import amount, short
+from matrics._wording import amount, short
 
 __all__ = ["markdown_of"]
 

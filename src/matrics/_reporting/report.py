@@ -29,10 +29,10 @@ from matrics._reporting.origin import Origin
 from matrics._reporting.page import rendered
 from matrics._reporting.pdf import pdf_of
 from matrics._reporting.pictures import Picture, draw
-from matrics._reporting.wording import number, short
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
 from matrics._uncertainty.options import check_level
+from matrics._wording import number, short
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from matrics._catalogue.classes import Classes
 from matrics._engine.evaluation import as_stack, raise_if_invalid
 from matrics._engine.results import Result
 from matrics._quoting import quoted
-from matrics._rounding import rounded
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables import latex
 from matrics._tables.table import Library, imported
@@ -26,6 +25,7 @@ from matrics._uncertainty.interval import interval
 from matrics._uncertainty.limits import around, normal_quantile
 from matrics._uncertainty.options import OF_PROPORTIONS, check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._wording import amount, between, capital, counted, in_percent, number
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticTable", "diagnostic_table"]
@@ -121,21 +121,21 @@ class DiagnosticTable(Result):
 
     def to_markdown(self) -> str:
         """The table in Markdown, with the counts above it and remarks below."""
-        rows = [["measure", "value", f"{100 * self.level:.10g} % limits", "method"], ["---", "--:", "--:", "---"]]
+        rows = [["measure", "value", f"{in_percent(self.level)} limits", "method"], ["---", "--:", "--:", "---"]]
         rows += self._cells()
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
         return "\n\n".join([self.title(), table, *self.remarks()])
 
     def to_latex(self) -> str:
         """The table in LaTeX, with the rules of booktabs: limits in brackets, and title and remarks as comments."""
-        head = ["measure", rf"value [{100 * self.level:.10g} \% limits]", "method"]
+        head = ["measure", latex.escape(f"value [{in_percent(self.level)} limits]"), "method"]
         cells = zip(self.names, self.estimate.tolist(), self.low.tolist(), self.high.tolist(), self.method, strict=True)
         rows = [[latex.escape(name), latex.with_limits(*of), latex.escape(how)] for name, *of, how in cells]
         comments = [latex.comment(text) for text in (self.title(), *self.remarks())]
         return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
 
     def __str__(self) -> str:
-        rows = [["", "value", f"{100 * self.level:.10g} % limits", "method"], *self._cells()]
+        rows = [["", "value", f"{in_percent(self.level)} limits", "method"], *self._cells()]
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
             f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}".rstrip() for row in rows
@@ -148,11 +148,11 @@ class DiagnosticTable(Result):
     def title(self) -> str:
         """The counts, in a sentence."""
         parts = ("true positive", "false negative", "false positive", "true negative")
-        cells = [_counted(number, what) for number, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
+        cells = [counted(size, what) for size, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
         against = ""
         if len(self.rest) > 1:  # which of them are meant is not clear by itself
-            against = f", against {', '.join(f'{name} ({number:,.10g})' for name, number in self.rest.items())}"
-        samples = _counted(float(self.counts.sum()), "sample")
+            against = f", against {', '.join(f'{name} ({amount(size)})' for name, size in self.rest.items())}"
+        samples = counted(float(self.counts.sum()), "sample")
         return f"{samples}; positive: {self.positive}{against}. {', '.join(cells)}."
 
     def remarks(self) -> list[str]:
@@ -163,14 +163,14 @@ class DiagnosticTable(Result):
                 reason = "0/0, as there are no such samples" if math.isnan(value) else SENTENCES[status]
                 found.setdefault(reason, []).append(name)
         return [
-            f"{'All rows' if len(names) == len(self.names) else _listed(names)}: {reason}."
+            f"{'All rows' if len(names) == len(self.names) else capital(', '.join(names))}: {reason}."
             for reason, names in found.items()
         ]
 
     def _cells(self) -> list[list[str]]:
         rows = zip(self.names, self.estimate, self.low, self.high, self.method, strict=True)
         return [
-            [name, _number(value), "" if math.isnan(low + high) else f"{_number(low)} to {_number(high)}", method]
+            [name, number(value), "" if math.isnan(low + high) else between(low, high), method]
             for name, value, low, high, method in rows
         ]
 
@@ -239,17 +239,17 @@ def diagnostic_table(
     1,586 samples; positive: class 1. 670 true positives, 74 false negatives, 202 false positives, 640
     true negatives.
     <BLANKLINE>
-                               value     95 % limits  method
-    sensitivity                0.901  0.877 to 0.920  Wilson
-    specificity                0.760  0.730 to 0.788  Wilson
-    positive predictive value  0.768  0.739 to 0.795  Wilson
-    negative predictive value  0.896  0.872 to 0.917  Wilson
-    positive likelihood ratio  3.754  3.321 to 4.243  log
-    negative likelihood ratio  0.131  0.105 to 0.163  log
-    odds ratio                  28.7    21.5 to 38.2  log
-    Youden's index             0.661  0.622 to 0.694  Newcombe
-    accuracy                   0.826  0.807 to 0.844  Wilson
-    prevalence                 0.469  0.445 to 0.494  Wilson
+                                value       95 % limits  method
+    sensitivity                 0.901    0.877 to 0.920  Wilson
+    specificity                 0.760    0.730 to 0.788  Wilson
+    positive predictive value   0.768    0.739 to 0.795  Wilson
+    negative predictive value   0.896    0.872 to 0.917  Wilson
+    positive likelihood ratio   3.754    3.321 to 4.243  log
+    negative likelihood ratio   0.131    0.105 to 0.163  log
+    odds ratio                 28.686  21.518 to 38.242  log
+    Youden's index              0.661    0.622 to 0.694  Newcombe
+    accuracy                    0.826    0.807 to 0.844  Wilson
+    prevalence                  0.469    0.445 to 0.494  Wilson
     """
     backend, array = as_stack(cm)
     if array.ndim != 2:
@@ -361,19 +361,3 @@ def _given(prevalence: float | PrevalenceEstimate, level: float) -> Interval:
     share, error = (np.ravel(np.asarray(x, float))[-1:] for x in (prevalence.prevalence, prevalence.covariance))
     low, high = around(share, np.sqrt(error), normal_quantile(level), (0.0, 1.0), NUMPY)
     return Interval(share[0], low[0], high[0], math.sqrt(error[0]), 0, IntervalStatus.OK)
-
-
-def _listed(names: list[str]) -> str:
-    found = ", ".join(names)
-    return found[0].upper() + found[1:]
-
-
-def _counted(number: float, what: str) -> str:
-    return f"{number:,.{0 if number.is_integer() else 1}f} {what}{'' if number == 1 else 's'}"
-
-
-def _number(value: float) -> str:
-    """Three decimals of shares, and as many digits of larger numbers."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return "undefined" if math.isnan(value) else rounded(value) if abs(value) < 10 else f"{value:,.1f}"
