@@ -89,13 +89,13 @@ def number(value: float, digits: int = 3, *, undefined: str = UNDEFINED) -> str:
     return rounded(value, digits) if size < 1000 else f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
 
 
-def exact(value: float) -> str:
+def exact(value: float, *, undefined: str = "undefined") -> str:
     """A value in six digits, such as of a matrix that is a witness.
 
     >>> exact(0.25), exact(1 / 3), exact(float("nan"))
     ('0.25', '0.333333', 'undefined')
     """
-    return f"{value:.6g}" if math.isfinite(value) else number(value, undefined="undefined")
+    return f"{value:.6g}" if math.isfinite(value) else number(value, undefined=undefined)
 
 
 def limits(value: float, low: float, high: float) -> str:

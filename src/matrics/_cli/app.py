@@ -31,7 +31,7 @@ from matrics._cli.options import (
     Output,
     Plugin,
     PositiveClass,
-    PredColumn,
+    PredColumns,
     Reading,
     Rows,
     RunOptions,
@@ -48,9 +48,11 @@ from matrics._cli.options import (
     column_names,
     integer,
     number,
+    predicted,
 )
 from matrics._cli.plugins import plug_in
 from matrics._cli.prevalence import Prevalence, Target
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
@@ -91,7 +93,7 @@ def score(
     plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     scores: ScoresInstead = None,
     threshold: Threshold = None,
     positive: PositiveClass = None,
@@ -129,7 +131,7 @@ def score(
     zero = number("zero-division", zero_division)
     asked = ScoreRequest(
         true=true,
-        pred=pred,
+        **predicted(pred),
         by=column_names(by or []),
         rows=rows,
         scores=scores,
@@ -143,8 +145,8 @@ def score(
         cells=cells,
         reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
     )
-    if disparity and not asked.by:
-        raise ValueError("--disparity: expected --by COLUMN with it, the groups to compare")
+    if disparity and not (asked.by or asked.models):
+        raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     wanted = Wanted(
         read_delivery(format_, output, [path], blocks=SUFFIXES),
@@ -167,7 +169,7 @@ def interval(
     plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     positive: PositiveClass = None,
     prevalence: Prevalence = None,
     rows: Rows = None,
@@ -227,7 +229,7 @@ def interval(
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     asked = ScoreRequest(
         true=true,
-        pred=pred,
+        **predicted(pred),
         by=column_names(by or []),
         rows=rows,
         counts=counts,
@@ -270,7 +272,16 @@ def compare(
     metrics: Metrics = None,
     plugin: Plugin = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
+    scores: ScoresInstead = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|MODEL=NUMBER[,...]",
+            help="Scores of at least this are predicted as the positive class.",
+            show_default="0.5 of probabilities",
+        ),
+    ] = None,
     positive: PositiveClass = None,
     prevalence: Prevalence = None,
     weight: Weight = None,
@@ -287,15 +298,18 @@ def compare(
     output: FileOutput = None,
 ) -> None:
     """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
-    from matrics._cli.compare import Asked, compare_file, compare_files
+    from matrics._cli.compare import ComparisonOptions, compare_file, compare_files, compare_scores, names_of_scores
     from matrics._cli.compare_report import show_comparison
     from matrics._cli.compare_results import comparison_result
     from matrics._cli.delivery import read_delivery
+    from matrics._files.wide import MODEL, ROW
 
     plug_in(plugin)
     columns, paths = column_names(by or []), [path, *([] if other is None else [other])]
     delivery = read_delivery(format_, output, paths)
-    if not columns and logs.are_runs(paths, paired_on):
+    of_models = predicted(pred)
+    several = "models" in of_models
+    if not (columns or several or scores) and logs.are_runs(paths, paired_on):
         options = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
         options["prevalence"] = prevalence
         logs.refuse_options({**options, "zero-division": {"nan": None}.get(zero_division, zero_division)})
@@ -309,26 +323,33 @@ def compare(
             delivery.write(logs_result(runs, paths))
         say_left_out(runs)
         return
-    if other is None and not columns:
-        raise ValueError("--by: expected the column that identifies the model, or a second file, got none")
+    if other is None and not (columns or several or scores):
+        raise ArgumentError(
+            "by", "expected the column that identifies the model, several columns by --pred, or a second file, got none"
+        )
+    if other is not None and several:
+        raise ArgumentError("pred", f"expected one column with two files, each of one model, got {len(pred or ())}")
     if other is not None and columns:
-        raise ValueError(
-            f"--by: expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
+        raise ArgumentError(
+            "by", f"expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
         )
-    if paired_on in {*columns, true, pred}:
-        raise ValueError(
-            f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
+    if paired_on in {*columns, true, *(pred or [Names.pred])}:
+        raise ArgumentError(
+            "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
+    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
+    if threshold is not None and not scores:
+        raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
     names = Names(
-        true,
-        pred,
-        columns,
-        paired_on,
+        true=true,
+        **of_models,
+        by=columns,
+        clusters=ROW if several and paired_on is None else paired_on,
         weight=weight,
         positive=positive,
-        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
+        **reading.names,
     )
-    asked = Asked(
+    chosen = ComparisonOptions(
         metrics or ["accuracy,mcc"],
         positive,
         number("level", level),
@@ -337,9 +358,17 @@ def compare(
         number("zero-division", zero_division),
         prevalence,
     )
-    found = compare_file(path, names, asked) if other is None else compare_files(paths, names, asked)
+    if scores:
+        unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
+        score_names = names_of_scores(scores, names, unused, has_other=other is not None)
+        several = several or bool(score_names.models)
+        found = compare_scores(path, score_names, chosen, threshold)
+    else:
+        found = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
     if delivery.is_table:
-        delivery.show(lambda console: show_comparison(console, found, ", ".join(columns) or "file"))
+        delivery.show(
+            lambda console: show_comparison(console, found, ", ".join([MODEL] * several + list(columns)) or "file")
+        )
     else:
         delivery.write(comparison_result(found))
 
@@ -377,11 +406,12 @@ def reproduce(
     from matrics import study
     from matrics._cli import printing
     from matrics._cli.delivery import open_console
-    from matrics._cli.reproduce import check_folder, chosen_source, draw
+    from matrics._cli.reproduce import check_folder, draw
     from matrics._cli.reproduce_report import show_reproduction
     from matrics._study.sources.experiment import NUM
+    from matrics._study.sources.reproduction import find_source
 
-    chosen, drawn = chosen_source(source), integer("num", num)
+    chosen, drawn = None if source is None else find_source(source), integer("num", num)
     if figures is not None:
         check_folder(figures)
     found = study.reproduce(chosen, num=NUM if drawn is None else drawn)

@@ -28,10 +28,7 @@ def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: floa
     """Compare the runs of two logs, or the two models of one."""
     from matrics._integrations.evals.comparing import compare
 
-    try:
-        return compare(a, b, metrics, level=level)
-    except ValueError as error:
-        raise ValueError(f"--{error}" if str(error).startswith(("metrics:", "level:")) else str(error)) from error
+    return compare(a, b, metrics, level=level)
 
 
 def show_logs(console: Console, found: list[RunComparison]) -> None:

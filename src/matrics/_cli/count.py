@@ -15,14 +15,16 @@ from matrics._cli.options import (
     Format,
     Missing,
     MissingTexts,
-    PredColumn,
+    PredColumns,
     Reading,
     ShowProgress,
     TextLabels,
     TrueColumn,
     Weight,
     column_names,
+    predicted,
 )
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._wording import counted, plain
@@ -56,7 +58,7 @@ def count(
     *,
     by: By = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     counts: Counts = None,
     weight: Weight = None,
     missing: Missing = "error",
@@ -71,19 +73,26 @@ def count(
     """Count labels, and write the confusion matrices instead of scores."""
     from matrics._cli.delivery import read_delivery
     from matrics._files.inputs import open_input, open_labels
+    from matrics._files.wide import by_model
 
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
     destination = _check_output(Path(str(output)), paths) if delivery is None else None
     names = Names(
-        true,
-        pred,
-        column_names(by or []),
+        true=true,
+        **predicted(pred),
+        by=column_names(by or []),
         counts=counts,
         weight=weight,
         **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
     )
     names.check()
-    given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
+    inputs = [open_input(path, counts_as_rows=counts is not None) for path in paths]
+    if names.models:
+        if len(inputs) > 1:
+            raise ArgumentError("pred", f"expected one file with the columns of several models, got {len(inputs)}")
+        of_all, names = by_model(inputs[0], names)
+        inputs = [of_all]
+    given = open_labels(inputs, names)
     if destination is not None:
         _write(given, destination, paths, progress=progress)
     elif delivery is not None:
@@ -158,10 +167,10 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
 
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
-        raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")
+        raise ArgumentError("output", f"expected a name that ends in .parquet, got {got}")
     if not output.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(output.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(output.parent))}")
     if output.is_dir():
-        raise ValueError(f"--output: expected a file, got the directory {quoted(str(output))}")
+        raise ArgumentError("output", f"expected a file, got the directory {quoted(str(output))}")
     refuse_input(output, inputs)
     return Destination(followed(output), output.suffix.lower().removeprefix("."))

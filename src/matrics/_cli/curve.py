@@ -13,6 +13,7 @@ import matrics
 from matrics._catalogue.of_scores import spec_of
 from matrics._cli.printing import Column, best_of_columns
 from matrics._cli.run import score_columns
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
 
@@ -132,7 +133,7 @@ def read_thresholds(text: str | None) -> tuple[Array | None, bool]:
     try:
         given = [float(part) for part in parts]
     except ValueError as error:
-        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {quoted(text)}") from error
+        raise ArgumentError("thresholds", f"expected numbers between commas, or all, got {quoted(text)}") from error
     if not given or any(map(math.isnan, given)):
-        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {quoted(text)}")
+        raise ArgumentError("thresholds", f"expected numbers between commas, or all, got {quoted(text)}")
     return np.asarray(given), True

@@ -27,13 +27,13 @@ from matrics._cli.options import (
     TextLabels,
     TrueColumn,
     ZeroDivision,
-    checked_level,
     column_names,
     integer,
     number,
 )
 from matrics._cli.plugins import plug_in
 from matrics._cli.prevalence import Prevalence, Target, refuse
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
@@ -100,26 +100,28 @@ def curve(
     from rich.text import Text
 
     from matrics._cli import printing
+    from matrics._cli.compare_report import show_verdicts
     from matrics._cli.curve import OF_SAMPLES, CurveRun, names_of_scores, read_thresholds
-    from matrics._cli.curve_comparison import compare_curves, refuse_paired, refuse_unpaired, show_comparisons
+    from matrics._cli.curve_comparison import compare_curves, refuse_paired, refuse_unpaired
     from matrics._cli.curve_report import show_curves
     from matrics._cli.delivery import read_delivery
     from matrics._cli.measures import measures
     from matrics._cli.score_results import comparison_result, curve_result
     from matrics._files.outputs.destination import SUFFIXES
     from matrics._files.scores import ScoreNames
+    from matrics._uncertainty.options import check_level
 
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     of_scores, others = names_of_scores(metrics or [])
     resolve(others or CURVE_METRICS)  # raises before anything is read
     limits, every = read_thresholds(thresholds)
-    share = checked_level(number("level", level))
+    share = check_level(number("level", level))
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     if paired_on is not None and delivery is None:
-        raise ValueError("--output: expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
+        raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
     refuse_paired(paired_on, names.by, {true, *names.scores})
     if paired_on is not None:
         unused = {"metrics": ",".join(metrics or ()) or None, "thresholds": thresholds, "prevalence": prevalence}
@@ -139,12 +141,12 @@ def curve(
 
     if there is not None and delivery is not None:
         title.append(f"; {OF_SAMPLES}")
-    compared = [] if paired_on is None or delivery is None else compare_curves(run)
+    compared = None if paired_on is None or delivery is None else compare_curves(run)
 
     def show(console: Console) -> None:
         printing.show(console, title, Text())
-        if compared:
-            show_comparisons(console, compared, source.heading)
+        if compared is not None:
+            show_verdicts(console, *compared, source.heading)
         else:
             show_curves(console, run, every=every)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, overload
 
 from rich.console import Console
 
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def read_delivery(
 ) -> Delivery | None:
     """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders."""
     if format_ is not None and format_ not in FORMATS:
-        raise ValueError(f"--format: expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {quoted(format_)}")
+        raise ArgumentError("format", f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {quoted(format_)}")
     if output in (None, "-"):
         return Delivery(format_ or "table")
     path = Path(str(output))
@@ -98,18 +99,18 @@ def read_delivery(
     if blocks and (is_folder or end in blocks or (format_ is None and end not in ENDS)):
         if format_ not in (None, ENDS.get(end)) or (format_ is not None and is_folder):
             what = "a folder" if is_folder else f"a name that ends in {end}"
-            raise ValueError(f"--format: expected no such option with {what} as --output, got {quoted(format_)}")
+            raise ArgumentError("format", f"expected no such option with {what} as --output, got {quoted(format_)}")
         return None
     if is_folder or not output:
-        raise ValueError(f"--output: expected the name of a file, or -, got {quoted(str(output))}")
+        raise ArgumentError("output", f"expected the name of a file, or -, got {quoted(str(output))}")
     if format_ is None and end not in ENDS:
-        raise ValueError(
-            f"--output: expected a name that ends in {', '.join(ENDS)}, or --format with it, got {quoted(str(output))}"
+        raise ArgumentError(
+            "output", f"expected a name that ends in {', '.join(ENDS)}, or --format with it, got {quoted(str(output))}"
         )
     if format_ is not None and ENDS.get(end, format_) != format_:
-        raise ValueError(f"--format: expected {ENDS[end]}, as --output ends in {end}, got {quoted(format_)}")
+        raise ArgumentError("format", f"expected {ENDS[end]}, as --output ends in {end}, got {quoted(format_)}")
     if not path.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(path.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
     from matrics._files.outputs.destination import refuse_input
     from matrics._files.text import STDIN
 

@@ -26,6 +26,7 @@ from matrics._cli.options import (
     TrueColumn,
     number,
 )
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def diagnostic(
     import matrics
     from matrics._cli import logs
     from matrics._cli.delivery import read_delivery
-    from matrics._cli.measures import in_options
     from matrics._cli.open_run import ScoreRequest, open_matrices
     from matrics._uncertainty.arguments import second_class
 
@@ -89,25 +89,18 @@ def diagnostic(
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    try:
-        known = source.known(positive)
-    except ValueError as error:
-        raise ValueError(in_options(str(error))) from error
+    known = source.known(positive)
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
-        raise ValueError(f"--positive: expected the class that the test is for, one of {known.listed}, got none")
-    try:
-        found = matrics.stats.diagnostic_table(
-            source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
-            positive=source.titles[place],
-            prevalence=share,
-            level=confidence,
-            method=cast("Any", method),  # which is checked there
-            class_names=source.titles,
-        )
-    except ValueError as error:
-        text = str(error)
-        raise ValueError(f"--{text}" if text.startswith(("level", "method", "prevalence")) else text) from error
+        raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
+    found = matrics.stats.diagnostic_table(
+        source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
+        positive=source.titles[place],
+        prevalence=share,
+        level=confidence,
+        method=cast("Any", method),  # which is checked there
+        class_names=source.titles,
+    )
     if not delivery.is_table:
         delivery.write(_result(found, source.file, share))
         return

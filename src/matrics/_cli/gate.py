@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from matrics._cli.measures import in_options
 from matrics._cli.options import (
     Cells,
     ClassOrder,
@@ -32,14 +29,12 @@ from matrics._cli.options import (
     number,
 )
 from matrics._cli.plugins import plug_in
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
 
 FORMATS = ("text", "table", "json", "csv", "markdown", "junit")
 SUMMARY = "GITHUB_STEP_SUMMARY"
-# Names of arguments in messages of the library, and the options of the command line.
-OPTIONS = {"requirements": "require", "margin": "margin", "level": "level", "on_undecided": "on-undecided"}
-OPTIONS |= {"people": "true", "judge": "judge"}
 
 
 def gate(
@@ -115,39 +110,34 @@ def gate(
 
     plug_in(plugin)
     if format_ not in FORMATS:
-        raise ValueError(f"--format: expected {', '.join(FORMATS)}, got {quoted(format_)}")
+        raise ArgumentError("format", f"expected {', '.join(FORMATS)}, got {quoted(format_)}")
     if not (require or metrics):
-        raise ValueError('--require: expected a bound such as --require "mcc >= 0.8", or --baseline and --metrics')
+        raise ArgumentError("require", 'expected a bound such as --require "mcc >= 0.8", or --baseline and --metrics')
     has_baseline = baseline is not None
     if metrics and not has_baseline:
-        raise ValueError(f"--metrics: expected --baseline OLD with it, got {quoted(','.join(metrics))} alone")
+        raise ArgumentError("metrics", f"expected --baseline OLD with it, got {quoted(','.join(metrics))} alone")
     if has_baseline and not metrics:
-        raise ValueError("--baseline: expected --metrics NAME with it, the measures to compare, got none")
+        raise ArgumentError("baseline", "expected --metrics NAME with it, the measures to compare, got none")
     summary = _summary() if github else None
     target = None if output in (None, "-") else _target(str(output), [path, *([baseline] if baseline else [])])
     share, zero = number("level", level), number("zero-division", zero_division)
-    with _options_as_written():
-        allowed = check_manner(number("margin", margin), on_undecided, has_baseline=has_baseline)
-        check_level(share)
-        asked = ScoreRequest(
-            true=true,
-            pred=pred,
-            by=(),
-            rows=rows,
-            counts=counts,
-            weight=weight,
-            cells=cells,
-            positive=positive,
-            reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
-        )
-        beside = Beside(baseline, paired_on, clusters, judge)
-        files = read_files(path, asked, beside, positive)
-        wanted = read_requirements(
-            [*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline
-        )
-        found = judged(
-            wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero
-        )
+    allowed = check_manner(number("margin", margin), on_undecided, has_baseline=has_baseline)
+    check_level(share)
+    asked = ScoreRequest(
+        true=true,
+        pred=pred,
+        by=(),
+        rows=rows,
+        counts=counts,
+        weight=weight,
+        cells=cells,
+        positive=positive,
+        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
+    )
+    beside = Beside(baseline, paired_on, clusters, judge)
+    files = read_files(path, asked, beside, positive)
+    wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
+    found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)
     makers = {
         "text": gate_report.as_text,
         "table": gate_report.as_text,  # as the other commands call it
@@ -173,7 +163,7 @@ def gate(
 def _summary() -> Path:
     name = os.environ.get(SUMMARY, "")
     if not name:
-        raise ValueError(f"--github: expected the variable {SUMMARY}, which GitHub Actions sets, got none")
+        raise ArgumentError("github", f"expected the variable {SUMMARY}, which GitHub Actions sets, got none")
     return Path(name)
 
 
@@ -182,19 +172,6 @@ def _target(output: str, sources: list[Path]) -> Path:
 
     target = Path(output)
     if target.is_dir() or not target.parent.is_dir():
-        raise ValueError(f"--output: expected the name of a file in an existing directory, got {quoted(output)}")
+        raise ArgumentError("output", f"expected the name of a file in an existing directory, got {quoted(output)}")
     refuse_input(target, sources)
     return target
-
-
-@contextlib.contextmanager
-def _options_as_written() -> Iterator[None]:
-    """Errors of the library name options as the command line does."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        name, colon, rest = str(error).partition(":")
-        text = f"--{OPTIONS[name]}:{rest}" if colon and name in OPTIONS else in_options(str(error))
-        if text == str(error):
-            raise
-        raise type(error)(text) from error

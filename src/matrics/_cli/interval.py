@@ -11,6 +11,7 @@ import numpy as np
 import matrics
 from matrics._cli.prevalence import refuse
 from matrics._cli.run import MatrixRun, name_cell
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._wording import in_percent
 
@@ -47,28 +48,25 @@ class IntervalRequest:
         clusters: str | None,
         prevalence: str | None = None,
     ) -> IntervalRequest:
-        """Check the options and fill in defaults; errors name the options of the command line."""
+        """Check the options and fill in defaults."""
         from matrics._uncertainty.options import DRAWING, read_options
         from matrics._uncertainty.target import scheme_at
 
         if clusters is None and scheme == "clusters":
-            raise ValueError("--scheme: expected --clusters COLUMN with clusters, got none")
+            raise ArgumentError("scheme", "expected --clusters COLUMN with clusters, got none")
         if clusters is not None and scheme not in (None, "clusters"):
-            raise ValueError(f"--scheme: expected clusters or no scheme with --clusters, got {quoted(scheme)}")
+            raise ArgumentError("scheme", f"expected clusters or no scheme with --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
             if given is not None and method != "auto" and not draws:
-                raise ValueError(f"--{option}: expected a method that draws, got --method {method}")
+                raise ArgumentError(option, f"expected a method that draws, got --method {method}")
         if seed is not None and seed < 0:
-            raise ValueError(f"--seed: expected an integer from 0, got {seed}")
+            raise ArgumentError("seed", f"expected an integer from 0, got {seed}")
         axis = None if clusters is None else 0
-        try:
-            if clusters is not None:
-                refuse(prevalence, "with --clusters")
-            scheme = scheme_at(prevalence, method, scheme, axis)
-            options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
-        except ValueError as error:
-            raise ValueError(f"--{str(error).removeprefix('--')}") from error
+        if clusters is not None:
+            refuse(prevalence, "with --clusters")
+        scheme = scheme_at(prevalence, method, scheme, axis)
+        options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
         return cls(options, scheme, (seed or 0) if draws else None, clusters)
 
 
@@ -88,9 +86,10 @@ class IntervalRun(MatrixRun):
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.wanted.clusters)
         if self.source.squares is not None and self.wanted.seed is not None:
-            raise ValueError(
-                f"--method: expected auto, delta or a method of proportions with --weight, got "
-                f"{self.wanted.options.method}, which draws numbers of samples"
+            raise ArgumentError(
+                "method",
+                f"expected auto, delta or a method of proportions with --weight, got "
+                f"{self.wanted.options.method}, which draws numbers of samples",
             )
         # One generator for all blocks, or each would draw the same numbers.
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
@@ -146,15 +145,12 @@ class IntervalRun(MatrixRun):
             given["prevalence"] = self.target.shares
         if self.source.squares is not None:
             given["squared_weights"] = self.source.squares_of(positions)
-        try:
-            if self.wanted.clusters is None:
-                return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
-            # One matrix after the other, because each has its own clusters. All use the same seed, as a stack would.
-            given |= {"cluster_axis": 0, "rng": self.wanted.seed}
-            stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
-            return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
-        except ValueError as error:  # of Wilson's method, which is not for every measure
-            raise ValueError(f"--{error}" if str(error).startswith("method:") else str(error)) from error
+        if self.wanted.clusters is None:
+            return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
+        # One matrix after the other, because each has its own clusters. All use the same seed, as a stack would.
+        given |= {"cluster_axis": 0, "rng": self.wanted.seed}
+        stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
+        return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
 
     @property
     def labels(self) -> list[str]:
@@ -180,7 +176,7 @@ def _refuse_single_clusters(source: MatrixSource, clusters: str | None) -> None:
     alone = np.flatnonzero(source.cluster_counts < 2)
     if len(alone):
         where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
-        raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}{where}, got one")
+        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got one")
 
 
 def _refuse_fractions(source: MatrixSource, positions: Array, block: Array, scheme: str) -> None:

@@ -11,6 +11,7 @@ from matrics._cli.interval import IntervalRun
 from matrics._cli.printing import Summary
 from matrics._cli.result import Result, Rows, about_classes, about_measure, column, keys_of, repeated
 from matrics._cli.run import MatrixRun
+from matrics._errors import ArgumentError
 from matrics._files.source import MatrixSource
 from matrics._quoting import quoted
 
@@ -37,8 +38,8 @@ def result_of(run: Run, values: Array, rows: Array, titles: list[str], wanted: W
     keys = {name: one.take(rows) for name, one in source.columns(0, source.count).items()}
     twice = repeated([*keys, *run.labels])
     if twice is not None:
-        raise ValueError(
-            f"--format: expected different names, got a measure and a column of the file both named {quoted(twice)}"
+        raise ArgumentError(
+            "format", f"expected different names, got a measure and a column of the file both named {quoted(twice)}"
         )
     measures = _measures(run)
     reasons = {name: str(one["undefined"]) for one in measures for name in one["columns"]}

@@ -22,13 +22,10 @@ CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
     """The measures by their keys. Titles name the class; measures with the same title are one.
 
-    ``known`` makes the classes: errors in the positive class name the options of the command line.
+    ``known`` makes the classes.
     """
-    try:
-        classes = known()
-        found = resolve(asked, classes)
-    except ValueError as error:
-        raise ValueError(in_options(str(error))) from error
+    classes = known()
+    found = resolve(asked, classes)
     titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
     every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
     keys: dict[str, str] = {}
@@ -44,12 +41,6 @@ def _apart(key: str, metric: Metric, classes: Classes, titles: set[str]) -> dict
     ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
     named: dict[str, Metric] = {MeasureName(one.spec, one.title(classes)): one for one in ones}
     return named if titles & set(map(title_of, named)) else {key: metric}
-
-
-def in_options(message: str) -> str:
-    """The message of an error of the library, with options in place of its arguments."""
-    message = message.removesuffix("; with labels= or class_names= a class has a name")
-    return re.sub(r"^positive: ", "--positive: ", message).replace("positive=", "--positive")
 
 
 def constraints(texts: Iterable[str], known: Callable[[], Classes]) -> tuple[list[str], dict[str, str]]:

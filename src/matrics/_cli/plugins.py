@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import matrics
 from matrics._catalogue.own import measures_of
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def _imported(name: str) -> object:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise ValueError(f"--plugin {name}: it needs {error.name}, which is not installed") from error
+            raise ArgumentError("plugin", f"{name} needs {error.name}, which is not installed") from error
         hint = f": {name.removesuffix('.py')}?" if name.endswith(".py") else ""
-        raise ValueError(
-            f"--plugin: expected the name of a module that is in this folder or installed, got {quoted(name)}{hint}"
+        raise ArgumentError(
+            "plugin", f"expected the name of a module that is in this folder or installed, got {quoted(name)}{hint}"
         ) from error
     except Exception as error:
-        raise ValueError(f"--plugin {name}: {type(error).__name__}: {error}") from error
+        raise ArgumentError("plugin", f"{name}: {type(error).__name__}: {error}") from error

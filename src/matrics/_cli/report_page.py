@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +20,7 @@ from matrics._cli.options import (
     Num,
     Plugin,
     Positive,
-    PredColumn,
+    PredColumns,
     Reading,
     TextLabels,
     TrueColumn,
@@ -27,11 +28,16 @@ from matrics._cli.options import (
     column_names,
     integer,
     number,
+    predicted,
 )
 from matrics._cli.plugins import plug_in
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._wording import plain
+
+if TYPE_CHECKING:
+    from matrics._files.scores import ScoreNames
 
 FilePath = Annotated[
     Path,
@@ -41,23 +47,6 @@ FilePath = Annotated[
         show_default=False,
     ),
 ]
-# Names of arguments in messages of the library, and the options of the command line.
-OPTIONS = {
-    "by": "by",
-    "y_true": "true",
-    "y_pred": "pred",
-    "paired_on": "paired-on",
-    "groups": "group",
-    "y_score": "scores",
-    "positive": "positive",
-    "sample_weight": "weight",
-    "metrics": "metrics",
-    "level": "level",
-    "num": "num",
-    "rng": "seed",
-    "title": "title",
-    "compare": "compare",
-}
 
 
 def report(
@@ -75,7 +64,7 @@ def report(
         str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
     ] = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     scores: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,9 +115,9 @@ def report(
     from matrics._cli.delivery import open_console
     from matrics._files.notices import warn_of_odd_labels
     from matrics._files.outputs.whole import write_whole
-    from matrics._files.scores import ScoreNames
+    from matrics._files.wide import MODEL, ROW
     from matrics._reporting.data import ReportColumns
-    from matrics._reporting.from_file import command_of, read_file
+    from matrics._reporting.from_file import read_file
     from matrics._reporting.report import make_manner, make_report
 
     with contextlib.suppress(ImportError):
@@ -136,29 +125,33 @@ def report(
 
     plug_in(plugin)
     columns = column_names(by or [])
-    names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
+    names = _score_names(scores, true, columns, positive) if scores else None
+    of_models = predicted(pred)
+    if names is not None and "models" in of_models:
+        raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
+    models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
     reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
     wanted = ReportColumns(
-        by=columns,
+        by=(MODEL, *columns) if models else columns,
         y_true=true,
-        y_pred=pred,
-        paired_on=paired_on,
+        y_pred=of_models.get("pred", Names.pred),
+        paired_on=ROW if models and paired_on is None else paired_on,
         groups=group,
         y_score={} if names is None else dict(zip(scored, names.scores, strict=True)),
         positive=positive,
         sample_weight=weight,
     )
     chosen = ",".join(metrics) if metrics else None
-    command = command_of(
+    command = _command_of(
         path,
         {
             "by": ",".join(columns) or None,
             "paired-on": paired_on,
             "group": group,
             "true": None if true == Names.true else true,
-            "pred": None if pred == Names.pred else pred,
-            "scores": ",".join(scores) if scores else None,
+            "pred": None if pred == [Names.pred] else pred,
+            "scores": scores,
             "positive": positive,
             "weight": weight,
             "missing": None if missing == "error" else missing,
@@ -177,13 +170,17 @@ def report(
     )
     output, written = _kind_of(output, kind)
     target = _check_output(output, path)
-    with _options_as_written(path):
+    with _file_named(path):
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
-        data, origin, class_names, sides = read_file(path, wanted, command=command, reading=reading.names)
+        data, origin, class_names, sides = read_file(
+            path, wanted, command=command, reading={**reading.names, "models": models}
+        )
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
+        if models:
+            made = replace(made, call="")  # of the file, which has no column of the models
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)
@@ -193,19 +190,28 @@ def report(
     printing.show(open_console(), *(Text(plain(line.replace("\u00a0", " "))) for line in lines))
 
 
+def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
+    """The columns of scores: of the classes, among which the positive one may be, or of models."""
+    from matrics._files.scores import ScoreNames
+
+    names = ScoreNames.parse(scores, true=true, by=by, positive=None)
+    is_class = positive is None or positive in names.classes or any("=" in text for text in scores)
+    return names if is_class else ScoreNames.parse(scores, true=true, by=by, positive=positive)
+
+
 def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     """The file and its kind: by ``--format``, or else by the end of its name."""
     from matrics._reporting.report import kind_of
 
     if kind not in (None, "html", "md", "pdf"):
-        raise ValueError(f"--format: expected html, md or pdf, got {quoted(kind)}")
+        raise ArgumentError("format", f"expected html, md or pdf, got {quoted(kind)}")
     if kind is None:
         output = "report.html" if output is None else output
-        return output, kind_of(Path(output), "--output")
+        return output, kind_of(Path(output), "output")
     output = f"report.{kind}" if output is None else output
-    of_name = kind_of(Path(output), "--output")
+    of_name = kind_of(Path(output), "output")
     if of_name != kind:
-        raise ValueError(f"--output: expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
+        raise ArgumentError("output", f"expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
     return output, kind
 
 
@@ -214,23 +220,32 @@ def _check_output(output: str, path: Path) -> Path:
 
     target = Path(output)
     if target.is_dir():
-        raise ValueError(f"--output: expected the name of a file, got the directory {quoted(output)}")
+        raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(output)}")
     if not target.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(target.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(target.parent))}")
     refuse_input(target, [path])
     return target
 
 
 @contextlib.contextmanager
-def _options_as_written(path: Path) -> Iterator[None]:
-    """Errors of the library name options as the command line does, and the file."""
+def _file_named(path: Path) -> Iterator[None]:
+    """Errors in the data begin with the name of the file."""
     try:
         yield
     except (ValueError, TypeError) as error:
         text = str(error)
-        option = re.match(r"(\w+)(?=[:,])", text)
-        if option is not None and option[1] in OPTIONS:
-            text = f"--{OPTIONS[option[1]]}{text[option.end() :]}"
-        elif text.startswith(("data: ", "column ")):
-            text = f"{path}: {text.removeprefix('data: ')}"
-        raise type(error)(text.replace("positive=", "--positive")) from error
+        if text.startswith(("data: ", "column ")):
+            raise type(error)(f"{path}: {text.removeprefix('data: ')}") from error
+        raise
+
+
+def _command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
+    """The command that makes the report again; its output may be called anything."""
+    given = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            given += [f"--{name}"] * value
+            continue
+        for one in [value] if isinstance(value, str) else value or []:
+            given += [f"--{name}", one]
+    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])

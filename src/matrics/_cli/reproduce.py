@@ -9,19 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matrics._errors import ArgumentError
 from matrics._study import figures
-from matrics._study.sources.reproduction import SOURCES, find_source
+from matrics._study.sources.reproduction import SOURCES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def chosen_source(name: str | None) -> str | None:
-    """The number of the source that the option names."""
-    try:
-        return None if name is None else find_source(name)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
 
 
 def check_folder(folder: Path) -> None:
@@ -29,7 +22,7 @@ def check_folder(folder: Path) -> None:
     if find_spec("matplotlib") is None:
         raise ImportError('--figures: needs matplotlib: python -m pip install "matrics[plot]"')
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--figures: expected a folder, got the file {folder}")
+        raise ArgumentError("figures", f"expected a folder, got the file {folder}")
     folder.mkdir(parents=True, exist_ok=True)
 
 

@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
+from matrics._cli.compare_results import APART, rows_of
 from matrics._cli.curve import OF_SAMPLES
-from matrics._cli.curve_comparison import compare_curves, comparison_rows
+from matrics._cli.curve_comparison import compare_curves
 from matrics._cli.result import Result, Rows, about_measure, column, keys_of
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def refuse_same(source: Scored, names: list[str], option: str) -> None:
     """Raise if a column of the file has the name of one that is written."""
     both = sorted({key.name for key in source.keys} & set(names))
     if both:
-        raise ValueError(f"--{option}: expected different names, got two columns of the name {quoted(both[0])}")
+        raise ArgumentError(option, f"expected different names, got two columns of the name {quoted(both[0])}")
 
 
 def curve_result(run: CurveRun, titles: list[str]) -> Result:
@@ -51,7 +53,9 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
 def comparison_result(run: CurveRun, titles: list[str]) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     about = {**_facts(run.source, run.target), "level": run.level, "seed": None, "paired_on": run.paired_on}
-    rows = comparison_rows(compare_curves(run))
+    rows = rows_of(*compare_curves(run))
+    order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied")
+    rows = {name: rows[name] for name in order}
     return Result("curve", titles, about, rows, tables={"curves": _of_scores(run)})
 
 

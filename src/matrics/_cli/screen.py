@@ -13,6 +13,7 @@ from matrics._cli.block_results import BlockResult, joined
 from matrics._cli.delivery import open_console
 from matrics._cli.interval import IntervalRun
 from matrics._cli.run import Run, ScoreRun
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._wording import counted, plain
 
@@ -65,8 +66,8 @@ def _write(run: Run, work: Output, *, disparity: bool) -> None:
 
     both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
-        raise ValueError(
-            f"--output: expected different names, got a measure and a column of the file both named {quoted(both[0])}"
+        raise ArgumentError(
+            "output", f"expected different names, got a measure and a column of the file both named {quoted(both[0])}"
         )
     summary = printing.Summary(len(run.columns)) if disparity else None
     write_blocks(run, work, summary)

@@ -12,10 +12,11 @@ import numpy as np
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli.measures import constraints, measures, with_titles
-from matrics._cli.options import checked_level
 from matrics._cli.run import score_columns
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
+from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ class Sureness:
 
     @classmethod
     def read(cls, level: float, num: int | None, seed: int | None) -> Sureness:
-        """Check the options; errors name the options of the command line."""
+        """Check the options."""
         num = NUM if num is None else num
         if num < 0:
-            raise ValueError(f"--num: expected an integer from 0 (no limits), got {num}")
+            raise ArgumentError("num", f"expected an integer from 0 (no limits), got {num}")
         if seed is not None and seed < 0:
-            raise ValueError(f"--seed: expected an integer from 0, got {seed}")
-        return cls(checked_level(level), num, seed or 0)
+            raise ArgumentError("seed", f"expected an integer from 0, got {seed}")
+        return cls(check_level(level), num, seed or 0)
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,10 @@ class ThresholdRequest:
 
     @classmethod
     def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> ThresholdRequest:
-        """Check the options; errors name the options of the command line."""
-        try:
-            found = measures(metric, lambda: classes)
-            specs, titles = constraints(subject_to, lambda: classes)
-            goal = read_goal(list(found.values()), specs)
-        except ValueError as error:
-            raise ValueError(_as_option(error)) from error
+        """Check the options."""
+        found = measures(metric, lambda: classes)
+        specs, titles = constraints(subject_to, lambda: classes)
+        goal = read_goal(list(found.values()), specs)
         ((key, chosen),) = found.items()
         budgets = [one.text for one in goal.constraints if not one.metric.scale_free]
         return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, sure, budgets)
@@ -146,7 +144,7 @@ class ThresholdRun:
         try:
             best = matrics.ranking.best_threshold(true, scores, wanted.metric, **options)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
-            reason = str(error).removeprefix("subject_to: ").removeprefix("metric: ")
+            reason = error.text if isinstance(error, ArgumentError) else str(error)
             return _none(with_titles(reason.replace("zero_division=", "--zero-division"), wanted.titles))
         limit, value = float(best.threshold), float(best.value)
         if math.isnan(limit):
@@ -194,8 +192,8 @@ class ThresholdRun:
         measures = {column.label: values for column, values in zip(self.columns, self.scores.T, strict=True)}
         both = sorted(set(columns) & set(measures))
         if both:
-            raise ValueError(
-                f"--metrics: expected other measures in a file, got one named as the column {quoted(both[0])}"
+            raise ArgumentError(
+                "metrics", f"expected other measures in a file, got one named as the column {quoted(both[0])}"
             )
         return columns | measures
 
@@ -206,11 +204,3 @@ def _none(reason: str) -> Best:
 
 def _alone(value: float) -> matrics.Interval:
     return matrics.Interval(value, math.nan, math.nan, math.nan, 0, matrics.IntervalStatus.OK)
-
-
-def _as_option(error: ValueError) -> str:
-    """The message of an error, with the name of the option in place of that of the argument."""
-    name, colon, rest = str(error).partition(": ")
-    is_argument = name in {"metric", "subject_to"}
-    text = f"--{name.replace('_', '-')}{colon}{rest}" if is_argument else str(error)
-    return text.replace("subject_to=", "--subject-to")

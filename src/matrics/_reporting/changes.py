@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings
@@ -153,8 +154,8 @@ def _read(path: Path) -> dict[str, Any]:
         with contextlib.suppress(ValueError, RecursionError):
             values = json.loads(stored)
     if not _is_complete(values):
-        raise ValueError(
-            f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"
+        raise ArgumentError(
+            "compare", f"expected a page that matrics report has written, with its values, got {quoted(str(path))}"
         )
     return dict(values)
 

@@ -13,6 +13,7 @@ import numpy as np
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.written import written
+from matrics._errors import ArgumentError
 from matrics._reporting.data import Data
 from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
 from matrics._scoring.score import resolve, score
@@ -120,9 +121,9 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
     chosen = _different(resolve(DEFAULT_METRICS if metrics is None else metrics, data.known))
     for name, metric in chosen.items():
         if metric.is_classwise:
-            raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
+            raise ArgumentError("metrics", f"expected measures with one value for each model, got {name}")
         if metric.higher_is_better is None:
-            raise ValueError(f"metrics: expected measures with a better direction, got {name}")
+            raise ArgumentError("metrics", f"expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
     scored = score(data.matrices, list(chosen.values()), workers=-1)
     left_out: list[str] = []

@@ -14,6 +14,7 @@ from matrics._arrays import NUMPY
 from matrics._catalogue.classes import Classes
 from matrics._engine.evaluation import as_stack, raise_if_invalid
 from matrics._engine.results import Result
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables import latex
@@ -253,11 +254,13 @@ def diagnostic_table(
     """
     backend, array = as_stack(cm)
     if array.ndim != 2:
-        raise ValueError(f"cm: expected one matrix (n, n), got shape {tuple(array.shape)}; make a table of each")
+        raise ArgumentError("cm", f"expected one matrix (n, n), got shape {tuple(array.shape)}; make a table of each")
     if method not in OF_PROPORTIONS:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
+        raise ArgumentError("method", f"expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
     if not (prevalence is None or isinstance(prevalence, PrevalenceEstimate) or is_share(prevalence)):
-        raise ValueError(f"prevalence: expected a number between 0 and 1, or an estimate, got {quoted(prevalence)}")
+        raise ArgumentError(
+            "prevalence", f"expected a number between 0 and 1, or an estimate, got {quoted(prevalence)}"
+        )
     level = check_level(level)
     cells = backend.known("cm", array).astype(np.float64)
     raise_if_invalid(cells, NUMPY)
@@ -296,8 +299,9 @@ def _positive(classes: Classes, positive: Hashable) -> int:
         return classes.index(positive, "positive")
     found = second_class(classes) if classes.number == 2 else None
     if found is None:
-        raise ValueError(
-            f"positive: expected the class that the test is for, one of {classes.listed}, got None; others are the rest"
+        raise ArgumentError(
+            "positive",
+            f"expected the class that the test is for, one of {classes.listed}, got None; others are the rest",
         )
     return found
 

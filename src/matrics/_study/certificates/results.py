@@ -50,7 +50,7 @@ class Witness:
 
     def __str__(self) -> str:
         shown = (
-            f"{role} {spelled(matrix)} has {exact(value)}"
+            f"{role} {spelled(matrix)} has {exact(value, undefined='no value')}"
             for matrix, role, value in zip(self.matrices, self.roles, self.values, strict=True)
         )
         return ", ".join(shown)
