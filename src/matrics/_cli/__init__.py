@@ -181,11 +181,9 @@ def _with_options(text: str) -> str:
 
 def _options() -> dict[str, str]:
     """The options of the command that runs, by the names of arguments."""
-    import typer.main
+    from matrics._cli.app import command_of
 
-    from matrics._cli import app
-
-    command = getattr(typer.main.get_command(app.app), "commands", {}).get("".join(sys.argv[1:2]))
+    command = command_of("".join(sys.argv[1:2]))
     return {
         name.lstrip("-").replace("-", "_"): parameter.opts[0]
         for parameter in getattr(command, "params", ())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from matrics._cli.options import (
     By,
@@ -24,16 +25,23 @@ from matrics._cli.options import (
     column_names,
     predicted,
 )
+from matrics._cli.printing import show, text_table
+from matrics._cli.results import Result, keys_of
+from matrics._cli.writers import for_people
 from matrics._errors import ArgumentError
+from matrics._files.counts_file import About, rows_of
 from matrics._files.names import Names
 from matrics._quoting import quoted
 from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.delivery import Delivery
+    from rich.console import Console
+
+    from matrics._cli.writers import Delivery
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
     from matrics._files.outputs.destination import Destination
+
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
 AnyOutput = Annotated[
@@ -71,7 +79,7 @@ def count(
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
-    from matrics._cli.delivery import read_delivery
+    from matrics._cli.writers import read_delivery
     from matrics._files.inputs import open_input, open_labels
     from matrics._files.wide import by_model
 
@@ -121,8 +129,8 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
     from rich.text import Text
 
     from matrics._cli import printing
-    from matrics._cli.delivery import open_console
     from matrics._cli.progress import watching
+    from matrics._cli.writers import open_console
     from matrics._files.count import count as count_rows
     from matrics._files.counts_file import write_counts
     from matrics._files.outputs.whole import whole_output
@@ -138,7 +146,6 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
-    from matrics._cli.count_results import count_result, show_counts
     from matrics._cli.progress import watching
     from matrics._files.count import count as count_rows
     from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
@@ -174,3 +181,31 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
         raise ArgumentError("output", f"expected a file, got the directory {quoted(str(output))}")
     refuse_input(output, inputs)
     return Destination(followed(output), output.suffix.lower().removeprefix("."))
+
+
+def count_result(counted: SortedCounts, names: Names, file: str, titles: list[str]) -> Result:
+    """The rows of a file of counts."""
+    rows = rows_of(counted, About.of(counted, names).names, 0, len(counted.true))
+    facts = {
+        "file": file,
+        "matrices": len(counted.starts),
+        "classes": counted.classes.to_pylist(),
+        "positive": None,
+        "samples": counted.samples,
+        "weighted": counted.weight is not None,
+        "seed": None,
+    }
+    return Result("count", titles, facts, keys_of({name: rows[name] for name in rows.column_names}))
+
+
+def show_counts(console: Console, found: Result) -> None:
+    """Print the rows as a table."""
+    table = text_table(*found.rows)
+    for shown, column in zip(table.columns, found.rows.values(), strict=True):
+        if column.values and isinstance(column.values[0], (int, float)):
+            shown.justify = "right"
+    for row in zip(*(column.values for column in found.rows.values()), strict=True):
+        table.add_row(
+            *(Text(plain(for_people(column, value))) for column, value in zip(found.rows.values(), row, strict=True))
+        )
+    show(console, *(Text(plain(title)) for title in found.titles), Text(), table)

@@ -14,7 +14,7 @@ from matrics._reporting.verdicts import ModelVerdict, aligned, ranked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from matrics._cli.curve import CurveRun
+    from matrics._cli.curve_run import CurveRun
     from matrics._files.scores import Scored
 
 Array = Any

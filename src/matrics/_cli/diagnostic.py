@@ -24,13 +24,13 @@ from matrics._cli.options import (
     Rows,
     TextLabels,
     TrueColumn,
-    number,
+    read_number,
 )
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 
 if TYPE_CHECKING:
-    from matrics._cli.result import Result
+    from matrics._cli.results import Result
     from matrics.results import DiagnosticTable
 
 PrevalenceOfClass = Annotated[
@@ -69,12 +69,15 @@ def diagnostic(
     """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
     import matrics
     from matrics._cli import logs
-    from matrics._cli.delivery import read_delivery
     from matrics._cli.open_run import ScoreRequest, open_matrices
+    from matrics._cli.writers import read_delivery
     from matrics._uncertainty.arguments import second_class
 
     delivery = read_delivery(format_, output, [path])
-    share, confidence = None if prevalence is None else number("prevalence", prevalence), number("level", level)
+    share, confidence = (
+        None if prevalence is None else read_number("prevalence", prevalence),
+        read_number("level", level),
+    )
     asked = ScoreRequest(
         true=true,
         pred=pred,
@@ -111,7 +114,7 @@ def diagnostic(
 
 def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
     """A row for each measure."""
-    from matrics._cli.result import Result, column
+    from matrics._cli.results import Result, column
 
     given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
     rows = {

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matrics._cli.run import Run
     from matrics._files.inputs import Input
 
+
 SUFFIXES = (".eval", ".json", ".jsonl")
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 import matrics
 from matrics._arrays.sizes import most_cells
-from matrics._cli.block_results import BlockResult, Piece
+from matrics._cli.blocks import BlockResult, Piece
 from matrics._cli.run import Run, score_columns
 from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matrics._cli.measures import measures
-from matrics._cli.options import Reading, RunOptions, number
+from matrics._cli.options import Reading, RunOptions, read_number
 from matrics._cli.prevalence import Target, refuse
 from matrics._cli.progress import watching
 from matrics._cli.run import Run, ScoreRun, open_backend
@@ -112,7 +112,7 @@ def open_run(
     from matrics._files.scores import ScoreNames, read_scores
 
     asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
-    limit = None if asked.threshold is None else number("threshold", asked.threshold)
+    limit = None if asked.threshold is None else read_number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
     parsed = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from matrics._cli.in_order import cores
+from matrics._cli.blocks import cores
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import first_twice, quoted, split_outside, unquote
@@ -274,7 +274,7 @@ class RunOptions(NamedTuple):
     @classmethod
     def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> RunOptions:
         """Check the options."""
-        threads = integer("workers", workers)
+        threads = read_integer("workers", workers)
         if threads is not None and not 1 <= threads <= 1024:
             raise ArgumentError("workers", f"expected a number of threads from 1 to 1024, got {quoted(threads)}")
         if on_invalid not in ("raise", "nan", "skip"):
@@ -282,7 +282,7 @@ class RunOptions(NamedTuple):
         return cls(cores() if threads is None else threads, on_invalid, progress)
 
 
-def number(option: str, text: str) -> float:
+def read_number(option: str, text: str) -> float:
     """Read a number."""
     try:
         return float(text)
@@ -290,7 +290,7 @@ def number(option: str, text: str) -> float:
         raise ArgumentError(option, f"expected a number, got {quoted(text)}") from error
 
 
-def integer(option: str, text: str | None) -> int | None:
+def read_integer(option: str, text: str | None) -> int | None:
     """Read an integer, if it is given."""
     try:
         return None if text is None else int(text)

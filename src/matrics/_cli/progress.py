@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from matrics._cli.block_results import Totals
+    from matrics._cli.blocks import Totals
 
 SHOW_AFTER = 1.0  # seconds; shorter runs show no bar
 REFRESH = 0.2

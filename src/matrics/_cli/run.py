@@ -18,8 +18,7 @@ from matrics._catalogue.description import direction_of, range_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._cli.block_results import BlockResult, Piece, Totals, joined
-from matrics._cli.in_order import in_order
+from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
 from matrics._cli.printing import Column
 from matrics._cli.progress import Progress, shown
 from matrics._engine.execution import table_in_order

@@ -1,4 +1,4 @@
-"""``matrics report``: one page with all that is found in a file of predictions."""
+"""``matrics report``: a page about a file of predictions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from matrics._cli.measures import plug_in
 from matrics._cli.options import (
     ClassOrder,
     Encoding,
@@ -26,11 +27,10 @@ from matrics._cli.options import (
     TrueColumn,
     Weight,
     column_names,
-    integer,
-    number,
     predicted,
+    read_integer,
+    read_number,
 )
-from matrics._cli.plugins import plug_in
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
@@ -38,6 +38,7 @@ from matrics._wording import plain
 
 if TYPE_CHECKING:
     from matrics._files.scores import ScoreNames
+
 
 FilePath = Annotated[
     Path,
@@ -112,7 +113,7 @@ def report(
     from rich.text import Text
 
     from matrics._cli import printing
-    from matrics._cli.delivery import open_console
+    from matrics._cli.writers import open_console
     from matrics._files.notices import warn_of_odd_labels
     from matrics._files.outputs.whole import write_whole
     from matrics._files.wide import MODEL, ROW
@@ -171,7 +172,7 @@ def report(
     output, written = _kind_of(output, kind)
     target = _check_output(output, path)
     with _file_named(path):
-        manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
+        manner = make_manner(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
         wanted.check()
         data, origin, class_names, sides = read_file(
             path, wanted, command=command, reading={**reading.names, "models": models}
