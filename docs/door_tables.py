@@ -11,7 +11,7 @@ import string
 from signature_tables import without_first
 
 from matrics._cli.app import command_of
-from matrics._cli.markdown import table
+from matrics._tables.markdown import table
 
 #: The columns, and what the argument may be called: on data frames, with named dimensions, on the command line.
 COLUMNS = {

@@ -3,8 +3,11 @@
 Errors raise exceptions, which ``main`` prints in one line.
 """
 
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 import typer.main
@@ -98,10 +101,38 @@ def command_of(name: str) -> Any:
 def _command(name: str, function: Any, ctx: Any) -> Any:
     """A function as a command."""
     alone = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name)(function)
+    alone.command(name)(_with_options(function))
     command = typer.main.get_command(alone)
     _without_type([*command.params, command.get_help_option(ctx)])  # that of --help is made once
     return command
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each field of the dataclasses among its parameters."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in signature.parameters.values():
+        if not is_dataclass(parameter.annotation):
+            parameters.append(parameter)
+            continue
+        groups[parameter.name] = parameter.annotation
+        kinds = get_type_hints(parameter.annotation, include_extras=True)
+        parameters += [
+            inspect.Parameter(option.name, parameter.kind, default=option.default, annotation=kinds[option.name])
+            for option in fields(parameter.annotation)
+        ]
+
+    def call(**values: Any) -> None:
+        made = {
+            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **made)
+
+    call.__doc__, call.__annotations__ = command.__doc__, {option.name: option.annotation for option in parameters}
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return call
 
 
 def _without_type(options: Any) -> None:

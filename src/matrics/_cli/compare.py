@@ -10,23 +10,18 @@ import typer
 from matrics._cli import logs
 from matrics._cli.measures import plug_in
 from matrics._cli.options import (
-    ClassOrder,
-    Encoding,
     FileOutput,
     Format,
     LabelsPath,
     Level,
     Metrics,
-    Missing,
-    MissingTexts,
     Num,
     Plugin,
     PositiveClass,
     PredColumns,
-    Reading,
+    ReadingOptions,
     ScoresInstead,
     Seed,
-    TextLabels,
     TrueColumn,
     Weight,
     ZeroDivision,
@@ -74,11 +69,7 @@ def compare(
     positive: PositiveClass = None,
     prevalence: Prevalence = None,
     weight: Weight = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     level: Level = "0.95",
     num: Num = None,
     seed: Seed = None,
@@ -125,7 +116,7 @@ def compare(
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
+    rows_read = reading.read()
     if threshold is not None and not scores:
         raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
     names = Names(
@@ -135,7 +126,7 @@ def compare(
         clusters=ROW if several and paired_on is None else paired_on,
         weight=weight,
         positive=positive,
-        **reading.names,
+        **rows_read.names,
     )
     chosen = ComparisonOptions(
         metrics or ["accuracy,mcc"],

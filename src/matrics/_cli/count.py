@@ -10,16 +10,11 @@ from rich.text import Text
 
 from matrics._cli.options import (
     By,
-    ClassOrder,
     Counts,
-    Encoding,
     Format,
-    Missing,
-    MissingTexts,
     PredColumns,
-    Reading,
+    ReadingOptions,
     ShowProgress,
-    TextLabels,
     TrueColumn,
     Weight,
     column_names,
@@ -69,11 +64,7 @@ def count(
     pred: PredColumns = None,
     counts: Counts = None,
     weight: Weight = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     format_: Format = None,
     output: AnyOutput = None,
     progress: ShowProgress = False,
@@ -91,7 +82,7 @@ def count(
         by=column_names(by or []),
         counts=counts,
         weight=weight,
-        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
+        **reading.read().names,
     )
     names.check()
     inputs = [open_input(path, counts_as_rows=counts is not None) for path in paths]

@@ -17,18 +17,13 @@ from matrics._cli.curve_run import OF_SAMPLES
 from matrics._cli.measures import plug_in
 from matrics._cli.options import (
     By,
-    ClassOrder,
-    Encoding,
     Format,
     Level,
-    Missing,
-    MissingTexts,
     Output,
     Plugin,
     Positive,
-    Reading,
+    ReadingOptions,
     Scores,
-    TextLabels,
     TrueColumn,
     ZeroDivision,
     column_names,
@@ -86,11 +81,7 @@ def curve(
     true: TrueColumn = Names.true,
     positive: Positive = None,
     prevalence: Prevalence = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     thresholds: Annotated[
         str | None,
         typer.Option(metavar="NUMBERS|all", help="0.1,0.5: these; all: each of them on the screen, too."),
@@ -128,8 +119,8 @@ def curve(
     if paired_on is not None:
         unused = {"metrics": ",".join(metrics or ()) or None, "thresholds": thresholds, "prevalence": prevalence}
         refuse_unpaired({**unused, "zero-division": None if math.isnan(zero) else zero_division})
-    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels).names
-    source = read_source(path, replace(names, clusters=paired_on, **reading), target)
+    read_as = reading.read().names
+    source = read_source(path, replace(names, clusters=paired_on, **read_as), target)
     there = target_of(prevalence, source)
     run = CurveRun(
         *(source, measures(others or CURVE_METRICS, lambda: source.known), limits, zero, share, there, paired_on),

@@ -9,20 +9,15 @@ import typer
 
 from matrics._cli.options import (
     Cells,
-    ClassOrder,
     Counts,
-    Encoding,
     FileOutput,
     FilePath,
     Format,
     Level,
-    Missing,
-    MissingTexts,
     PositiveClass,
     PredColumn,
-    Reading,
+    ReadingOptions,
     Rows,
-    TextLabels,
     TrueColumn,
     read_number,
 )
@@ -53,11 +48,7 @@ def diagnostic(
     rows: Rows = None,
     counts: Counts = None,
     cells: Cells = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     level: Level = "0.95",
     method: Annotated[
         str,
@@ -86,7 +77,7 @@ def diagnostic(
         counts=counts,
         cells=cells,
         positive=positive,
-        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
+        reading=reading.read(),
     )
     source = open_matrices(logs.opened(path), asked)
     number_of_matrices = math.prod(source.batch)

@@ -17,23 +17,17 @@ from rich.console import Console
 from rich.text import Text
 
 import matrics
-from matrics._cli.markdown import escape, table
 from matrics._cli.measures import plug_in
 from matrics._cli.options import (
     Cells,
-    ClassOrder,
     Counts,
-    Encoding,
     FilePath,
     Level,
-    Missing,
-    MissingTexts,
     Plugin,
     PositiveClass,
     PredColumn,
-    Reading,
+    ReadingOptions,
     Rows,
-    TextLabels,
     TrueColumn,
     Weight,
     ZeroDivision,
@@ -45,6 +39,7 @@ from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._quoting import quoted
+from matrics._tables.markdown import cell, table
 from matrics._wording import in_percent, number, plain
 
 if TYPE_CHECKING:
@@ -92,11 +87,7 @@ def gate(
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
     ] = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     judge: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
@@ -150,7 +141,7 @@ def gate(
         weight=weight,
         cells=cells,
         positive=positive,
-        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
+        reading=reading.read(),
     )
     beside = Beside(baseline, paired_on, clusters, judge)
     files = read_files(path, asked, beside, positive)
@@ -258,22 +249,22 @@ def as_markdown(found: GateResult, files: GateFiles) -> str:
     """A heading with the verdict, and a table of the requirements."""
     rows = [
         [
-            _cell(one.title),
+            cell(one.title),
             f"**{one.verdict}**",
             number(one.estimate),
-            escape(_limits(one)),
-            _cell("; ".join(one.remarks)),
+            cell(_limits(one)),
+            cell("; ".join(one.remarks)),
         ]
         for one in found.requirements
     ]
     head = ["requirement", "verdict", "value", f"{in_percent(found.requirements[0].level)} interval", ""]
     parts = [
         f"### matrics gate: {_verdict(found).plain.removeprefix('verdict: ')}",
-        "  \n".join(_cell(title) for title in files.titles),
+        "  \n".join(cell(title) for title in files.titles),
         table(head, rows),
     ]
     if found.found != "pass" and found.errors:
-        parts.append("Most frequent errors:\n\n" + "\n".join(f"- {_cell(str(error))}" for error in found.errors))
+        parts.append("Most frequent errors:\n\n" + "\n".join(f"- {cell(str(error))}" for error in found.errors))
     return "\n\n".join(parts)
 
 
@@ -307,11 +298,6 @@ def _verdict(found: GateResult) -> Text:
 
 def _limits(one: RequirementResult) -> str:
     return "no limits" if math.isnan(one.low) else f"[{number(one.low)}, {number(one.high)}]"
-
-
-def _cell(text: str) -> str:
-    """Text of a file that is no markup; a backtick would begin code."""
-    return escape(plain(text).replace("`", "'"))
 
 
 def _finite(value: Any) -> Any:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 import matrics
+from matrics._catalogue.description import range_of
+from matrics._catalogue.record import Metric
 from matrics._cli.measures import plug_in
 from matrics._cli.options import Plugin
+from matrics._tables.markdown import escape, table
 
 
 def list_metrics(
@@ -25,13 +29,13 @@ def list_metrics(
     from rich.text import Text
 
     from matrics._catalogue.description import range_of
-    from matrics._cli import markdown, printing
+    from matrics._cli import printing
     from matrics._cli.writers import open_console
 
     plug_in(plugin)
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
     if as_markdown:
-        typer.echo(markdown.catalogue(listed))
+        typer.echo(catalogue(listed))
         return
     console = open_console()
     # On a terminal, where lines are short, the source goes below the summary.
@@ -65,3 +69,23 @@ def describe(
     for label, fact in facts(metric).items():
         table.add_row(Text(label, "bold"), Text(fact))
     printing.show(open_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
+
+
+COLUMNS = ("name", "aliases", "kind", "range", "formula", "summary", "source")
+
+
+def catalogue(metrics: Iterable[Metric]) -> str:
+    """Make a table of metrics, one in each row."""
+    return table(COLUMNS, map(_row, metrics))
+
+
+def _row(metric: Metric) -> list[str]:
+    return [
+        f"`{metric.name}`",
+        ", ".join(f"`{alias}`" for alias in metric.aliases),
+        metric.kind.replace("_", " "),
+        escape(range_of(metric)),
+        "$" + metric.formula.replace("|", r"\vert ") + "$",  # a bar would end the cell
+        escape(metric.summary),
+        escape(metric.source),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -205,32 +206,6 @@ class Reading(NamedTuple):
     text_labels: bool = False
     order: tuple[str, ...] | None = None
 
-    @classmethod
-    def read(
-        cls,
-        missing: str,
-        encoding: str,
-        na: list[str] | None = None,
-        labels: list[str] | None = None,
-        *,
-        text_labels: bool = False,
-    ) -> Reading:
-        """Check the options."""
-        if missing not in ("error", "drop", "class"):
-            raise ArgumentError("missing", f"expected error, drop or class, got {quoted(missing)}")
-        try:
-            "".encode(encoding)
-            name = codecs.lookup(encoding).name
-        except (LookupError, ValueError) as error:
-            raise ArgumentError(
-                "encoding", f"expected an encoding of Python, such as latin-1, got {quoted(encoding)}"
-            ) from error
-        order = _several("labels", labels)
-        twice = first_twice(order)
-        if twice is not None:
-            raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        return cls(missing, name, _several("na", na), text_labels, order or None)
-
     @property
     def names(self) -> dict[str, Any]:
         """The same for the names of columns."""
@@ -247,6 +222,34 @@ class Reading(NamedTuple):
         for option, value in given.items():
             if value is not None:
                 raise ArgumentError(option, f"expected no such option with {beside}, got {quoted(value)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """The options that say how rows are read, of all commands that read labels."""
+
+    missing: Missing = "error"
+    encoding: Encoding = "utf-8"
+    na: MissingTexts = None
+    text_labels: TextLabels = False
+    labels: ClassOrder = None
+
+    def read(self) -> Reading:
+        """The same, checked."""
+        if self.missing not in ("error", "drop", "class"):
+            raise ArgumentError("missing", f"expected error, drop or class, got {quoted(self.missing)}")
+        try:
+            "".encode(self.encoding)
+            name = codecs.lookup(self.encoding).name
+        except (LookupError, ValueError) as error:
+            raise ArgumentError(
+                "encoding", f"expected an encoding of Python, such as latin-1, got {quoted(self.encoding)}"
+            ) from error
+        order = _several("labels", self.labels)
+        twice = first_twice(order)
+        if twice is not None:
+            raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
+        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None)
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:

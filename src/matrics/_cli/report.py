@@ -13,17 +13,12 @@ import typer
 
 from matrics._cli.measures import plug_in
 from matrics._cli.options import (
-    ClassOrder,
-    Encoding,
     Level,
-    Missing,
-    MissingTexts,
     Num,
     Plugin,
     Positive,
     PredColumns,
-    Reading,
-    TextLabels,
+    ReadingOptions,
     TrueColumn,
     Weight,
     column_names,
@@ -77,11 +72,7 @@ def report(
     ] = None,
     positive: Positive = None,
     weight: Weight = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,7 +123,7 @@ def report(
         raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
     models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
-    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
+    rows_read = reading.read()
     wanted = ReportColumns(
         by=(MODEL, *columns) if models else columns,
         y_true=true,
@@ -155,11 +146,11 @@ def report(
             "scores": scores,
             "positive": positive,
             "weight": weight,
-            "missing": None if missing == "error" else missing,
-            "encoding": None if encoding == "utf-8" else encoding,
-            "na": na,
-            "text-labels": text_labels,
-            "labels": labels,
+            "missing": None if reading.missing == "error" else reading.missing,
+            "encoding": None if reading.encoding == "utf-8" else reading.encoding,
+            "na": reading.na,
+            "text-labels": reading.text_labels,
+            "labels": reading.labels,
             "metrics": chosen,
             "plugin": plugin,
             "level": None if level == "0.95" else level,
@@ -175,7 +166,7 @@ def report(
         manner = make_manner(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
         wanted.check()
         data, origin, class_names, sides = read_file(
-            path, wanted, command=command, reading={**reading.names, "models": models}
+            path, wanted, command=command, reading={**rows_read.names, "models": models}
         )
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare

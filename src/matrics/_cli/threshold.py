@@ -14,20 +14,15 @@ from rich.text import Text
 from matrics._cli.measures import plug_in
 from matrics._cli.options import (
     By,
-    ClassOrder,
-    Encoding,
     Format,
     Level,
     Metrics,
-    Missing,
-    MissingTexts,
     Output,
     Plugin,
     Positive,
-    Reading,
+    ReadingOptions,
     Scores,
     Seed,
-    TextLabels,
     TrueColumn,
     ZeroDivision,
     column_names,
@@ -78,11 +73,7 @@ def threshold(
     true: TrueColumn = Names.true,
     positive: Positive = None,
     prevalence: Prevalence = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     level: Level = "0.95",
     num: Annotated[
         str | None,
@@ -112,9 +103,7 @@ def threshold(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
-    source = read_source(
-        path, replace(names, **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names), target
-    )
+    source = read_source(path, replace(names, **reading.read().names), target)
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     there = target_of(prevalence, source)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero, there)

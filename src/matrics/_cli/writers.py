@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from rich.console import Console
 
-from matrics._cli.markdown import escape, table
 from matrics._cli.results import STATUSES, versions
 from matrics._errors import ArgumentError
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._quoting import quoted
 from matrics._tables import latex
-from matrics._wording import number, plain
+from matrics._tables.markdown import cell, table
+from matrics._wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,11 +58,11 @@ def as_csv(found: Result) -> str:
 
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [_cell(title) for title in found.titles]
-    parts += [f"{_cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
+    parts = [cell(title) for title in found.titles]
+    parts += [f"{cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
     parts.append(_table(found.rows))
-    parts += [_cell(remark) for remark in found.remarks]
-    lines = [f"- {_cell(_word(status))}: {_cell(status.sentence)}" for status in found.statuses if status]
+    parts += [cell(remark) for remark in found.remarks]
+    lines = [f"- {cell(_word(status))}: {cell(status.sentence)}" for status in found.statuses if status]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
@@ -144,11 +144,11 @@ def _table(rows: Rows) -> str:
         [_written(column, value) for column, value in zip(rows.values(), values, strict=True)]
         for values in _across(rows)
     ]
-    return table([_cell(name) for name in rows], body)
+    return table([cell(name) for name in rows], body)
 
 
 def _written(column: Column, value: Any) -> str:
-    return _cell(for_people(column, value))
+    return cell(for_people(column, value))
 
 
 def for_people(column: Column, value: Any) -> str:
@@ -164,11 +164,6 @@ def for_people(column: Column, value: Any) -> str:
     if column.is_short and not math.isnan(value):
         return f"{value:.4g}"
     return number(value)
-
-
-def _cell(text: str) -> str:
-    """Text of a file that is no markup: two backticks would begin code, and a line break would end the cell."""
-    return escape(plain(text).replace("`", "'"))
 
 
 def _exact(value: Any) -> Any:

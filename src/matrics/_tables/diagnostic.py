@@ -17,7 +17,7 @@ from matrics._engine.results import Result
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate
-from matrics._tables import latex
+from matrics._tables import latex, markdown
 from matrics._tables.table import Library, imported
 from matrics._tables.vocabularies import apart
 from matrics._uncertainty.arguments import classes_of, second_class
@@ -122,10 +122,8 @@ class DiagnosticTable(Result):
 
     def to_markdown(self) -> str:
         """The table in Markdown, with the counts above it and remarks below."""
-        rows = [["measure", "value", f"{in_percent(self.level)} limits", "method"], ["---", "--:", "--:", "---"]]
-        rows += self._cells()
-        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        return "\n\n".join([self.title(), table, *self.remarks()])
+        head = ["measure", "value", f"{in_percent(self.level)} limits", "method"]
+        return "\n\n".join([self.title(), markdown.table(head, self._cells(), texts=1), *self.remarks()])
 
     def to_latex(self) -> str:
         """The table in LaTeX, with the rules of booktabs: limits in brackets, and title and remarks as comments."""
