@@ -171,6 +171,8 @@ def _in_options(error: ArgumentError) -> str:
 def _with_options(text: str) -> str:
     """A text with options in place of the arguments that it mentions: ``--by`` for ``by=``."""
     options = _options()
+    if "true" in options:  # messages about labels name options of the command that scores them
+        options = _options("score") | options
 
     def option(found: re.Match[str]) -> str:
         name = options.get(ALIASES.get(found[1], found[1]))
@@ -179,14 +181,14 @@ def _with_options(text: str) -> str:
     return MENTION.sub(option, text)
 
 
-def _options() -> dict[str, str]:
-    """The options of the command that runs, by the names of arguments."""
+def _options(command: str | None = None) -> dict[str, str]:
+    """The options of a command, or of that which runs, by the names of arguments."""
     from matrics._cli.app import command_of
 
-    command = command_of("".join(sys.argv[1:2]))
+    name = "".join(sys.argv[1:2]) if command is None else command
     return {
-        name.lstrip("-").replace("-", "_"): parameter.opts[0]
-        for parameter in getattr(command, "params", ())
-        for name in parameter.opts
-        if name.startswith("--")
+        option.lstrip("-").replace("-", "_"): parameter.opts[0]
+        for parameter in getattr(command_of(name), "params", ())
+        for option in parameter.opts
+        if option.startswith("--")
     }

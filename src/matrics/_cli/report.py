@@ -227,7 +227,7 @@ def _file_named(path: Path) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         text = str(error)
         if text.startswith(("data: ", "column ")):
-            raise type(error)(f"{path}: {text.removeprefix('data: ')}") from error
+            raise ValueError(f"{path}: {text.removeprefix('data: ')}") from error
         raise
 
 
