@@ -110,7 +110,8 @@ def report(
     from matrics._files.wide import MODEL, ROW
     from matrics._reporting.data import ReportColumns
     from matrics._reporting.from_file import read_file
-    from matrics._reporting.report import make_manner, make_report
+    from matrics._reporting.leaderboard import read_settings
+    from matrics._reporting.report import make_report
 
     with contextlib.suppress(ImportError):
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
@@ -163,7 +164,7 @@ def report(
     output, written = _kind_of(output, kind)
     target = _check_output(output, path)
     with _file_named(path):
-        manner = make_manner(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
+        manner = read_settings(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
         wanted.check()
         data, origin, class_names, sides = read_file(
             path, wanted, command=command, reading={**rows_read.names, "models": models}

@@ -106,6 +106,8 @@ def read_file(
         if wanted.paired_on == ROW:
             columns = replace(columns, by=(*columns.by, ROW))
     table = read_rows(found, columns, lambda table, _: table, warns=False)[1]
+    if not table.num_rows:
+        raise ValueError(f"{path}: expected rows of labels, got none")
     are_named = columns.order is not None  # by the caller, who means them
     return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_named else None)
 

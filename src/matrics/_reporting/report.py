@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
@@ -24,7 +23,7 @@ from matrics._reporting.calls import call_of
 from matrics._reporting.changes import Changes, changes_since
 from matrics._reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics._reporting.findings import Findings, find
-from matrics._reporting.leaderboard import IntervalSettings
+from matrics._reporting.leaderboard import IntervalSettings, read_settings
 from matrics._reporting.markdown import markdown_of
 from matrics._reporting.origin import Origin
 from matrics._reporting.page import rendered
@@ -32,14 +31,13 @@ from matrics._reporting.pdf import pdf_of
 from matrics._reporting.pictures import Picture, draw
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
-from matrics._uncertainty.options import check_level
 from matrics._wording import number, short
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:
     from matrics._reporting.from_file import FileData
 
-__all__ = ["Report", "kind_of", "make_manner", "make_report", "report"]
+__all__ = ["Report", "kind_of", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +303,7 @@ def report(
         positive=positive,
         sample_weight=sample_weight,
     )
-    manner = make_manner(level, num, rng)
+    manner = read_settings(level, num, rng)
     return make_report(data, wanted, metrics, manner, class_names=class_names, title=title, compare=compare)
 
 
@@ -395,14 +393,3 @@ def _columns(y_score: Any) -> dict[Any, Hashable]:
             raise ArgumentError("y_score", "expected at least one column, got an empty mapping")
         return dict(y_score)
     return {None: y_score}
-
-
-def make_manner(level: float, num: int | None, rng: Any) -> IntervalSettings:
-    """The options of intervals and comparisons, checked."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        rng = np.random.default_rng(rng).integers(2**31)
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise ArgumentError(
-            "rng", f"expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
-        )
-    return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))
