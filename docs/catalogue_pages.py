@@ -11,7 +11,7 @@ from catalogue_table import anchor, bounds
 import matrics
 from matrics import _metrics
 from matrics._catalogue import description
-from matrics._cli.markdown import escape, table
+from matrics._tables.markdown import escape, table
 
 FAMILIES = {
     "rates": "Rates of one class against the rest",

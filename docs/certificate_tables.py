@@ -6,10 +6,11 @@ from pathlib import Path
 import matrics
 from matrics._catalogue.description import certified
 from matrics._catalogue.record import METRICS
-from matrics._cli.markdown import escape, table
 from matrics._study.certificates.catalogue import SOURCES, STATEMENTS
-from matrics._study.certificates.results import key_of, number
+from matrics._study.certificates.results import key_of
 from matrics._study.certificates.stored import from_record
+from matrics._tables.markdown import escape, table
+from matrics._wording import exact
 
 CERTIFICATES = json.loads((Path(__file__).parent / "certificates.json").read_text(encoding="utf-8"))
 
@@ -90,7 +91,7 @@ def rows(specs):
         yield [
             f"[`{spec}`](#{anchor(spec)})",
             *(_mark(found, name) for name in COLUMNS),
-            *("–" if value is None else escape(number(float(f"{value:.2g}"))) for value in values),
+            *("–" if value is None else escape(exact(float(f"{value:.2g}"))) for value in values),
         ]
 
 

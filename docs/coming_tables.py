@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from coming import absent, data, libraries, run
 
-from matrics._cli.markdown import table
+from matrics._tables.markdown import table
 
 CALLS = ["there", "here", "same?", "to get theirs"]
 DATA = ["kind", "name", "what is odd", "arrays"]

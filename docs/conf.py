@@ -7,7 +7,7 @@ from pathlib import Path
 import matrics
 from matrics._catalogue import pycm
 from matrics._catalogue.elsewhere import ELSEWHERE
-from matrics._cli.markdown import escape, table
+from matrics._tables.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from statistics import fmean
 
-from matrics._cli.markdown import table
+from matrics._tables.markdown import table
 
 STUDY = json.loads((Path(__file__).parent / "coverage.json").read_text(encoding="utf-8"))
 COLUMN = {name: place for place, name in enumerate(STUDY["about"]["columns"])}

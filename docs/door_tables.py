@@ -8,11 +8,10 @@ import importlib
 import inspect
 import string
 
-import typer
 from signature_tables import without_first
 
-from matrics._cli.app import app
-from matrics._cli.markdown import table
+from matrics._cli.app import command_of
+from matrics._tables.markdown import table
 
 #: The columns, and what the argument may be called: on data frames, with named dimensions, on the command line.
 COLUMNS = {
@@ -213,7 +212,7 @@ REASONS = {
 def takes(door):
     """The names of all that a door takes: a function, a class with its methods, a command."""
     if door.startswith("matrics "):
-        command = typer.main.get_command(app).commands[door.removeprefix("matrics ")]
+        command = command_of(door.removeprefix("matrics "))
         return {option for parameter in command.params for option in parameter.opts}
     path, _, name = f"matrics.{door}".rpartition(".")
     found = getattr(importlib.import_module(path), name)

@@ -6,8 +6,8 @@
 import math
 
 import matrics
-from matrics._cli.markdown import escape, table
 from matrics._study.sources.reproduction import SOURCES
+from matrics._tables.markdown import escape, table
 
 VERDICTS = ["match", "erratum", "ambiguous", "unexplained"]
 

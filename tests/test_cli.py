@@ -130,7 +130,7 @@ def test_no_winner_and_ties(command, tmp_path):
     assert "best" not in out
     np.save(tmp_path / "s.npy", [[[9, 1], [5, 5]], [[5, 5], [1, 9]]])
     _, out, _ = command("score", "s.npy", "--metrics", "recall:class")
-    assert out.splitlines()[-1] == "most often best, in 1 of 2 measures: matrix [0], matrix [1]"
+    assert out.splitlines()[-1] == "most often best, in 1 of 2 measures: matrix [0] and matrix [1]"
 
 
 @pytest.mark.exhaustive

@@ -113,7 +113,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
         (["--by", "model", "--paired-on", "model"], "--paired-on: expected a column that is neither"),
         (["--by", "model", "--paired-on", "image"], "got no 'image'"),
         (["--by", "y_true", "--paired-on", "sample"], "--paired-on: expected as many rows of each model"),
-        (["--by", "model", "--seed", "1"], "--seed, --num: expected --paired-on COLUMN"),
+        (["--by", "model", "--seed", "1"], "--seed: expected --paired-on COLUMN"),
         (["--by", "model", "--level", "2"], "--level: expected a number between 0 and 1"),
         (["--by", "model", "--metrics", "prevalence"], "with a better direction, got prevalence"),
     ],

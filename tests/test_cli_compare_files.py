@@ -168,7 +168,7 @@ WRONG = {
         lambda: Path("yesterday.csv").write_text("id,y_true,y_pred\nt1,cat,cat\nt2,dog,cat\n"),
         PAIRED,
         (
-            "--paired-on id: expected samples that are in both files, got 150 samples (s0, s1, s2, s3, s4, …) in "
+            "--paired-on: expected samples that are in both files, got 150 samples (s0, s1, s2, s3, s4, …) in "
             "today.csv and 2 samples (t1, t2) in yesterday.csv"
         ),
     ),
@@ -176,11 +176,11 @@ WRONG = {
         lambda: write("yesterday.csv", [0, 1, 2, 1], POOR),
         PAIRED,
         (
-            "--paired-on id: expected as many rows of a sample in both files, got 1 of s1 in today.csv and 2 in "
+            "--paired-on: expected as many rows of a sample in both files, got 1 of s1 in today.csv and 2 in "
             "yesterday.csv"
         ),
     ),
-    "other truth": (other_truth, PAIRED, "--paired-on id: expected the same true label of a sample in both files, got"),
+    "other truth": (other_truth, PAIRED, "--paired-on: expected the same true label of a sample in both files, got"),
     "no such column": (lambda: None, (*PAIRED[:3], "image"), "today.csv: expected the columns y_true, y_pred, image"),
     "a label": (lambda: None, (*PAIRED[:3], "y_true"), "--paired-on: expected a column that is neither the model"),
     "by": (lambda: None, (*PAIRED, "--by", "id"), "--by: expected no such option with two files, each of one model"),
@@ -189,9 +189,13 @@ WRONG = {
     "draws": (
         lambda: None,
         ("today.csv", "yesterday.csv", "--seed", "1"),
-        "--seed, --num: expected --paired-on COLUMN",
+        "--seed: expected --paired-on COLUMN",
     ),
-    "one file": (lambda: None, ("today.csv",), "--by: expected the column that identifies the model, or a second file"),
+    "one file": (
+        lambda: None,
+        ("today.csv",),
+        "--by: expected the column that identifies the model, several",
+    ),
     "counts": (
         lambda: pq.write_table(pa.table({"y_true": ["a"], "y_pred": ["a"]}), "o.parquet"),
         ("today.csv", "o.parquet", "--paired-on", "id"),

@@ -238,7 +238,7 @@ def test_markdown_and_githubs_summary(gate: Any, monkeypatch: Any) -> None:
     odd = np.where(TRUE == "ok", "<b>`|", TRUE)
     write("odd.csv", np.where(TRUE == NEW, odd, "fraud"), odd)
     _, out = gate("--require", "accuracy >= 0.99", "--format", "markdown", file="odd.csv")
-    assert r"- \<b\>'\| predicted as fraud: 50" in out
+    assert r"- \<b\>\`\| predicted as fraud: 50" in out
 
 
 def test_junit(gate: Any) -> None:

@@ -11,10 +11,10 @@ import matrics
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-in_order = pytest.importorskip("matrics._cli.in_order").in_order
+in_order = pytest.importorskip("matrics._cli.blocks").in_order
 progress = pytest.importorskip("matrics._cli.progress")
 runs = pytest.importorskip("matrics._cli.run")
-Totals = pytest.importorskip("matrics._cli.block_results").Totals
+Totals = pytest.importorskip("matrics._cli.blocks").Totals
 writers = pytest.importorskip("matrics._files.outputs.writers")
 
 RANDOM = np.random.default_rng(0)

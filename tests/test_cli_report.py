@@ -147,3 +147,9 @@ def test_the_examples(command: Any) -> None:
     page = Path("report.html").read_text("utf-8")
     for title in ("Curves and calibration", "Groups of", "equal opportunity"):
         assert title in page
+
+
+def test_a_file_without_rows(command):
+    Path("empty.csv").write_text("y_true,y_pred\n")
+    code, _, err = command("report", "empty.csv")
+    assert (code, err) == (2, "matrics: empty.csv: expected rows of labels, got none\n")

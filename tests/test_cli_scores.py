@@ -94,7 +94,9 @@ def test_a_line_for_each_curve(command, cancer):
         cells = [cell.rstrip("*") for cell in lines[name][1:]]
         assert cells[:3] == ["569", "212", f"{area:.3f}"]
         # Each value is followed by its two limits, which have tests of their own.
-        assert [cells[k] for k in (5, 8, 11)] == [f"{average:.3f}", f"{loss:.3f}", f"{brier:.3f}"]
+        assert [cells[k] for k in (5, 8, 11)] == [
+            "∞" if math.isinf(value) else f"{value:.3f}" for value in (average, loss, brier)
+        ]
         low, high = (float(cells[k].strip("[],")) for k in (3, 4))
         assert low < area < high
     assert out.count("*") > 4

@@ -16,7 +16,7 @@ pytest.importorskip("typer")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from matrics._cli import threshold  # noqa: E402
+from matrics._cli import threshold_run  # noqa: E402
 from matrics._files.keys import text_of  # noqa: E402
 from matrics._study.certificates import CASES  # noqa: E402
 from matrics._study.sources.experiment import NUM  # noqa: E402
@@ -101,7 +101,7 @@ def test_score_imports_nothing_for_other_commands() -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "default"),
-    [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold.NUM)],
+    [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold_run.NUM)],
 )
 def test_help_shows_the_defaults_of_the_library(command: str, default: int) -> None:
     """As text, since what has them is not imported for help."""
@@ -174,3 +174,12 @@ def test_completion_is_installed_and_completes(tmp_path):
             f'. ~/.bashrc; COMP_WORDS=({words}); COMP_CWORD={count}; _matrics_completion matrics; echo "$COMPREPLY"'
         )
         assert bash(script).strip() == wanted
+
+
+def test_the_help_of_all_commands_is_that_of_each():
+    """The list has their first lines, as none of them is imported for it."""
+    from matrics._cli.app import COMMANDS, command_of
+
+    lines = {name: (command_of(name).help or "").strip().splitlines()[0] for name in COMMANDS}
+    assert lines == {name: line for name, (_, _, line) in COMMANDS.items()}
+    assert command_of("nosuch") is None

@@ -560,7 +560,7 @@ def test_markdown_has_what_the_page_has(made: Any, tmp_path: Any) -> None:
     assert "<script>" not in text.replace("\\<script\\>", "")
     board = text.partition("## Leaderboard")[2].partition("## ")[0]
     rows = [line for line in board.splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(made.data.models)
+    assert len(rows) == 2 + len(made.data.models)  # the head, and the rule below it
     assert {line.replace("\\|", "").count("|") for line in rows} == {5}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._errors import ArgumentError
 from matrics._quoting import cut, quoted, quoted_list
 
 
@@ -200,15 +201,16 @@ class Classes:
             self._refuse_apart(alike[0], name)
             return alike[0]
         what = "several classes are" if alike else "no class is"
-        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
+        raise _refusal(name, f"expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
 
     def _refuse_apart(self, index: int, name: str) -> None:
         """Raise where rows would be counted as negative that are not known to be."""
         others = [words for k, words in self.apart if k != index]
         if others:
-            raise ValueError(
-                f"{name}: expected only samples that are {quoted(self.name(index))} or known not to be, got also "
-                f"{cut('; '.join(others))}: they would count as negative; leave them out, or give them another label"
+            raise _refusal(
+                name,
+                f"expected only samples that are {quoted(self.name(index))} or known not to be, got also "
+                f"{cut('; '.join(others))}: they would count as negative; leave them out, or give them another label",
             )
 
     def has(self, value: Any) -> bool:
@@ -232,14 +234,17 @@ class Classes:
         is_text = isinstance(value, str)
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if not (value.strip().isdecimal() if is_text else whole):
-            raise ValueError(
-                f"{name}: expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
-                f"got {quoted(value)}; with labels= or class_names= a class has a name"
+            error = _refusal(
+                name,
+                f"expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
+                f"got {quoted(value)}",
             )
+            error.add_note("With labels= or class_names=, a class has a name.")
+            raise error
         # Python refuses to read thousands of digits, and torch.compile(dynamic=True) to write those of a size.
         index = (int(value) if len(value) <= 40 else self.number) if is_text else int(value)
         if index >= self.number:
-            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {quoted(value)}")
+            raise _refusal(name, f"expected the index of a class, from 0 to {self.number - 1}, got {quoted(value)}")
         return index
 
     def positive_of(self, spec: str) -> int:
@@ -282,6 +287,11 @@ def spell_class(label: Any) -> str:
     quote = '"' if "'" in text and '"' not in text else "'"
     plain = text == text.strip() and text and not any(sign in text for sign in ",:()[]'\"=")
     return text if plain else quote + text.replace(quote, quote * 2) + quote
+
+
+def _refusal(name: str, text: str) -> ValueError:
+    """The error of an argument, or of a spec that names a class."""
+    return ArgumentError(name, text) if name.isidentifier() else ValueError(f"{name}: {text}")
 
 
 def _is_equal(label: Any, value: Any) -> bool:

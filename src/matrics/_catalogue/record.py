@@ -450,7 +450,7 @@ class Metric:
         if self.uses_order and not known.ordered and known.number > 2:
             raise ValueError(
                 f"{cut(self.spec)} uses the order of the classes, and that of {known.listed} is only alphabetical: "
-                "pass them in their order, as labels=, class_names= or --labels, or as an ordered categorical"
+                "pass them in their order, as labels= or class_names=, or as an ordered categorical"
             )
         chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):

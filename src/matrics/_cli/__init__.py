@@ -3,11 +3,25 @@
 import contextlib
 import io
 import os
+import re
 import sys
 import traceback
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, NoReturn
+
+from matrics._errors import ArgumentError
+
+# Arguments of the library whose options have other names.
+ALIASES = {
+    "rng": "seed",
+    "sample_weight": "weight",
+    "groups": "group",
+    "requirements": "require",
+    "people": "true",
+}
+# ``by=``, or with a value ``by=scorer``; not a call of Python, whose values are in quotes.
+MENTION = re.compile(r"(?<![\w'\"=.-])([a-z_]+)=(?:(?=[\s,;.:)]|$)|(?=\w)([^\s,;:)]*))")
 
 PACKAGES = ("typer", "rich", "pyarrow")
 
@@ -141,6 +155,40 @@ def _message(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
-    return " ".join(
-        [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
-    )  # notes of a user's own measure
+    if isinstance(error, ArgumentError):
+        return _in_options(error)
+    notes = getattr(error, "__notes__", ())  # of a user's own measure
+    return " ".join([_with_options(str(error)) or type(error).__name__, *notes])
+
+
+def _in_options(error: ArgumentError) -> str:
+    """The message of an error, with the option in place of the argument."""
+    name = error.argument.replace("-", "_")
+    argument = _options().get(ALIASES.get(name, name), error.argument)
+    return ": ".join(filter(None, (error.file, argument, _with_options(error.text))))
+
+
+def _with_options(text: str) -> str:
+    """A text with options in place of the arguments that it mentions: ``--by`` for ``by=``."""
+    options = _options()
+    if "true" in options:  # messages about labels name options of the command that scores them
+        options = _options("score") | options
+
+    def option(found: re.Match[str]) -> str:
+        name = options.get(ALIASES.get(found[1], found[1]))
+        return found[0] if name is None else f"{name} {found[2] or ''}".rstrip()
+
+    return MENTION.sub(option, text)
+
+
+def _options(command: str | None = None) -> dict[str, str]:
+    """The options of a command, or of that which runs, by the names of arguments."""
+    from matrics._cli.app import command_of
+
+    name = "".join(sys.argv[1:2]) if command is None else command
+    return {
+        option.lstrip("-").replace("-", "_"): parameter.opts[0]
+        for parameter in getattr(command_of(name), "params", ())
+        for option in parameter.opts
+        if option.startswith("--")
+    }

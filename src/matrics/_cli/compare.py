@@ -1,210 +1,152 @@
-"""Comparing the models of a file, or two files: on the same samples, aligned by a column, or each on its own."""
+"""``matrics compare``: the models of a file, two files, or two evaluation logs."""
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Annotated
 
-import numpy as np
+import typer
 
-from matrics._catalogue.classes import Classes
-from matrics._cli.measures import measures
-from matrics._cli.options import checked_level
-from matrics._cli.paired import TwoFiles, join, repeats
-from matrics._cli.prevalence import Target, refuse
-from matrics._files.label_rows import read_labels
-from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
-from matrics._files.rows import name_of
-from matrics._reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
-from matrics._scoring.score import resolve
-from matrics._uncertainty.options import DEFAULT_NUM
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matrics._catalogue.record import Metric
-    from matrics._files.names import Names
-
-Array = Any
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The options of a comparison."""
-
-    metrics: list[str]
-    positive: str | None
-    level: float
-    num: int | None
-    seed: int | None
-    zero_division: float
-    prevalence: str | None = None
-
-    def check(self, paired_on: str | None) -> None:
-        """Raise for what cannot be compared, before a file is read."""
-        checked_level(self.level)
-        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
-        if undirected:
-            raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
-        if paired_on is not None:
-            refuse(self.prevalence, "with --paired-on, where samples are resampled (in Python: compare_paired)")
-
-    def refuse_draws(self) -> None:
-        """Raise for options of paired comparisons."""
-        if self.seed is not None or self.num is not None:
-            raise ValueError("--seed, --num: expected --paired-on COLUMN with them; only paired comparisons resample")
-
-    @property
-    def drawn(self) -> str:
-        """The random draws, in words."""
-        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
+from matrics._cli import logs
+from matrics._cli.measures import plug_in
+from matrics._cli.options import (
+    FileOutput,
+    Format,
+    LabelsPath,
+    Level,
+    Metrics,
+    Num,
+    Plugin,
+    PositiveClass,
+    PredColumns,
+    ReadingOptions,
+    ScoresInstead,
+    Seed,
+    TrueColumn,
+    Weight,
+    ZeroDivision,
+    column_names,
+    predicted,
+    read_integer,
+    read_number,
+)
+from matrics._cli.prevalence import Prevalence
+from matrics._errors import ArgumentError
+from matrics._files.names import Names
+from matrics._quoting import quoted
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The models, the title lines, a verdict for each measure, and all that led to them."""
+def compare(
+    path: LabelsPath,
+    other: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The predictions of another model, or the log of another run of the same evaluation.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
+    ] = None,
+    paired_on: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
+    ] = None,
+    metrics: Metrics = None,
+    plugin: Plugin = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumns = None,
+    scores: ScoresInstead = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|MODEL=NUMBER[,...]",
+            help="Scores of at least this are predicted as the positive class.",
+            show_default="0.5 of probabilities",
+        ),
+    ] = None,
+    positive: PositiveClass = None,
+    prevalence: Prevalence = None,
+    weight: Weight = None,
+    reading: ReadingOptions,
+    level: Level = "0.95",
+    num: Num = None,
+    seed: Seed = None,
+    zero_division: ZeroDivision = "nan",
+    format_: Format = None,
+    output: FileOutput = None,
+) -> None:
+    """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
+    from matrics._cli.compare_results import comparison_result, show_comparison
+    from matrics._cli.comparison import ComparisonOptions, compare_file, compare_files, compare_scores, names_of_scores
+    from matrics._cli.writers import read_delivery
+    from matrics._files.wide import MODEL, ROW
 
-    models: list[str]
-    titles: list[str]
-    verdicts: list[ModelVerdict]
-    metrics: dict[str, Metric]
-    classes: Classes
-    asked: Asked
-    files: list[str]
-    samples: int  # predictions of all models
-    paired_on: str | None
-    paired: int | None = None  # samples that all models have predicted
-    left_out: tuple[str, ...] = ()
+    plug_in(plugin)
+    columns, paths = column_names(by or []), [path, *([] if other is None else [other])]
+    delivery = read_delivery(format_, output, paths)
+    of_models = predicted(pred)
+    several = "models" in of_models
+    if not (columns or several or scores) and logs.are_runs(paths, paired_on):
+        options = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        options["prevalence"] = prevalence
+        logs.refuse_options({**options, "zero-division": {"nan": None}.get(zero_division, zero_division)})
+        from matrics._cli.compare_logs import compare_logs, say_left_out, show_logs
+        from matrics._cli.compare_results import logs_result
 
-
-def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
-    """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
-    asked.check(names.clusters)
-    labelled = read_labels(path, names, warns=False)
-    if len(labelled.names) < 2:
-        raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
-    of_true, n = labelled.sides[0], len(labelled.classes)
-    models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
-    for model in range(len(labelled.names)) if names.order is None else ():  # of which each may have words of its own
-        of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
-        refuse_disjoint(str(path), of_true, of_model, names.labels)
-    if names.order is None:
-        warn_of_odd_labels(str(path), *labelled.sides)
-    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered, apart=labelled.apart)
-    titles = [
-        f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
-    ]
-    if names.weight is not None:
-        titles[0] += f", weighted by {names.weight}"
-    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "asked": asked, "files": [str(path)]}
-    about |= {"samples": len(labelled.true), "paired_on": names.clusters}
-    if names.clusters is None:
-        verdicts, title = _alone(
-            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, classes, asked
+        runs = compare_logs(path, other, metrics, read_number("level", level))
+        if delivery.is_table:
+            delivery.show(lambda console: show_logs(console, runs))
+        else:
+            delivery.write(logs_result(runs, paths))
+        say_left_out(runs)
+        return
+    if other is None and not (columns or several or scores):
+        raise ArgumentError(
+            "by", "expected the column that identifies the model, several columns by --pred, or a second file, got none"
         )
-        return Compared(labelled.names, [*titles, title], verdicts, **about)
-    true, predictions, samples, rows = aligned(
-        labelled.groups,
-        labelled.samples,
-        labelled.true,
-        labelled.pred,
-        names=labelled.names,
-        sample_names=labelled.sample_names,
-        option=f"--paired-on {names.clusters}",
+    if other is not None and several:
+        raise ArgumentError("pred", f"expected one column with two files, each of one model, got {len(pred or ())}")
+    if other is not None and columns:
+        raise ArgumentError(
+            "by", f"expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
+        )
+    if paired_on in {*columns, true, *(pred or [Names.pred])}:
+        raise ArgumentError(
+            "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
+        )
+    rows_read = reading.read()
+    if threshold is not None and not scores:
+        raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
+    names = Names(
+        true=true,
+        **of_models,
+        by=columns,
+        clusters=ROW if several and paired_on is None else paired_on,
+        weight=weight,
+        positive=positive,
+        **rows_read.names,
     )
-    weights = labelled.weights
-    if weights is not None:
-        weights = weights_of_samples(weights, rows, "--weight")
-    number = len(np.unique(samples))
-    verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, asked)
-    of_samples = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
-    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
-    return Compared(labelled.names, titles, verdicts, paired=number, **about)
-
-
-def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
-    """Compare two files, each with the predictions of one model; ``names.clusters`` is the column that joins them."""
-    asked.check(names.clusters)
-    if paths[0] == paths[1]:
-        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
-    found = TwoFiles.read(paths, names)
-    found.refuse_disjoint(names.labels)
-    classes, metrics = _known(found.classes, asked, ordered=found.ordered, apart=found.apart)
-    counts = [len(one.true) for one in found.rows]
-    weighted = "" if names.weight is None else f", weighted by {names.weight}"
-    titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
-    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "asked": asked, "files": list(found.files)}
-    about |= {"samples": sum(counts), "paired_on": names.clusters}
-    both = None if names.clusters is None else join(found, names.clusters)
-    found.warn()  # after the errors, which are one line
-    if both is None:
-        true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
-        weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
-        files = np.repeat([0, 1], counts)
-        verdicts, title = _alone((files, true, pred, weights), metrics, classes, asked)
-        return Compared(list(found.files), [*titles, title], verdicts, **about)
-    number = both.number
-    verdicts = _together((both.true, both.predictions, both.samples, both.weights), metrics, found.classes, asked)
-    left_out = tuple(both.left_out(found.files))
-    of_samples = f"on the same {number:,} samples ({names.clusters}){both.repeats}"
-    titles.append(f"{of_samples}; {_percent(asked)}, {asked.drawn}")
-    return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
-
-
-def _known(
-    labels: tuple[str, ...], asked: Asked, *, ordered: bool, apart: tuple[tuple[int, str], ...]
-) -> tuple[Classes, dict[str, Metric]]:
-    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered, apart=apart)
-    metrics = measures(asked.metrics, known)  # an error in the positive class names its option
-    return known(), metrics
-
-
-def _alone(
-    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], known: Classes, asked: Asked
-) -> tuple[list[ModelVerdict], str]:
-    """The verdicts on models with samples of their own, and a line about them.
-
-    ``rows`` are the models, the true and the predicted classes and the weights.
-    """
-    asked.refuse_draws()
-    target, classes = Target.read(asked.prevalence, known), tuple(map(str, known.labels or ()))
-    models, true, pred, weights = rows
-    n, number = len(classes), int(models.max()) + 1
-    bins, shape = (models * n + true) * n + pred, (number, n, n)
-    stack = np.bincount(bins, weights, number * n * n).reshape(shape)
-    squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
-    given: dict[str, Any] = {"level": asked.level, "zero_division": asked.zero_division}
-    if target is not None:
-        given["prevalence"] = target.shares
-    there = "" if target is None else f" {target.title}"
-    verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
-    return verdicts, (
-        f"{_percent(asked)} intervals{there}; models on different samples (for the same samples: --paired-on COLUMN)"
+    chosen = ComparisonOptions(
+        metrics or ["accuracy,mcc"],
+        positive,
+        read_number("level", level),
+        read_integer("num", num),
+        read_integer("seed", seed),
+        read_number("zero-division", zero_division),
+        prevalence,
     )
-
-
-def _together(
-    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], classes: tuple[str, ...], asked: Asked
-) -> list[ModelVerdict]:
-    """The verdicts on models with the same samples.
-
-    ``rows`` are the true classes, the predictions of each model, the samples and the weights.
-    """
-    true, predictions, samples, weights = rows
-    return judged_together(
-        true,
-        predictions,
-        samples,
-        metrics,
-        classes,
-        level=asked.level,
-        num=asked.num,
-        rng=asked.seed or 0,
-        zero_division=asked.zero_division,
-        sample_weight=weights,
-    )
-
-
-def _percent(asked: Asked) -> str:
-    return f"{100 * asked.level:.10g} %"
+    if scores:
+        unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
+        score_names = names_of_scores(scores, names, unused, has_other=other is not None)
+        several = several or bool(score_names.models)
+        found = compare_scores(path, score_names, chosen, threshold)
+    else:
+        found = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
+    if delivery.is_table:
+        delivery.show(
+            lambda console: show_comparison(console, found, ", ".join([MODEL] * several + list(columns)) or "file")
+        )
+    else:
+        delivery.write(comparison_result(found))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from matrics._cli.printing import fold, number, plain, show, text_table
+from matrics._cli.printing import fold, show, text_table
 from matrics._files.notices import say
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
+from matrics._wording import in_percent, limits, number, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,7 @@ def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: floa
     """Compare the runs of two logs, or the two models of one."""
     from matrics._integrations.evals.comparing import compare
 
-    try:
-        return compare(a, b, metrics, level=level)
-    except ValueError as error:
-        raise ValueError(f"--{error}" if str(error).startswith(("metrics:", "level:")) else str(error)) from error
+    return compare(a, b, metrics, level=level)
 
 
 def show_logs(console: Console, found: list[RunComparison]) -> None:
@@ -61,7 +59,7 @@ def left_out(found: list[RunComparison]) -> list[str]:
 def _lines(found: RunComparison) -> list[Table | Text]:
     """The answer, the table, and the plan."""
     repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(found.epochs))
-    about = f"{found.samples:,} samples that both have, epochs: {repeats}; {100 * found.level:.10g} % limits; "
+    about = f"{found.samples:,} samples that both have, epochs: {repeats}; {in_percent(found.level)} limits; "
     about += f"scorer {found.scorer}"
     table = text_table("", fold(found.measure, 20), "standard error", "of data", "of prediction")
     for column in table.columns[1:]:
@@ -73,7 +71,9 @@ def _lines(found: RunComparison) -> list[Table | Text]:
         ("the first less the second", found.difference, found.noise),
     )
     for name, value, noise in rows:
-        table.add_row(Text(plain(name)), Text(_limits(value)), *_errors(value, noise, found.samples))
+        table.add_row(
+            Text(plain(name)), Text(limits(value.value, value.low, value.high)), *_errors(value, noise, found.samples)
+        )
     above = (Text(plain(answer(found)), "bold"), Text(plain(about)), Text())
     return [*above, table, Text(), *(Text(plain(line), "dim") for line in plan(found))]
 
@@ -85,18 +85,18 @@ def answer(found: RunComparison) -> str:
     if math.isnan(gap.value):
         return f"Undefined: {found.measure} of {a} or of {b}"
     if math.isnan(gap.low):
-        return f"No limits: {a} less {b} in {found.measure} is {_plain(gap.value)} for every sample"
+        return f"No limits: {a} less {b} in {found.measure} is {number(gap.value)} for every sample"
     of_a_is_more = gap.value > 0
     best, other = (a, b) if of_a_is_more == found.higher_is_better else (b, a)
     ends = sorted((abs(gap.low), abs(gap.high)))
     if found.is_real:
         return (
-            f"Real: {best} is better than {other} in {found.measure}, by {_plain(abs(gap.value))}, "
-            f"between {_plain(ends[0])} and {_plain(ends[1])}"
+            f"Real: {best} is better than {other} in {found.measure}, by {number(abs(gap.value))}, "
+            f"between {number(ends[0])} and {number(ends[1])}"
         )
     return (
-        f"Not shown: {a} less {b} in {found.measure} is {_plain(gap.value)}, "
-        f"between {_plain(gap.low)} and {_plain(gap.high)}"
+        f"Not shown: {a} less {b} in {found.measure} is {number(gap.value)}, "
+        f"between {number(gap.low)} and {number(gap.high)}"
     )
 
 
@@ -104,13 +104,13 @@ def plan(found: RunComparison) -> list[str]:
     """What more samples or more epochs would buy."""
     if not found.difference.standard_error > 0:
         return ["the difference is the same for every sample: only more samples can say how sure it is"]
-    twice = _plain(found.half_width(samples=2))
-    half = _plain(found.half_width())
+    twice = number(found.half_width(samples=2))
+    half = number(found.half_width())
     lines = [f"the difference is known to ±{half}; twice the samples would make that ±{twice}"]
     if not math.isnan(found.noise.prediction):
         lines[0] += (
-            f", twice the epochs ±{_plain(found.half_width(epochs=2))}, and any number of epochs at best "
-            f"±{_plain(found.half_width(epochs=math.inf))}"
+            f", twice the epochs ±{number(found.half_width(epochs=2))}, and any number of epochs at best "
+            f"±{number(found.half_width(epochs=math.inf))}"
         )
         share = found.noise.prediction / (found.noise.data + found.noise.prediction)
         lines.append(
@@ -127,15 +127,7 @@ def plan(found: RunComparison) -> list[str]:
     return lines
 
 
-def _limits(value: Estimate) -> str:
-    return f"{_plain(value.value)} [{_plain(value.low)}, {_plain(value.high)}]"
-
-
 def _errors(value: Estimate, noise: Noise, samples: int) -> list[Text]:
     """The standard error, and the parts whose squares add up to its square."""
     parts = (value.standard_error, math.sqrt(noise.data / samples), math.sqrt(noise.prediction / samples))
-    return [Text(_plain(part)) for part in parts]
-
-
-def _plain(value: float) -> str:
-    return number(value).plain.strip()
+    return [Text(number(part)) for part in parts]

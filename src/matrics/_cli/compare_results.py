@@ -1,30 +1,106 @@
-"""Comparisons as results."""
+"""A comparison on the screen, a table for each measure, and as a result."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
 
 from matrics._catalogue.naming import title_of
 from matrics._cli.compare_logs import answer, left_out, plan
-from matrics._cli.result import Result, about_classes, about_measure, column
+from matrics._cli.printing import BEST, fold, show, text_table
+from matrics._cli.results import Result, Rows, about_classes, about_measure, column
+from matrics._cli.screen import show_statuses, sign_of
 from matrics._uncertainty.options import DEFAULT_NUM
+from matrics._wording import limits, number, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics._cli.compare import Compared
+    from rich.console import Console
+
+    from matrics._cli.comparison import Compared
     from matrics._integrations.evals.run_comparison import RunComparison
     from matrics._reporting.verdicts import ModelVerdict
 
+
+def show_comparison(console: Console, found: Compared, heading: str) -> None:
+    """Print the tables of all measures, and what to be wary of."""
+    show(console, *(Text(plain(title)) for title in [*found.titles, *found.left_out]))
+    show_verdicts(console, found.models, found.verdicts, heading)
+
+
+def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:
+    """Print a table for each measure, and what statuses mean."""
+    for verdict in verdicts:
+        _show(console, models, verdict, heading)
+    show_statuses(console, Counter(int(one) for verdict in verdicts for one in verdict.status), signs=True)
+
+
+def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
+    chances = {"p": (verdict.p_value, 3), "P(best)": (verdict.probability_best, 2)}
+    shown = {name: (values, digits) for name, (values, digits) in chances.items() if values is not None}
+    table = text_table(heading, fold(title_of(verdict.label), 20), "best less this", *shown, "")
+    for of_numbers in table.columns[1:-1]:
+        of_numbers.justify = "right"
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
+    for row in order:
+        is_best = row == verdict.best
+        style = BEST if is_best else ""
+        gap = limits(*(float(of[row]) for of in (verdict.difference, verdict.difference_low, verdict.difference_high)))
+        word = "best" if is_best else "tied" if verdict.tied[row] else ""
+        values = limits(*(float(of[row]) for of in (verdict.estimate, verdict.low, verdict.high)))
+        cells = [Text(plain(models[row]), style), Text(values + sign_of(verdict.status[row]))]
+        cells += [Text("" if is_best else gap)]
+        cells += [
+            Text("" if is_best and name == "p" else number(float(of_all[row]), digits))
+            for name, (of_all, digits) in shown.items()
+        ]
+        table.add_row(*cells, Text(word, style))
+    show(console, Text(), table, Text(_remark(models, verdict, order), "dim"))
+
+
+def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
+    if verdict.best is None:
+        return "undefined for all of them"
+    names = [plain(models[row]) for row in order if verdict.tied[row]]
+    if len(names) > 1:
+        return f"not significantly different from the best: {', '.join(names)}"
+    return f"{plain(models[verdict.best])} is the best"
+
+
 UNDEFINED = "undefined for this model"
+ITSELF = "it is the best itself, or there is no difference"
 PARTS = ("estimate", "low", "high")
 APART = ("difference", "difference_low", "difference_high")
 
 
 def comparison_result(found: Compared) -> Result:
     """A row for each measure and model, in the order of the models."""
-    models, verdicts = found.models, found.verdicts
+    is_drawn = found.paired is not None
+    about = {
+        "files": found.files,
+        "models": found.models,
+        **about_classes(found.classes),
+        "samples": found.samples,
+        "paired_on": found.paired_on,
+        "paired_samples": found.paired,
+        "level": found.options.level,
+        **({} if found.options.prevalence is None else {"prevalence": found.options.prevalence}),
+        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
+        "replicates": (DEFAULT_NUM if found.options.num is None else found.options.num) if is_drawn else None,
+        "seed": (found.options.seed or 0) if is_drawn else None,
+    }
+    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
+    rows = rows_of(found.models, found.verdicts)
+    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
+
+
+def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
+    """The columns of comparisons: a row for each measure and model."""
     every = range(len(models))
     rows = {
         "measure": column([title_of(verdict.label) for verdict in verdicts for _ in every]),
@@ -36,35 +112,28 @@ def comparison_result(found: Compared) -> Result:
     rows["best"] = column([k == one.best for one in verdicts for k in every])
     rows["tied"] = column([bool(one.tied[k]) for one in verdicts for k in every])
     for name in APART:
-        rows[name] = column(_apart(verdicts, name), undefined="it is the best itself, or there is no difference")
-    if found.paired is not None:
+        rows[name] = column(_apart(verdicts, name), undefined=ITSELF)
+    if any(one.p_value is not None for one in verdicts):
+        rows["p_value"] = column(_apart(verdicts, "p_value"), undefined=ITSELF)
+    if any(one.probability_best is not None for one in verdicts):
         rows["probability_best"] = column(_all(verdicts, "probability_best"), undefined=UNDEFINED)
-    is_drawn = found.paired is not None
-    about = {
-        "files": found.files,
-        "models": models,
-        **about_classes(found.classes),
-        "samples": found.samples,
-        "paired_on": found.paired_on,
-        "paired_samples": found.paired,
-        "level": found.asked.level,
-        **({} if found.asked.prevalence is None else {"prevalence": found.asked.prevalence}),
-        "replicates": (DEFAULT_NUM if found.asked.num is None else found.asked.num) if is_drawn else None,
-        "seed": (found.asked.seed or 0) if is_drawn else None,
-    }
-    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
-    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
+    return rows
 
 
 def _all(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    return [float(value) for one in verdicts for value in getattr(one, name)]
+    """A part of all verdicts; NaN where one has none."""
+    return [
+        math.nan if values is None else float(values[k])
+        for one in verdicts
+        for values in [getattr(one, name)]
+        for k in range(len(one.estimate))
+    ]
 
 
 def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    """How far each model is from the best; the best is not compared with itself."""
-    return [
-        math.nan if k == one.best else float(value) for one in verdicts for k, value in enumerate(getattr(one, name))
-    ]
+    """The same of differences from the best, which is not compared with itself."""
+    is_best = [k == one.best for one in verdicts for k in range(len(one.estimate))]
+    return [math.nan if best else value for best, value in zip(is_best, _all(verdicts, name), strict=True)]
 
 
 def logs_result(found: list[RunComparison], paths: list[Path]) -> Result:

@@ -6,31 +6,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from matrics._cli.options import (
     By,
-    ClassOrder,
     Counts,
-    Encoding,
     Format,
-    Missing,
-    MissingTexts,
-    PredColumn,
-    Reading,
+    PredColumns,
+    ReadingOptions,
     ShowProgress,
-    TextLabels,
     TrueColumn,
     Weight,
     column_names,
+    predicted,
 )
+from matrics._cli.printing import show, text_table
+from matrics._cli.results import Result, keys_of
+from matrics._cli.writers import for_people
+from matrics._errors import ArgumentError
+from matrics._files.counts_file import About, rows_of
 from matrics._files.names import Names
 from matrics._quoting import quoted
+from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.delivery import Delivery
+    from rich.console import Console
+
+    from matrics._cli.writers import Delivery
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
     from matrics._files.outputs.destination import Destination
+
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
 AnyOutput = Annotated[
@@ -55,34 +61,37 @@ def count(
     *,
     by: By = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     counts: Counts = None,
     weight: Weight = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     format_: Format = None,
     output: AnyOutput = None,
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
-    from matrics._cli.delivery import read_delivery
+    from matrics._cli.writers import read_delivery
     from matrics._files.inputs import open_input, open_labels
+    from matrics._files.wide import by_model
 
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
     destination = _check_output(Path(str(output)), paths) if delivery is None else None
     names = Names(
-        true,
-        pred,
-        column_names(by or []),
+        true=true,
+        **predicted(pred),
+        by=column_names(by or []),
         counts=counts,
         weight=weight,
-        **Reading.read(missing, encoding, na, labels, text_labels=text_labels).names,
+        **reading.read().names,
     )
     names.check()
-    given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
+    inputs = [open_input(path, counts_as_rows=counts is not None) for path in paths]
+    if names.models:
+        if len(inputs) > 1:
+            raise ArgumentError("pred", f"expected one file with the columns of several models, got {len(inputs)}")
+        of_all, names = by_model(inputs[0], names)
+        inputs = [of_all]
+    given = open_labels(inputs, names)
     if destination is not None:
         _write(given, destination, paths, progress=progress)
     elif delivery is not None:
@@ -111,46 +120,43 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
     from rich.text import Text
 
     from matrics._cli import printing
-    from matrics._cli.delivery import open_console
     from matrics._cli.progress import watching
+    from matrics._cli.writers import open_console
     from matrics._files.count import count as count_rows
     from matrics._files.counts_file import write_counts
     from matrics._files.outputs.whole import whole_output
 
     with whole_output(destination, paths) as whole:
-        counted = count_rows(given, watching(lines=progress))
+        counts = count_rows(given, watching(lines=progress))
         with whole.file() as file:
-            write_counts(file, counted, given.names)
+            write_counts(file, counts, given.names)
         whole.finish()
-    matrices = printing.counted(len(counted.starts), "matrix", "matrices")
-    lines = [f"{given.file}: {_in_words(counted)}", f"{destination.path}: {matrices}"]
-    printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
+    matrices = counted(len(counts.starts), "matrix")
+    lines = [f"{given.file}: {_described(counts)}", f"{destination.path}: {matrices}"]
+    printing.show(open_console(), *(Text(plain(line)) for line in lines))
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
-    from matrics._cli.count_results import count_result, show_counts
     from matrics._cli.progress import watching
     from matrics._files.count import count as count_rows
     from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 
-    counted = count_rows(given, watching(lines=progress), warns=False)
+    counts = count_rows(given, watching(lines=progress), warns=False)
     if given.names.order is None:
-        refuse_disjoint(given.file, *counted.sides, given.names.labels)
-        refuse_disjoint(given.file, counted.sides[0], counted.foreign, given.names.labels)
+        refuse_disjoint(given.file, *counts.sides, given.names.labels)
+        refuse_disjoint(given.file, counts.sides[0], counts.foreign, given.names.labels)
         if not given.is_log:
-            warn_of_odd_labels(given.file, *counted.sides)
-    found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
+            warn_of_odd_labels(given.file, *counts.sides)
+    found = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
     if delivery.is_table:
         delivery.show(lambda console: show_counts(console, found))
     else:
         delivery.write(found)
 
 
-def _in_words(counted: SortedCounts) -> str:
-    from matrics._cli.printing import counted as in_words
-
-    classes = in_words(len(counted.classes), "class", "classes")
-    return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
+def _described(counts: SortedCounts) -> str:
+    classes = counted(len(counts.classes), "class")
+    return f"{counted(len(counts.starts), 'matrix')} of {classes}, {counted(counts.samples, 'sample')}"
 
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
@@ -159,10 +165,38 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
 
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
-        raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")
+        raise ArgumentError("output", f"expected a name that ends in .parquet, got {got}")
     if not output.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(output.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(output.parent))}")
     if output.is_dir():
-        raise ValueError(f"--output: expected a file, got the directory {quoted(str(output))}")
+        raise ArgumentError("output", f"expected a file, got the directory {quoted(str(output))}")
     refuse_input(output, inputs)
     return Destination(followed(output), output.suffix.lower().removeprefix("."))
+
+
+def count_result(counted: SortedCounts, names: Names, file: str, titles: list[str]) -> Result:
+    """The rows of a file of counts."""
+    rows = rows_of(counted, About.of(counted, names).names, 0, len(counted.true))
+    facts = {
+        "file": file,
+        "matrices": len(counted.starts),
+        "classes": counted.classes.to_pylist(),
+        "positive": None,
+        "samples": counted.samples,
+        "weighted": counted.weight is not None,
+        "seed": None,
+    }
+    return Result("count", titles, facts, keys_of({name: rows[name] for name in rows.column_names}))
+
+
+def show_counts(console: Console, found: Result) -> None:
+    """Print the rows as a table."""
+    table = text_table(*found.rows)
+    for shown, column in zip(table.columns, found.rows.values(), strict=True):
+        if column.values and isinstance(column.values[0], (int, float)):
+            shown.justify = "right"
+    for row in zip(*(column.values for column in found.rows.values()), strict=True):
+        table.add_row(
+            *(Text(plain(for_people(column, value))) for column, value in zip(found.rows.values(), row, strict=True))
+        )
+    show(console, *(Text(plain(title)) for title in found.titles), Text(), table)

@@ -9,27 +9,23 @@ import typer
 
 from matrics._cli.options import (
     Cells,
-    ClassOrder,
     Counts,
-    Encoding,
     FileOutput,
     FilePath,
     Format,
     Level,
-    Missing,
-    MissingTexts,
     PositiveClass,
     PredColumn,
-    Reading,
+    ReadingOptions,
     Rows,
-    TextLabels,
     TrueColumn,
-    number,
+    read_number,
 )
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 
 if TYPE_CHECKING:
-    from matrics._cli.result import Result
+    from matrics._cli.results import Result
     from matrics.results import DiagnosticTable
 
 PrevalenceOfClass = Annotated[
@@ -52,11 +48,7 @@ def diagnostic(
     rows: Rows = None,
     counts: Counts = None,
     cells: Cells = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     level: Level = "0.95",
     method: Annotated[
         str,
@@ -68,13 +60,15 @@ def diagnostic(
     """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
     import matrics
     from matrics._cli import logs
-    from matrics._cli.delivery import read_delivery
-    from matrics._cli.measures import in_options
     from matrics._cli.open_run import ScoreRequest, open_matrices
+    from matrics._cli.writers import read_delivery
     from matrics._uncertainty.arguments import second_class
 
     delivery = read_delivery(format_, output, [path])
-    share, confidence = None if prevalence is None else number("prevalence", prevalence), number("level", level)
+    share, confidence = (
+        None if prevalence is None else read_number("prevalence", prevalence),
+        read_number("level", level),
+    )
     asked = ScoreRequest(
         true=true,
         pred=pred,
@@ -83,31 +77,24 @@ def diagnostic(
         counts=counts,
         cells=cells,
         positive=positive,
-        reading=Reading.read(missing, encoding, na, labels, text_labels=text_labels),
+        reading=reading.read(),
     )
     source = open_matrices(logs.opened(path), asked)
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    try:
-        known = source.known(positive)
-    except ValueError as error:
-        raise ValueError(in_options(str(error))) from error
+    known = source.known(positive)
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
-        raise ValueError(f"--positive: expected the class that the test is for, one of {known.listed}, got none")
-    try:
-        found = matrics.stats.diagnostic_table(
-            source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
-            positive=source.titles[place],
-            prevalence=share,
-            level=confidence,
-            method=cast("Any", method),  # which is checked there
-            class_names=source.titles,
-        )
-    except ValueError as error:
-        text = str(error)
-        raise ValueError(f"--{text}" if text.startswith(("level", "method", "prevalence")) else text) from error
+        raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
+    found = matrics.stats.diagnostic_table(
+        source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
+        positive=source.titles[place],
+        prevalence=share,
+        level=confidence,
+        method=cast("Any", method),  # which is checked there
+        class_names=source.titles,
+    )
     if not delivery.is_table:
         delivery.write(_result(found, source.file, share))
         return
@@ -118,7 +105,7 @@ def diagnostic(
 
 def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
     """A row for each measure."""
-    from matrics._cli.result import Result, column
+    from matrics._cli.results import Result, column
 
     given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
     rows = {

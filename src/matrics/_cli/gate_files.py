@@ -12,7 +12,7 @@ from matrics._catalogue.classes import Classes
 from matrics._cli.logs import clusters_of, is_log, opened
 from matrics._cli.open_run import ScoreRequest, open_matrices
 from matrics._cli.paired import TwoFiles, join, named, united
-from matrics._cli.printing import counted
+from matrics._errors import ArgumentError
 from matrics._files.crosstab import has_order
 from matrics._files.inputs import read_rows
 from matrics._files.labels import MISSING_CLASS, coded
@@ -23,6 +23,7 @@ from matrics._files.text import STDIN
 from matrics._gates.limits import Evidence
 from matrics._quoting import quoted
 from matrics._tables.vocabularies import apart
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,17 +73,17 @@ def read_files(path: Path, asked: ScoreRequest, beside: Beside, positive: str | 
         asked.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         for option, given in (("baseline", baseline), ("clusters", beside.clusters)):
             if given is not None:
-                raise ValueError(f"--{option}: expected no such option with --judge, got {quoted(str(given))}")
+                raise ArgumentError(option, f"expected no such option with --judge, got {quoted(str(given))}")
         if is_log(path):
             return _graded(path, asked, beside.judge)
         return _judged(path, asked, beside.judge, positive)
     if baseline is None and paired_on is not None:
-        raise ValueError(f"--paired-on: expected --baseline OLD with it, got {quoted(paired_on)} alone")
+        raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
     if path == STDIN == baseline:
-        raise ValueError("--baseline: expected another file than FILE, got standard input for both")
+        raise ArgumentError("baseline", "expected another file than FILE, got standard input for both")
     if paired_on is not None and paired_on in {asked.true, asked.pred, asked.weight}:
-        raise ValueError(
-            f"--paired-on: expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
+        raise ArgumentError(
+            "paired_on", f"expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
         return _pairs(path, asked, beside, positive)
@@ -95,7 +96,7 @@ def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
     from matrics._integrations.evals.labels import FAIL, PASS
 
     if asked.true == Names.true:
-        raise ValueError(f"--judge: expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
+        raise ArgumentError("judge", f"expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
     counts = judged_counts(path, people=asked.true, judge=judge)
     labelled, number = int(counts.labelled.sum()), int(counts.labelled.sum() + counts.unlabelled.sum())
     title = (
@@ -112,7 +113,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
     names = JudgedNames(asked.true, asked.pred, **asked.reading._replace(missing="class").names, judge=judge)
     names.check()
     if judge in {asked.true, asked.pred}:
-        raise ValueError(f"--judge: expected a column other than the true and predicted labels, got {quoted(judge)}")
+        raise ArgumentError("judge", f"expected a column other than the true and predicted labels, got {quoted(judge)}")
     _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=False)
     classes = tuple(label for label in listed if label != MISSING_CLASS)
     n = len(classes)
@@ -139,7 +140,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         raise ValueError(f"{name_of(path)}: expected true labels in some rows of {asked.true}, got none")
     cm = matrics.judged.confusion_matrix(counts)
     title = (
-        f"{name_of(path)}: {counted(n, 'class', 'classes')}, {counted(len(true), 'sample')} labelled by {judge}, "
+        f"{name_of(path)}: {counted(n, 'class')}, {counted(len(true), 'sample')} labelled by {judge}, "
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
@@ -167,7 +168,7 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         old_given = opened(baseline)
         _refuse_epochs(old_given, baseline)
     if None not in (clusters, baseline):
-        raise ValueError(f"--clusters: expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
+        raise ArgumentError("clusters", f"expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
     source = _one(given, asked, clusters)
     cm, squares = _matrix(source)
     titles = [_described(source.file, source.n, cm, asked.weight)]
@@ -205,32 +206,33 @@ def _refuse_epochs(given: Path | Input, path: Path) -> None:
     """Raise for a log whose answers would count as samples of their own."""
     of_log = clusters_of(given, None)
     if of_log is not None:
-        raise ValueError(
-            f"--baseline: expected --paired-on {of_log} with it, as {path} has several answers to a sample"
+        raise ArgumentError(
+            "baseline", f"expected --paired-on {of_log} with it, as {path} has several answers to a sample"
         )
 
 
 def _refuse_single(number: int, clusters: str) -> None:
     if number < 2:
-        raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}, got {number}")
+        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}, got {number}")
 
 
 def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
     """Read the rows of both files, and join them by the column of the samples."""
     baseline, paired_on = beside.baseline, beside.paired_on
     if baseline is None or paired_on is None:
-        raise ValueError("--paired-on: expected --baseline OLD with it")
+        raise ArgumentError("paired_on", "expected --baseline OLD with it")
     if beside.clusters is not None:
-        raise ValueError(
-            f"--clusters: expected no such option with --paired-on, got {quoted(beside.clusters)}; matrics.gate(..., "
-            "clusters=) of Python compares by clusters"
+        raise ArgumentError(
+            "clusters",
+            f"expected no such option with --paired-on, got {quoted(beside.clusters)}; the function "
+            "matrics.gate compares by clusters",
         )
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
     names = Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=positive, **asked.reading.names)
     found = TwoFiles.read([path, baseline], names)
     found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)
-    both = join(found, paired_on)
+    both = join(found)
     found.warn()
     of_all, weight = found.rows[0].weights, both.weights
 
@@ -248,7 +250,7 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
     if len(np.unique(samples)) < len(samples):  # whole samples are random
         parts = alone(of_all, **_by(samples))
         if number < 2:
-            raise ValueError(f"--paired-on: expected at least two samples with several rows each, got {number}")
+            raise ArgumentError("paired_on", f"expected at least two samples with several rows each, got {number}")
         evidence = evidence._replace(clusters=parts, joint_clusters=joint(weight, **_by(both.samples)))
         repeated = {"clusters": paired_on, "number_of_clusters": len(parts)}
     elif weight is not None:
@@ -302,7 +304,7 @@ def _widened(table: Array, classes: tuple[str, ...], labels: tuple[str, ...]) ->
 
 def _described(file: str, n: int, cm: Array, weight: str | None) -> str:
     """What a file holds, in words."""
-    classes = counted(n, "class", "classes")
+    classes = counted(n, "class")
     total = cm.sum(dtype=np.float64)
     size = counted(total, "sample") if weight is None else f"weights of {total:,.7g} in all ({weight})"
     return f"{file}: {classes}, {size}"

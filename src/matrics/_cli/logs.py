@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from matrics._errors import ArgumentError
 from matrics._files.foreign import LOGS
 from matrics._quoting import quoted
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from matrics._cli.run import Run
     from matrics._files.inputs import Input
+
 
 SUFFIXES = (".eval", ".json", ".jsonl")
 
@@ -76,4 +78,4 @@ def refuse_options(options: Mapping[str, Any]) -> None:
     """Raise if one of these options is given with evaluation logs."""
     for option, given in options.items():
         if given is not None:
-            raise ValueError(f"--{option}: expected no such option for two evaluation logs, got {quoted(given)}")
+            raise ArgumentError(option, f"expected no such option for two evaluation logs, got {quoted(given)}")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
-from matrics._cli.interval import IntervalRun
+from matrics._cli.interval_run import IntervalRun
 from matrics._cli.printing import Summary
-from matrics._cli.result import Result, Rows, about_classes, about_measure, column, keys_of, repeated
+from matrics._cli.results import Result, Rows, about_classes, about_measure, column, keys_of, repeated
 from matrics._cli.run import MatrixRun
+from matrics._errors import ArgumentError
 from matrics._files.source import MatrixSource
 from matrics._quoting import quoted
+from matrics._scoring.fairness import Disparity, disparity
 
 if TYPE_CHECKING:
-    from matrics._cli.delivery import Delivery
     from matrics._cli.run import Run
+    from matrics._cli.writers import Delivery
 
 Array = Any
 
@@ -37,8 +42,8 @@ def result_of(run: Run, values: Array, rows: Array, titles: list[str], wanted: W
     keys = {name: one.take(rows) for name, one in source.columns(0, source.count).items()}
     twice = repeated([*keys, *run.labels])
     if twice is not None:
-        raise ValueError(
-            f"--format: expected different names, got a measure and a column of the file both named {quoted(twice)}"
+        raise ArgumentError(
+            "format", f"expected different names, got a measure and a column of the file both named {quoted(twice)}"
         )
     measures = _measures(run)
     reasons = {name: str(one["undefined"]) for one in measures for name in one["columns"]}
@@ -113,8 +118,6 @@ def _facts(run: Run, positive: str | None) -> dict[str, Any]:
 
 
 def _disparity(run: Run, values: Array, rows: Array) -> Rows:
-    from matrics._cli.disparity_report import disparities
-
     summary = Summary(len(run.columns))
     summary.add(0, values)
     found = disparities(summary)
@@ -126,3 +129,10 @@ def _disparity(run: Run, values: Array, rows: Array) -> Rows:
     }
     named = dict(zip(("min", "max", "difference", "ratio"), map(column, found[:4]), strict=True))
     return {"measure": column([one.label for one in run.columns]), **named, **where}
+
+
+def disparities(summary: Summary) -> Disparity:
+    """The extremes of each measure, their difference and their ratio."""
+    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
+    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
+    return disparity(ends, axis=0)

@@ -1,13 +1,19 @@
-"""The measures that a command computes, and the class of each."""
+"""The measures that a command computes, the class of each, and users' own: ``--plugin``."""
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import matrics
 from matrics._catalogue.naming import MeasureName, title_of
-from matrics._quoting import split_outside
+from matrics._catalogue.own import measures_of
+from matrics._errors import ArgumentError
+from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 
 if TYPE_CHECKING:
@@ -16,19 +22,17 @@ if TYPE_CHECKING:
     from matrics._catalogue.classes import Classes
     from matrics._catalogue.record import Metric
 
+
 CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
 def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
     """The measures by their keys. Titles name the class; measures with the same title are one.
 
-    ``known`` makes the classes: errors in the positive class name the options of the command line.
+    ``known`` makes the classes.
     """
-    try:
-        classes = known()
-        found = resolve(asked, classes)
-    except ValueError as error:
-        raise ValueError(in_options(str(error))) from error
+    classes = known()
+    found = resolve(asked, classes)
     titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
     every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
     keys: dict[str, str] = {}
@@ -44,12 +48,6 @@ def _apart(key: str, metric: Metric, classes: Classes, titles: set[str]) -> dict
     ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
     named: dict[str, Metric] = {MeasureName(one.spec, one.title(classes)): one for one in ones}
     return named if titles & set(map(title_of, named)) else {key: metric}
-
-
-def in_options(message: str) -> str:
-    """The message of an error of the library, with options in place of its arguments."""
-    message = message.removesuffix("; with labels= or class_names= a class has a name")
-    return re.sub(r"^positive: ", "--positive: ", message).replace("positive=", "--positive")
 
 
 def constraints(texts: Iterable[str], known: Callable[[], Classes]) -> tuple[list[str], dict[str, str]]:
@@ -72,3 +70,27 @@ def with_titles(text: str, titles: dict[str, str]) -> str:
     for spec, title in titles.items():
         text = text.replace(spec, title)
     return text
+
+
+def plug_in(modules: Iterable[str] | None) -> None:
+    """Import modules, of this folder or installed, and make their measures known by name."""
+    for name in modules or ():
+        for measure in measures_of(_imported(name), f"--plugin {name}"):
+            matrics.register(measure)
+
+
+def _imported(name: str) -> object:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # last, so that no file in this folder hides an installed module
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise ArgumentError("plugin", f"{name} needs {error.name}, which is not installed") from error
+        hint = f": {name.removesuffix('.py')}?" if name.endswith(".py") else ""
+        raise ArgumentError(
+            "plugin", f"expected the name of a module that is in this folder or installed, got {quoted(name)}{hint}"
+        ) from error
+    except Exception as error:
+        raise ArgumentError("plugin", f"{name}: {type(error).__name__}: {error}") from error

@@ -11,16 +11,18 @@ import pyarrow.compute as pc
 
 import matrics
 from matrics._arrays.sizes import most_cells
-from matrics._cli.block_results import BlockResult, Piece
-from matrics._cli.printing import counted
+from matrics._cli.blocks import BlockResult, Piece
 from matrics._cli.run import Run, score_columns
+from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns
 from matrics._files.inputs import read_rows
 from matrics._files.keys import Key, Keyed
 from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.wide import by_model
 from matrics._multilabel.averages import checked_average
 from matrics._quoting import quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from matrics._catalogue.record import Metric
     from matrics._cli.printing import Column
+    from matrics._files.inputs import Input
     from matrics._multilabel.averages import Average
 
 Array = Any
@@ -114,29 +117,30 @@ class MultilabelRun(Run):
 
 def check(metrics: dict[str, Metric], average: str) -> None:
     """Check the options of sets, before they are read."""
-    try:
-        checked_average(average)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
+    checked_average(average)
     for name, metric in metrics.items():
         if metric.is_classwise:
-            raise ValueError(
-                f"--metrics: expected measures with one value a label, got {quoted(name)}; --average label"
+            raise ArgumentError(
+                "metrics", f"expected measures with one value a label, got {quoted(name)}; --average label"
             )
         if metric.classes:
-            raise ValueError(
-                f"--metrics: expected no classes in square brackets with --separator, got {quoted(name)}; "
-                "--average label has a column for each label"
+            raise ArgumentError(
+                "metrics",
+                f"expected no classes in square brackets with --separator, got {quoted(name)}; "
+                "--average label has a column for each label",
             )
 
 
 def read_sets(path: Path, names: SetNames) -> Sets:
     """The samples of a file."""
     if not names.separator:
-        raise ValueError("--separator: expected the text between two labels, such as ';', got an empty text")
+        raise ArgumentError("separator", "expected the text between two labels, such as ';', got an empty text")
     if names.true == names.pred or {names.true, names.pred} & set(names.by):
-        raise ValueError("--pred: expected different columns of true labels, predicted labels and groups")
-    file, (classes, values, groups), _ = read_rows(path, names, _samples)
+        raise ArgumentError("pred", "expected different columns of true labels, predicted labels and groups")
+    found: Path | Input = path
+    if names.models:
+        found, names = by_model(path, names)
+    file, (classes, values, groups), _ = read_rows(found, names, _samples)
     of_groups = (np.any([side.any(axis=0) for side in of], axis=0) for of in zip(*groups, strict=True))
     true, pred = ([classes[k] for k in np.flatnonzero(there).tolist()] for there in of_groups)
     refuse_disjoint(file, true, pred, (names.true, names.pred))

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matrics._cli.measures import measures
-from matrics._cli.options import Reading, RunOptions, number
+from matrics._cli.options import Reading, RunOptions, read_number
 from matrics._cli.prevalence import Target, refuse
 from matrics._cli.progress import watching
 from matrics._cli.run import Run, ScoreRun, open_backend
+from matrics._errors import ArgumentError
 from matrics._files.count import Watch, unwatched
 from matrics._files.inputs import Input
 from matrics._files.matrices import read
@@ -27,8 +28,9 @@ class ScoreRequest:
     """The options of ``matrics score`` that describe the content of the file."""
 
     true: str
-    pred: str
-    by: tuple[str, ...]
+    pred: str = Names.pred
+    models: tuple[str, ...] = ()  # columns of several models, in place of ``pred``
+    by: tuple[str, ...] = ()
     rows: str | None = None
     scores: list[str] | None = None
     threshold: str | None = None
@@ -45,9 +47,11 @@ class ScoreRequest:
         """Raise if one of these options is given."""
         for option in options:
             given = getattr(self, option)
+            if option == "pred" and self.models:
+                given = self.models
             if given is not None and not (option == "pred" and given == Names.pred):
                 text = given if isinstance(given, str) else ",".join(given)
-                raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
+                raise ArgumentError(option, f"expected {beside}, got {quoted(text)}")
 
 
 def open_matrices(
@@ -56,7 +60,7 @@ def open_matrices(
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
-            raise ValueError(f"--weight: expected no weights with --clusters, got {quoted(asked.weight)}")
+            raise ArgumentError("weight", f"expected no weights with --clusters, got {quoted(asked.weight)}")
         names = Names(
             asked.true,
             asked.pred,
@@ -65,6 +69,7 @@ def open_matrices(
             counts=asked.counts,
             weight=asked.weight,
             positive=asked.positive,
+            models=asked.models,
             **asked.reading.names,
         )
         return read(path, names, asked.rows, watch)
@@ -72,7 +77,7 @@ def open_matrices(
     asked.reading.refuse("--cells")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
-        raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
+        raise ArgumentError(option, f"expected no such option with --cells, got {quoted(given)}")
     from matrics._files.matrix_rows import CellNames, read_cells
 
     return read_cells(
@@ -107,18 +112,19 @@ def open_run(
     from matrics._files.scores import ScoreNames, read_scores
 
     asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
-    limit = None if asked.threshold is None else number("threshold", asked.threshold)
+    limit = None if asked.threshold is None else read_number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
     parsed = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
     score_names = replace(parsed, **asked.reading.names)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
-        raise ValueError("--threshold: expected a number with one column of scores, got none")
+        raise ArgumentError("threshold", "expected a number with one column of scores, got none")
     if limit is not None and number_of_columns > 1:
-        raise ValueError(
-            f"--threshold: expected one column of scores with it, got {number_of_columns}; of several classes that "
-            "with the highest score is predicted"
+        raise ArgumentError(
+            "threshold",
+            f"expected one column of scores with it, got {number_of_columns}; of several classes that "
+            "with the highest score is predicted",
         )
     scored = read_scores(path, score_names, of_all=limit is None)
     found = scored.matrices(limit)
@@ -144,7 +150,9 @@ def _run_of_sets(
     )
     refuse(asked.prevalence, "with --separator")
     asked.reading.refuse("--separator", missing=False)
-    names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator, **asked.reading.names)
+    names = multilabel.SetNames(
+        asked.true, asked.pred, asked.by, separator=separator, models=asked.models, **asked.reading.names
+    )
     average = asked.average or "macro"
     multilabel.check(chosen, average)
     return multilabel.MultilabelRun(source=multilabel.read_sets(path, names), metrics=chosen, average=average, **common)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from matrics._cli.in_order import cores
+from matrics._cli.blocks import cores
+from matrics._errors import ArgumentError
+from matrics._files.names import Names
 from matrics._quoting import first_twice, quoted, split_outside, unquote
 
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
@@ -109,6 +112,16 @@ TrueColumn = Annotated[str, typer.Option("--true", "--y-true", metavar="COLUMN",
 PredColumn = Annotated[
     str, typer.Option("--pred", "--y-pred", metavar="COLUMN", help="The column of the predicted labels.")
 ]
+PredColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pred",
+        "--y-pred",
+        metavar="COLUMN",
+        help="The column of the predicted labels; repeated: the columns of several models.",
+        show_default="y_pred",
+    ),
+]
 Rows = Annotated[
     str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
 ]
@@ -193,32 +206,6 @@ class Reading(NamedTuple):
     text_labels: bool = False
     order: tuple[str, ...] | None = None
 
-    @classmethod
-    def read(
-        cls,
-        missing: str,
-        encoding: str,
-        na: list[str] | None = None,
-        labels: list[str] | None = None,
-        *,
-        text_labels: bool = False,
-    ) -> Reading:
-        """Check the options."""
-        if missing not in ("error", "drop", "class"):
-            raise ValueError(f"--missing: expected error, drop or class, got {quoted(missing)}")
-        try:
-            "".encode(encoding)
-            name = codecs.lookup(encoding).name
-        except (LookupError, ValueError) as error:
-            raise ValueError(
-                f"--encoding: expected an encoding of Python, such as latin-1, got {quoted(encoding)}"
-            ) from error
-        order = _several("labels", labels)
-        twice = first_twice(order)
-        if twice is not None:
-            raise ValueError(f"--labels: expected each label once, got {quoted(twice)} twice")
-        return cls(missing, name, _several("na", na), text_labels, order or None)
-
     @property
     def names(self) -> dict[str, Any]:
         """The same for the names of columns."""
@@ -234,15 +221,50 @@ class Reading(NamedTuple):
         }
         for option, value in given.items():
             if value is not None:
-                raise ValueError(f"--{option}: expected no such option with {beside}, got {quoted(value)}")
+                raise ArgumentError(option, f"expected no such option with {beside}, got {quoted(value)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """The options that say how rows are read, of all commands that read labels."""
+
+    missing: Missing = "error"
+    encoding: Encoding = "utf-8"
+    na: MissingTexts = None
+    text_labels: TextLabels = False
+    labels: ClassOrder = None
+
+    def read(self) -> Reading:
+        """The same, checked."""
+        if self.missing not in ("error", "drop", "class"):
+            raise ArgumentError("missing", f"expected error, drop or class, got {quoted(self.missing)}")
+        try:
+            "".encode(self.encoding)
+            name = codecs.lookup(self.encoding).name
+        except (LookupError, ValueError) as error:
+            raise ArgumentError(
+                "encoding", f"expected an encoding of Python, such as latin-1, got {quoted(self.encoding)}"
+            ) from error
+        order = _several("labels", self.labels)
+        twice = first_twice(order)
+        if twice is not None:
+            raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
+        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None)
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:
     """Texts between commas, in quotes if they contain some."""
     found = tuple(unquote(part) for text in given or [] for part in split_outside(text, quoted=True))
     if "" in found:
-        raise ValueError(f"--{option}: expected texts with commas between them, got {quoted(','.join(given or []))}")
+        raise ArgumentError(option, f"expected texts with commas between them, got {quoted(','.join(given or []))}")
     return found
+
+
+def predicted(columns: list[str] | None) -> dict[str, Any]:
+    """The column of predicted labels, or those of several models, as fields of the names of columns."""
+    if columns is None or len(columns) == 1:
+        return {"pred": Names.pred if columns is None else columns[0]}
+    return {"models": tuple(columns)}
 
 
 class RunOptions(NamedTuple):
@@ -255,43 +277,33 @@ class RunOptions(NamedTuple):
     @classmethod
     def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> RunOptions:
         """Check the options."""
-        threads = integer("workers", workers)
+        threads = read_integer("workers", workers)
         if threads is not None and not 1 <= threads <= 1024:
-            raise ValueError(f"--workers: expected a number of threads from 1 to 1024, got {quoted(threads)}")
+            raise ArgumentError("workers", f"expected a number of threads from 1 to 1024, got {quoted(threads)}")
         if on_invalid not in ("raise", "nan", "skip"):
-            raise ValueError(f"--on-invalid: expected raise, nan or skip, got {quoted(on_invalid)}")
+            raise ArgumentError("on_invalid", f"expected raise, nan or skip, got {quoted(on_invalid)}")
         return cls(cores() if threads is None else threads, on_invalid, progress)
 
 
-def checked_level(level: float) -> float:
-    """The level of limits; of any other number the error names the option."""
-    from matrics._uncertainty.options import check_level
-
-    try:
-        return check_level(level)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
-
-
-def number(option: str, text: str) -> float:
+def read_number(option: str, text: str) -> float:
     """Read a number."""
     try:
         return float(text)
     except ValueError as error:
-        raise ValueError(f"--{option}: expected a number, got {quoted(text)}") from error
+        raise ArgumentError(option, f"expected a number, got {quoted(text)}") from error
 
 
-def integer(option: str, text: str | None) -> int | None:
+def read_integer(option: str, text: str | None) -> int | None:
     """Read an integer, if it is given."""
     try:
         return None if text is None else int(text)
     except ValueError as error:
-        raise ValueError(f"--{option}: expected an integer, got {quoted(text)}") from error
+        raise ArgumentError(option, f"expected an integer, got {quoted(text)}") from error
 
 
 def column_names(by: list[str]) -> tuple[str, ...]:
     """Read names of columns, several between commas or by several options."""
     for text in by:
         if not text.strip(","):
-            raise ValueError(f"--by: expected names of columns, got {quoted(text)}")
+            raise ArgumentError("by", f"expected names of columns, got {quoted(text)}")
     return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))

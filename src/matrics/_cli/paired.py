@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._cli.printing import counted
+from matrics._errors import ArgumentError
 from matrics._files.label_rows import Labelled, read_labels
 from matrics._files.labels import TRUTHS, joined_order
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of
 from matrics._quoting import cut, quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,22 +120,24 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     return classes, any(set(classes) <= set(pair) for pair in TRUTHS)
 
 
-def join(found: TwoFiles, column: str) -> Paired:
+def join(found: TwoFiles) -> Paired:
     """Join the rows by the samples; several rows of one sample are joined in their order, and are a cluster."""
     a, b = found.rows
     names, others = ([one.sample_names[sample] for sample in one.samples.tolist()] for one in (a, b))
     times, other_times = Counter(names), Counter(others)
     only = [name for name in times if name not in other_times], [name for name in other_times if name not in times]
     if len(only[0]) == len(times):
-        raise ValueError(
-            f"--paired-on {column}: expected samples that are in both files, got {named(only[0])} in {found.files[0]} "
-            f"and {named(only[1])} in {found.files[1]}"
+        raise ArgumentError(
+            "paired_on",
+            f"expected samples that are in both files, got {named(only[0])} in {found.files[0]} "
+            f"and {named(only[1])} in {found.files[1]}",
         )
     uneven = next((name for name in times if name in other_times and times[name] != other_times[name]), None)
     if uneven is not None:
-        raise ValueError(
-            f"--paired-on {column}: expected as many rows of a sample in both files, got {times[uneven]} of "
-            f"{cut(uneven)} in {found.files[0]} and {other_times[uneven]} in {found.files[1]}"
+        raise ArgumentError(
+            "paired_on",
+            f"expected as many rows of a sample in both files, got {times[uneven]} of "
+            f"{cut(uneven)} in {found.files[0]} and {other_times[uneven]} in {found.files[1]}",
         )
     places = dict(zip(_numbered(others), range(len(others)), strict=True))
     both = [(row, places[key]) for row, key in enumerate(_numbered(names)) if key in places]
@@ -143,18 +146,20 @@ def join(found: TwoFiles, column: str) -> Paired:
     wrong = np.flatnonzero(true[rows_a] != same[rows_b])
     if len(wrong):
         row = int(wrong[0])
-        raise ValueError(
-            f"--paired-on {column}: expected the same true label of a sample in both files, got "
+        raise ArgumentError(
+            "paired_on",
+            f"expected the same true label of a sample in both files, got "
             f"{quoted(found.classes[true[rows_a[row]]])} in {found.files[0]} and "
             f"{quoted(found.classes[same[rows_b[row]]])} in {found.files[1]} of {cut(names[rows_a[row]])} "
-            f"({len(wrong):,} such)"
+            f"({len(wrong):,} such)",
         )
     weights = None if a.weights is None else a.weights[rows_a]
     if weights is not None and (weights != b.weights[rows_b]).any():
         row = int((weights != b.weights[rows_b]).argmax())
-        raise ValueError(
-            f"--weight: expected the same weight of a sample in both files, got {weights[row]:g} and "
-            f"{b.weights[rows_b][row]:g} of {cut(names[rows_a[row]])}"
+        raise ArgumentError(
+            "weight",
+            f"expected the same weight of a sample in both files, got {weights[row]:g} and "
+            f"{b.weights[rows_b][row]:g} of {cut(names[rows_a[row]])}",
         )
     return Paired(true[rows_a], np.stack([pred[rows_a], other[rows_b]]), a.samples[rows_a], weights, only)
 

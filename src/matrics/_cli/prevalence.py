@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Target(NamedTuple):
 
     @classmethod
     def read(cls, text: str | None, classes: Classes) -> Target | None:
-        """Read the option; errors name it."""
+        """Read the option."""
         if text is None:
             return None
         import numpy as np
@@ -42,12 +43,11 @@ class Target(NamedTuple):
         try:
             numbers = [float(part) for part in text.split(",")]
         except ValueError as error:
-            raise ValueError(f"--prevalence: expected a number, or several with commas, got {quoted(text)}") from error
+            raise ArgumentError(
+                "prevalence", f"expected a number, or several with commas, got {quoted(text)}"
+            ) from error
         given = numbers[0] if len(numbers) == 1 else numbers
-        try:
-            shares = read_prevalence(given, np.zeros((classes.number,) * 2), NUMPY, second_class(classes))
-        except ValueError as error:
-            raise ValueError(f"--{error}") from error
+        shares = read_prevalence(given, np.zeros((classes.number,) * 2), NUMPY, second_class(classes))
         names = [classes.name(k) for k in range(classes.number)]
         if len(numbers) == 1:
             of_one = second_class(classes) or 0
@@ -63,4 +63,4 @@ class Target(NamedTuple):
 def refuse(text: str | None, beside: str) -> None:
     """Raise if the option is given where it has no meaning."""
     if text is not None:
-        raise ValueError(f"--prevalence: expected no such option {beside}, got {quoted(text)}")
+        raise ArgumentError("prevalence", f"expected no such option {beside}, got {quoted(text)}")

@@ -1,4 +1,4 @@
-"""Scores on the screen: a table of a few matrices, or a summary of many."""
+"""Tables on the screen: of a few matrices, or a summary of many."""
 
 from __future__ import annotations
 
@@ -14,15 +14,67 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from matrics._cli.sample import Sample
-from matrics._rounding import rounded
+from matrics._wording import listed, number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console
 
 Array = Any
+
+
+MOST_KEPT = 2**22  # scores: 32 MiB, and five times that for a moment
+
+
+@dataclass
+class Sample:
+    """Rows of scores that are added block by block: all of them, or a random sample without replacement."""
+
+    width: int
+    seen: int = 0
+    blocks: list[Array] = field(default_factory=list)
+    keys: list[Array] = field(default_factory=list)  # a random number for each row; the smallest are kept
+
+    def __post_init__(self) -> None:
+        self.most = MOST_KEPT // self.width
+        self.random = np.random.default_rng(0)  # the same rows in every run, and with blocks of any size
+
+    def add(self, rows: Array) -> None:
+        """Add a block of scores (rows, columns)."""
+        self.seen += len(rows)
+        self.blocks.append(rows)
+        self.keys.append(self.random.random(len(rows)))
+        if sum(map(len, self.keys)) > 2 * self.most:
+            self._cut()
+
+    def _cut(self) -> None:
+        rows, keys = np.concatenate(self.blocks), np.concatenate(self.keys)
+        if len(keys) > self.most:
+            kept = np.argpartition(keys, self.most)[: self.most]
+            rows, keys = rows[kept], keys[kept]
+        self.blocks, self.keys = [rows], [keys]
+
+    @property
+    def kept(self) -> int:
+        """How many rows the quantiles are computed from."""
+        return min(self.seen, self.most)
+
+    def quantiles(self, shares: Iterable[float]) -> Iterator[Array]:
+        """Yield quantiles of the defined scores of each column, interpolated linearly; NaN without any."""
+        self._cut()
+        ordered = np.sort(self.blocks[0], axis=0)  # NaN last
+        last = np.maximum((~np.isnan(ordered)).sum(axis=0) - 1, 0)
+        for share in shares:
+            place = share * last
+            around = np.stack([np.floor(place), np.ceil(place)]).astype(int)
+            low, high = np.take_along_axis(ordered, around, axis=0)
+            part = place - around[0]
+            # numpy.quantile has NaN next to an infinite score.
+            with np.errstate(invalid="ignore"):
+                yield np.where(low == high, low, low * (1 - part) + high * part)
+
+
 Names = Callable[[int], str]
 
 MOST_ROWS = 40  # more matrices than this are summarised
@@ -101,14 +153,14 @@ def show_summary(
     lowest, highest = summary.extremes[False], summary.extremes[True]
     quantiles = summary.sample.quantiles(QUANTILES.values())
     values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
-    cells = {heading: [number(value) for value in column] for heading, column in values.items()}
+    cells = {heading: [marked(value) for value in column] for heading, column in values.items()}
     wins: Counter[str] = Counter()
     for heading, end in (("min", False), ("max", True)):
         where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]
         best = [c.higher_is_better is end and bool(lowest[k] < highest[k]) for k, c in enumerate(columns)]
         wins.update(name for name, won in zip(where, best, strict=True) if won)
         extremes = np.where(summary.count, summary.extremes[end], math.nan)
-        ends = [number(value, best=won) for value, won in zip(extremes, best, strict=True)]
+        ends = [marked(value, best=won) for value, won in zip(extremes, best, strict=True)]
         width = max(len(value) for value in ends)
         for value, name in zip(ends, where, strict=True):
             value.pad_left(width - len(value))
@@ -130,7 +182,7 @@ def show_scores(
     """Print one row per matrix, or one row per measure if there is one matrix."""
     missing = "undefined" if np.isnan(scores).any() else ""
     if len(names) == 1:
-        values = [number(value) for value in scores[0]]
+        values = [marked(value) for value in scores[0]]
         ranges = [Text(column.range) for column in columns]
         labels = [Text(plain(column.label)) for column in columns]
         show_blocks(console, "measure", labels, [("value", values), ("range", ranges)])
@@ -138,7 +190,7 @@ def show_scores(
         return
     best = best_of_columns(columns, scores)
     order, sorting = sort(columns, scores, ordered=ordered)
-    cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
+    cells = [[marked(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
     headers = [fold(column.label) for column in columns]
     show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
     what = f"{heading} " if ordered and "," not in heading else ""  # a bare number would be ambiguous
@@ -219,11 +271,6 @@ def _fits(console: Console, table: Table, width: int | None) -> bool:
     return console.measure(table, options=unlimited).maximum <= (width or console.width)
 
 
-def counted(count: float, one: str, many: str | None = None) -> str:
-    """Format a number and its noun, in the singular or the plural."""
-    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
-
-
 NARROW = 10  # letters of a header above numbers
 
 
@@ -238,15 +285,9 @@ def fold(label: str, width: int = NARROW) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def number(value: float, *, best: bool = False, digits: int = 3) -> Text:
-    """Format a score with a number of decimals; a star and a colour mark the best value of a column."""
-    text = "–" if math.isnan(value) else rounded(value, digits) if math.isfinite(value) else f"{value}"
-    return Text(text + ("*" if best else " "), BEST if best else "")
-
-
-def plain(text: str, keep: str = "") -> str:
-    """Replace unprintable characters in text from a file, so that it cannot control the terminal."""
-    return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
+def marked(value: float, *, best: bool = False, digits: int = 3) -> Text:
+    """A score; a star and a colour mark the best value of a column."""
+    return Text(number(value, digits) + ("*" if best else " "), BEST if best else "")
 
 
 def _notes(console: Console, wins: Counter[str], judged: int, *, missing: str, remark: str = "") -> None:
@@ -255,15 +296,10 @@ def _notes(console: Console, wins: Counter[str], judged: int, *, missing: str, r
     notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
     if judged:
         most = max(wins.values())
-        names = _listed(name for name, count in wins.items() if count == most)
+        names = listed((name for name, count in wins.items() if count == most), 3)
         if 2 * most > judged:
             notes.append(Text(f"best in {most} of {judged} measures: {names}", BEST))
         else:
             notes.append(Text(f"most often best, in {most} of {judged} measures: {names}"))
     if notes:
         show(console, Text(), *notes)
-
-
-def _listed(names: Iterable[str], most: int = 3) -> str:
-    listed = [plain(name) for name in names]
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")

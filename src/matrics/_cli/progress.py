@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from matrics._cli.printing import counted
 from matrics._files.notices import say
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from matrics._cli.block_results import Totals
+    from matrics._cli.blocks import Totals
 
 SHOW_AFTER = 1.0  # seconds; shorter runs show no bar
 REFRESH = 0.2
@@ -39,7 +39,7 @@ class Progress:
         """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
         done, seconds = self.totals.matrices, time.monotonic() - self.begin
         rate = done / seconds if seconds > 0 else 0.0
-        parts = [f"{done:,} of {counted(self.total, 'matrix', 'matrices')}", f"{_short(rate)} matrices/s"]
+        parts = [f"{done:,} of {counted(self.total, 'matrix')}", f"{_short(rate)} matrices/s"]
         if self.bytes_each:
             parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
         if rate:

@@ -1,27 +1,72 @@
-"""The sources' numbers and figures, computed again."""
+"""``matrics reproduce``: the sources' numbers and figures, computed again."""
 
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from matrics._cli.options import read_integer
+from matrics._cli.printing import show, text_table
+from matrics._errors import ArgumentError
 from matrics._study import figures
-from matrics._study.sources.reproduction import SOURCES, find_source
+from matrics._study.sources.reproduction import SOURCES
+from matrics._wording import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import Console
+
+    from matrics._study.sources.recompute import Reproduced
+    from matrics._study.sources.reproduction import Reproduction
 
 
-def chosen_source(name: str | None) -> str | None:
-    """The number of the source that the option names."""
-    try:
-        return None if name is None else find_source(name)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
+def reproduce(
+    *,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|NAME", help="One source: 000 or eve, 001 or review, ...", show_default="all"),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Draw the figures of the sources here, as PNG.")
+    ] = None,
+    num: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default="200000"),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "--all", help="Show every number next to the printed one.")
+    ] = False,
+) -> None:
+    """Compute every number that the sources print again, and compare it with the print."""
+    from rich.text import Text
+
+    from matrics import study
+    from matrics._cli import printing
+    from matrics._cli.writers import open_console
+    from matrics._study.sources.experiment import NUM
+    from matrics._study.sources.reproduction import find_source
+
+    chosen, drawn = None if source is None else find_source(source), read_integer("num", num)
+    if figures is not None:
+        check_folder(figures)
+    found = study.reproduce(chosen, num=NUM if drawn is None else drawn)
+    console = open_console()
+    show_reproduction(console, found, verbose=verbose)
+    if figures is not None:
+        printing.show(console, Text(), *(Text(plain(str(path))) for path in draw(figures, chosen)))
+    if found.of("unexplained"):
+        raise typer.Exit(1)
 
 
 def check_folder(folder: Path) -> None:
@@ -29,7 +74,7 @@ def check_folder(folder: Path) -> None:
     if find_spec("matplotlib") is None:
         raise ImportError('--figures: needs matplotlib: python -m pip install "matrics[plot]"')
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--figures: expected a folder, got the file {folder}")
+        raise ArgumentError("figures", f"expected a folder, got the file {folder}")
     folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -49,3 +94,73 @@ def _figures(module: str) -> dict[str, Callable[[], Figure]]:
     if module not in {found.name for found in pkgutil.iter_modules(figures.__path__)}:
         return {}  # its source has none
     return dict(importlib.import_module(f"matrics._study.figures.{module}").FIGURES)
+
+
+TITLES = {
+    "unexplained": "unexplained: neither as printed nor a known erratum, or not the true value",
+    "erratum": "errata: the printed number is wrong",
+    "ambiguous": "ambiguous: the printed text can be read in two ways",
+}
+STYLES = {"unexplained": "bold red", "erratum": "yellow", "ambiguous": "yellow", "match": ""}
+
+
+def show_reproduction(console: Console, found: Reproduction, *, verbose: bool) -> None:
+    """Print the totals of each source, and what does not simply match; with ``verbose`` every number."""
+    if verbose:
+        for (source, table), numbers in groupby(found.numbers, lambda one: (one.record.source, one.record.table)):
+            _show_table(console, f"{source} {table}", list(numbers))
+    else:
+        for verdict, title in TITLES.items():
+            _show_reasons(console, title, found.of(verdict))
+    _show_totals(console, found)
+    if found.remarks:
+        show(console, Text(), *(Text(remark, "dim") for remark in found.remarks))
+
+
+def _show_totals(console: Console, found: Reproduction) -> None:
+    totals = found.totals()
+    lines = {f"{source} {SOURCES[source].title}": counts for source, counts in totals.items()}
+    if len(totals) > 1:
+        lines["all"] = {key: sum(counts[key] for counts in totals.values()) for key in next(iter(totals.values()))}
+    table = text_table("source", *next(iter(lines.values())))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, counts in lines.items():
+        cells = [Text(f"{count:,}", STYLES.get(key, "") if count else "") for key, count in counts.items()]
+        table.add_row(Text(name), *cells)
+    show(console, table)
+
+
+def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...]) -> None:
+    """One line per number; below numbers with the same reason, the reason."""
+    if not numbers:
+        return
+    table = Table.grid()
+    for reason, same in groupby(numbers, _reason):
+        for one in same:
+            record = one.record
+            what = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}  "
+            table.add_row(Text(what).append(f"{record.printed} / {_value(one)}", "bold"))
+        table.add_row(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
+    show(console, Text(f"{title} (paper / true)", "bold"), Text(), table, Text())
+
+
+def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None:
+    table = text_table("matrix", "measure", "paper", "here", "", "reason")
+    for one in numbers:
+        verdict = "" if one.verdict == "match" else one.verdict
+        names = (one.record.matrix_name, one.record.measure, one.record.printed, _value(one))
+        table.add_row(*(Text(name) for name in names), Text(verdict, STYLES[one.verdict]), Text(_reason(one)))
+    show(console, Text(title, "bold"), table, Text())
+
+
+def _value(one: Reproduced) -> str:
+    value = "undefined" if math.isnan(one.value) else f"{one.value:.6g}"
+    return f"{value} ± {one.error:.1g}" if one.error else value
+
+
+def _reason(one: Reproduced) -> str:
+    """The reason, and the values under other readings."""
+    others = "; ".join(f"{label}: {value:.6g}" for label, value in one.readings.items() if not math.isnan(value))
+    parts = [part for part in (one.reason, others) if part]
+    return ". ".join(parts) if one.verdict != "match" else others or one.reason

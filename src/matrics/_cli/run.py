@@ -18,12 +18,13 @@ from matrics._catalogue.description import direction_of, range_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._cli.block_results import BlockResult, Piece, Totals, joined
-from matrics._cli.in_order import in_order
-from matrics._cli.printing import Column, counted
+from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
+from matrics._cli.printing import Column
 from matrics._cli.progress import Progress, shown
 from matrics._engine.execution import table_in_order
+from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
+from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -155,8 +156,8 @@ class MatrixRun(Run):
     @property
     def counts(self) -> str:
         """What there is, in words."""
-        matrices = counted(self.source.count, "matrix", "matrices")
-        return f"{matrices} of {counted(self.source.n, 'class', 'classes')}"
+        matrices = counted(self.source.count, "matrix")
+        return f"{matrices} of {counted(self.source.n, 'class')}"
 
     @property
     def matrix_bytes(self) -> int:
@@ -269,7 +270,7 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
     names = [column.label for column in columns]
     twice = first_twice(names)
     if twice is not None:
-        raise ValueError(f"--metrics: expected each measure once, got two of the name {quoted(twice)}")
+        raise ArgumentError("metrics", f"expected each measure once, got two of the name {quoted(twice)}")
     return columns
 
 
@@ -296,7 +297,7 @@ def name_cell(source: MatrixSource, positions: Array, block: Array, wrong: Array
 def open_backend(backend: str) -> Callable[[Array], Array]:
     """Import a backend, and return a function that converts a NumPy array to its array."""
     if backend not in ("numpy", "torch", "jax"):
-        raise ValueError(f"--backend: expected numpy, torch or jax, got {quoted(backend)}")
+        raise ArgumentError("backend", f"expected numpy, torch or jax, got {quoted(backend)}")
     if backend == "numpy":
         return np.asarray
     try:
@@ -306,7 +307,7 @@ def open_backend(backend: str) -> Callable[[Array], Array]:
             library.config.update("jax_enable_x64", True)
             return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
     except ImportError as error:
-        raise ValueError(
-            f'--backend: {backend} is not installed: python -m pip install "matrics[{backend}]"'
+        raise ArgumentError(
+            "backend", f'{backend} is not installed: python -m pip install "matrics[{backend}]"'
         ) from error
     return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

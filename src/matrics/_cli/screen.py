@@ -6,27 +6,110 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from rich.text import Text
 
+from matrics import IntervalStatus
 from matrics._cli import printing
-from matrics._cli.block_results import BlockResult, joined
-from matrics._cli.delivery import open_console
-from matrics._cli.interval import IntervalRun
-from matrics._cli.printing import counted
+from matrics._cli.blocks import BlockResult, in_order, joined
+from matrics._cli.interval_run import ERROR, ESTIMATE, HIGH, LOW, STATUS, IntervalRun
+from matrics._cli.matrix_results import Wanted, disparities, result_of
+from matrics._cli.printing import Column, Names, Summary, fold, marked, show, show_blocks, sort
 from matrics._cli.run import Run, ScoreRun
+from matrics._cli.writers import open_console
+from matrics._errors import ArgumentError
+from matrics._files.outputs.whole import table_of
 from matrics._quoting import quoted
+from matrics._wording import counted, number, plain
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from rich.console import Console
 
-    from matrics._cli.matrix_results import Wanted
     from matrics._files.outputs.whole import Output
 
 Array = Any
+
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+PIPE_WIDTH = 100  # a value and two limits are long: to a pipe, tables are as wide as on a usual terminal
+
+
+def show_intervals(
+    console: Console, columns: list[Column], found: Array, names: list[str], heading: str, *, ordered: bool
+) -> None:
+    """Print one row per matrix, or one row per measure if there is one matrix."""
+    width = None if console.is_terminal else PIPE_WIDTH
+    if len(names) == 1:
+        cells = {
+            "value": _cells(found[0]),
+            "standard error": [marked(error) for error in found[0, :, ERROR]],
+            "range": [Text(column.range) for column in columns],
+        }
+        show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()), width)
+        return
+    order, sorting = sort(columns, found[..., ESTIMATE], ordered=ordered)
+    head = [Text(plain(names[row])) for row in order]
+    blocks = [(fold(column.label, 20), _cells(found[order, k])) for k, column in enumerate(columns)]
+    show_blocks(console, heading, head, blocks, width)
+    if sorting:
+        show(console, Text(), Text(sorting, "dim"))
+
+
+def _cells(found: Array) -> list[Text]:
+    """Values with their limits, one below the other, and the sign of a status that is not 0."""
+    texts = [[number(value) for value in row[[ESTIMATE, LOW, HIGH]]] for row in found]
+    wide = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    cells = []
+    for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):
+        limits = f"[{low:>{wide[1]}}, {high:>{wide[2]}}]"
+        cells.append(Text(f"{estimate:>{wide[0]}} {limits}{sign_of(status)}"))
+    return cells
+
+
+def sign_of(status: int) -> str:
+    """The number of a status, small and raised; a space for 0."""
+    return str(int(status)).translate(RAISED) if status else " "
+
+
+def widths(found: Array) -> Array:
+    """How wide each interval is: (rows, columns)."""
+    with np.errstate(invalid="ignore"):  # between two infinite limits
+        return found[..., HIGH] - found[..., LOW]
+
+
+def show_statuses(console: Console, counts: Counter[int], *, signs: bool) -> None:
+    """Print what every status that is not 0 means, and how many values it concerns."""
+    total = sum(counts.values())
+    lines = [
+        Text(f"{sign_of(code) if signs else f'status {code:d}:'} {code.sentence} ({counts[code]:,} of {total:,})")
+        for code in IntervalStatus
+        if code and counts[code]
+    ]
+    if lines:
+        show(console, Text(), *lines)
+
+
+def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
+    """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
+    found = disparities(summary)
+    cells = {}
+    for heading, values in zip(("min", "max"), found[:2], strict=True):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
+        texts = [marked(value) for value in values]
+        width = max(map(len, texts))
+        for text, name in zip(texts, where, strict=True):
+            text.pad_left(width - len(text))
+            text.append(plain(name))
+        cells[heading] = texts
+    for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
+        cells[heading] = [marked(value) for value in values]
+    show(console, Text(), Text("differences between the groups:"), Text())
+    show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))
 
 
 def open_work(path: Path, output: str | None) -> AbstractContextManager[Output | None]:
@@ -54,30 +137,23 @@ def deliver(run: Run, work: Output | None, wanted: Wanted) -> None:
     if delivery.is_table:
         delivery.show(lambda console: _tabulate(console, run, found, rows, disparity=wanted.disparity))
         return
-    from matrics._cli.matrix_results import result_of
-
     delivery.write(result_of(run, found, rows, [line.plain for line in _title(run)], wanted))
 
 
 def _write(run: Run, work: Output, *, disparity: bool) -> None:
-    from matrics._cli.interval_report import show_statuses
-    from matrics._cli.write_blocks import write_blocks
-
     both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
-        raise ValueError(
-            f"--output: expected different names, got a measure and a column of the file both named {quoted(both[0])}"
+        raise ArgumentError(
+            "output", f"expected different names, got a measure and a column of the file both named {quoted(both[0])}"
         )
     summary = printing.Summary(len(run.columns)) if disparity else None
     write_blocks(run, work, summary)
     rows = counted(_rows(run), "row")
     console = open_console()
     written = f"{work.destination.path}: {rows} of {counted(len(run.columns), run.unit)}"
-    printing.show(console, *_title(run), Text(printing.plain(written)))
+    printing.show(console, *_title(run), Text(plain(written)))
     show_statuses(console, run.totals.statuses, signs=False)
     if summary is not None:
-        from matrics._cli.disparity_report import show_disparity
-
         show_disparity(console, run.columns, summary, run.source.name)
 
 
@@ -112,8 +188,6 @@ def _all_found(run: Run) -> tuple[Array, Array]:
 
 def _summary_of(run: Run) -> printing.Summary:
     """Of the scores, or of the widths of the intervals."""
-    from matrics._cli.interval_report import widths
-
     summary = printing.Summary(len(run.columns))
     for found in _found(run):
         summary.add(found.start, widths(found.values) if isinstance(run, IntervalRun) else found.values)
@@ -127,13 +201,10 @@ def _summarise(console: Console, run: Run, summary: printing.Summary, *, dispari
     printing.show(console, *_title(run), Text())
     printing.show_summary(console, run.columns, summary, _rows(run), run.source.name)
     if disparity:
-        from matrics._cli.disparity_report import show_disparity
-
         show_disparity(console, run.columns, summary, run.source.name)
 
 
 def _summarise_intervals(console: Console, run: IntervalRun, summary: printing.Summary) -> None:
-    from matrics._cli.interval_report import show_statuses
 
     printing.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
     columns = [printing.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
@@ -142,7 +213,6 @@ def _summarise_intervals(console: Console, run: IntervalRun, summary: printing.S
 
 
 def _tabulate(console: Console, run: Run, found: Array, rows: Array, *, disparity: bool) -> None:
-    from matrics._cli.interval_report import show_intervals, show_statuses
 
     names = [run.source.name(position) for position in rows.tolist()]
     heading, ordered = run.source.heading, run.source.in_order
@@ -153,8 +223,6 @@ def _tabulate(console: Console, run: Run, found: Array, rows: Array, *, disparit
         return
     printing.show_scores(console, run.columns, found, names, heading, ordered=ordered)
     if disparity:
-        from matrics._cli.disparity_report import show_disparity
-
         summary = printing.Summary(len(run.columns))
         summary.add(0, found)
         show_disparity(console, run.columns, summary, names.__getitem__)
@@ -170,7 +238,7 @@ def _title(run: Run) -> list[Text]:
         lines.append(run.target.title)
     if run.totals.invalid:
         lines.append(_invalid(run))
-    return [Text(printing.plain(line)) for line in lines]
+    return [Text(plain(line)) for line in lines]
 
 
 def _invalid(run: Run) -> str:
@@ -180,4 +248,41 @@ def _invalid(run: Run) -> str:
     more = totals.invalid - len(totals.first_invalid)
     what = "left out" if run.manner.on_invalid == "skip" else "undefined"
     named = f": {names}" + (f" and {more:,} more" if more else "") if run.source.keys else ""
-    return f"{counted(totals.invalid, 'invalid matrix', 'invalid matrices')}, {what}{named}"
+    return f"{counted(totals.invalid, 'invalid matrix')}, {what}{named}"
+
+
+def write_blocks(run: Run, output: Output, summary: Summary | None) -> None:
+    """Write all blocks, give the output its name, and add the values to a summary."""
+    output.begin(_schema(run))
+
+    def encode(found: BlockResult) -> tuple[BlockResult, Any]:
+        return found, output.encode(_table(run, found))
+
+    blocks = run.blocks()
+    # Closed explicitly after an error, and not by garbage collection, because they have threads.
+    with (
+        run.shown(),
+        contextlib.closing(blocks),
+        contextlib.closing(in_order(encode, blocks, run.manner.workers)) as encoded,
+    ):
+        for found, block in encoded:
+            run.totals.add(found)
+            if summary is not None:
+                summary.add(found.start, found.values)
+            output.append(block)
+    output.finish()
+
+
+def _table(run: Run, found: BlockResult) -> Any:
+    """The rows of a block."""
+    keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
+    table = table_of({**keys, **run.outputs(found.values)})
+    if found.invalid and run.manner.on_invalid == "skip":
+        return table.filter(pa.array(found.valid))
+    return table
+
+
+def _schema(run: Run) -> Any:
+    """The names and types of the columns, from a table without rows."""
+    keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
+    return _table(run, BlockResult(0, 0, run.missing(0), keys=keys)).schema

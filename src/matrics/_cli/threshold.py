@@ -1,215 +1,203 @@
-"""The best threshold of every curve of a file, how sure it is, and the confusion matrix there."""
+"""``matrics threshold``: the best threshold, under constraints."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import typer
+from rich.text import Text
 
-import matrics
-from matrics._catalogue.naming import title_of
-from matrics._cli.measures import constraints, measures, with_titles
-from matrics._cli.options import checked_level
-from matrics._cli.run import score_columns
-from matrics._quoting import quoted
-from matrics._ranking.best import read_goal
+from matrics._cli.measures import plug_in
+from matrics._cli.options import (
+    By,
+    Format,
+    Level,
+    Metrics,
+    Output,
+    Plugin,
+    Positive,
+    ReadingOptions,
+    Scores,
+    Seed,
+    TrueColumn,
+    ZeroDivision,
+    column_names,
+    read_integer,
+    read_number,
+)
+from matrics._cli.prevalence import Prevalence
+from matrics._cli.printing import fold, marked, show, show_blocks, show_scores
+from matrics._cli.results import Result, column, keys_of
+from matrics._cli.scored import (
+    FilePath,
+    facts_of,
+    measures_of_source,
+    read_source,
+    refuse_same,
+    show_written,
+    target_of,
+    title_of_source,
+)
+from matrics._cli.screen import show_statuses, sign_of
+from matrics._files.names import Names
+from matrics._scoring.score import resolve
+from matrics._wording import counted, number, plain
 
 if TYPE_CHECKING:
-    from matrics._catalogue.classes import Classes
-    from matrics._catalogue.record import Metric
-    from matrics._cli.prevalence import Target
-    from matrics._cli.printing import Column
-    from matrics._files.scores import Scored
+    from collections.abc import Callable
 
-Array = Any
+    from rich.console import Console
 
-NUM = 1000
-NOTHING = np.zeros((2, 2), np.int64)
+    from matrics import Interval
+    from matrics._cli.threshold_run import Best, ThresholdRun
 
 
-@dataclass(frozen=True)
-class Sureness:
-    """How limits are found."""
+def threshold(
+    path: FilePath,
+    *,
+    scores: Scores,
+    metric: Annotated[str, typer.Option(metavar="NAME", help="The measure to be best.", show_default=False)],
+    subject_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar='"NAME>=NUMBER"', help="A constraint on the threshold; repeatable.", show_default="nothing"
+        ),
+    ] = None,
+    metrics: Metrics = None,
+    plugin: Plugin = None,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    positive: Positive = None,
+    prevalence: Prevalence = None,
+    reading: ReadingOptions,
+    level: Level = "0.95",
+    num: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="The number of replicates; 0: no limits.", show_default="1000"),
+    ] = None,
+    seed: Seed = None,
+    zero_division: ZeroDivision = "nan",
+    format_: Format = None,
+    output: Output = None,
+) -> None:
+    """Find the best threshold for a measure, under constraints, with confidence limits."""
+    from rich.text import Text
 
-    level: float
-    num: int  # replicates; 0 for no limits
-    seed: int
+    from matrics._cli import printing
+    from matrics._cli.measures import measures
+    from matrics._cli.scored import refuse_same
+    from matrics._cli.threshold_run import Sureness, ThresholdRequest, ThresholdRun
+    from matrics._cli.writers import read_delivery
+    from matrics._files.outputs.destination import SUFFIXES
+    from matrics._files.outputs.whole import open_output
+    from matrics._files.scores import ScoreNames
 
-    @classmethod
-    def read(cls, level: float, num: int | None, seed: int | None) -> Sureness:
-        """Check the options; errors name the options of the command line."""
-        num = NUM if num is None else num
-        if num < 0:
-            raise ValueError(f"--num: expected an integer from 0 (no limits), got {num}")
-        if seed is not None and seed < 0:
-            raise ValueError(f"--seed: expected an integer from 0, got {seed}")
-        return cls(checked_level(level), num, seed or 0)
+    plug_in(plugin)
+    sure = Sureness.read(read_number("level", level), read_integer("num", num), read_integer("seed", seed))
+    zero = read_number("zero-division", zero_division)
+    resolve(metrics or "core")  # raises before anything is read
+    delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    target = output if delivery is None else None
+    names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
+    source = read_source(path, replace(names, **reading.read().names), target)
+    wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
+    there = target_of(prevalence, source)
+    run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero, there)
+    title = Text("\n").join([title_of_source(source, "curve", there), Text(plain(wanted.title))])
+    found = run.found  # before anything is printed: it may be that there is none
+    if delivery is not None and not delivery.is_table:
+        delivery.write(threshold_result(run, title.plain.split("\n")))
+        return
+    if run.of_labelled:
+        title.append(f"\n{plain(run.of_labelled)}")
 
+    def show(console: Console) -> None:
+        printing.show(console, title, Text())
+        show_thresholds(console, run)
 
-@dataclass(frozen=True)
-class ThresholdRequest:
-    """The measure and the constraints, with classes by their indices; their titles; and the options of the limits."""
-
-    metric: str
-    subject_to: list[str]
-    titles: dict[str, str]  # of the measure and of the constraints
-    sure: Sureness
-    budgets: list[str]  # the constraints on numbers of samples
-
-    @classmethod
-    def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> ThresholdRequest:
-        """Check the options; errors name the options of the command line."""
-        try:
-            found = measures(metric, lambda: classes)
-            specs, titles = constraints(subject_to, lambda: classes)
-            goal = read_goal(list(found.values()), specs)
-        except ValueError as error:
-            raise ValueError(_as_option(error)) from error
-        ((key, chosen),) = found.items()
-        budgets = [one.text for one in goal.constraints if not one.metric.scale_free]
-        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, sure, budgets)
-
-    @property
-    def name(self) -> str:
-        """The title of the measure."""
-        return self.titles[self.metric]
-
-    @property
-    def lowest_is_best(self) -> bool:
-        """Whether lower values of the measure are better."""
-        return read_goal(self.metric, None).sign < 0
-
-    @property
-    def conditions(self) -> list[str]:
-        """The constraints, with the titles of their measures."""
-        return [with_titles(one, self.titles) for one in self.subject_to]
-
-    @property
-    def title(self) -> str:
-        """The measure, the constraints and the seed, to repeat the search."""
-        direction, sure = "lowest" if self.lowest_is_best else "highest", self.sure
-        limits = f"; {100 * sure.level:.10g} % intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
-        conditions = " and ".join(self.conditions)
-        return f"{direction} {self.name}" + (f" with {conditions}" if conditions else "") + limits
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best threshold of a curve; or why there is none."""
-
-    threshold: matrics.Interval
-    value: matrics.Interval  # on new samples
-    here: float  # on these
-    matrix: Array  # (2, 2)
-    reason: str = ""
+    if delivery is not None:
+        delivery.show(show)
+        return
+    columns = run.outputs()
+    refuse_same(source, list(columns), "output")
+    with open_output(Path(str(target))) as append:
+        append({**source.columns(0, source.count), **columns})
+    show_written(str(target), title, len(found), counted(len(columns), "column"))
 
 
-@dataclass(frozen=True)
-class ThresholdRun:
-    """The best thresholds of one file."""
-
-    source: Scored
-    metrics: dict[str, Metric]
-    wanted: ThresholdRequest
-    zero_division: float
-    target: Target | None = None
-
-    @cached_property
-    def columns(self) -> list[Column]:
-        """One column per measure, or two for measures of both classes."""
-        return score_columns(self.metrics, self.source.sides)
-
-    @cached_property
-    def found(self) -> list[Best]:
-        """The best thresholds of all curves; raises if there is none at all."""
-        found = [self._best(position) for position in range(self.source.count)]
-        if all(one.reason for one in found):
-            where = f" ({self.source.heading} {self.source.name(0)})" if self.source.keys else ""
-            raise ValueError(f"{self.source.file}: {found[0].reason}{where}")
-        return found
-
-    def _best(self, position: int) -> Best:
-        true, scores = self.source.curve(position)
-        if len(set(true.tolist())) < 2:
-            alone = self.source.sides[int(true[0])]
-            return _none(f"expected samples of both classes, got only {quoted(alone)}")
-        wanted = self.wanted
-        options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
-        if self.target is not None:
-            options["prevalence"] = self.target.shares
-        if wanted.sure.num:
-            options |= {"level": wanted.sure.level, "num": wanted.sure.num, "rng": wanted.sure.seed}
-        try:
-            best = matrics.ranking.best_threshold(true, scores, wanted.metric, **options)
-        except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
-            reason = str(error).removeprefix("subject_to: ").removeprefix("metric: ")
-            return _none(with_titles(reason.replace("zero_division=", "--zero-division"), wanted.titles))
-        limit, value = float(best.threshold), float(best.value)
-        if math.isnan(limit):
-            return _none(f"{wanted.name} is undefined at every threshold")
-        sure = (best.threshold_interval, best.value_interval) if wanted.sure.num else (_alone(limit), _alone(value))
-        matrix = matrics.ranking.confusion_matrix(true, scores, [limit])[0]
-        return Best(*sure, value, matrix)
-
-    @property
-    def of_labelled(self) -> str:
-        """Which samples the constraints on numbers of samples are about, if that is not the whole file."""
-        left_out, budgets = self.source.left_out, self.wanted.budgets
-        if not left_out or not budgets:
-            return ""
-        texts = " and ".join(with_titles(one, self.wanted.titles) for one in budgets)
-        rows = f"{left_out:,} row{' is' if left_out == 1 else 's are'}"
-        return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out of it"
-
-    @property
-    def scores(self) -> Array:
-        """The measures at the thresholds: (curves, columns); NaN for curves without a threshold."""
-        stack = np.stack([one.matrix for one in self.found])
-        if self.target is not None:
-            stack = matrics.transform.at_prevalence(stack, self.target.shares)
-        scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, workers=-1)
-        columns = np.column_stack([np.asarray(values, float) for values in scores.values()])
-        columns[[bool(one.reason) for one in self.found]] = math.nan
-        return columns
-
-    def outputs(self) -> dict[str, Array]:
-        """The columns of an output file that follow the names of the groups."""
-        fields = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error"}
-        columns: dict[str, Array] = {}
-        for name, intervals in (
-            ("threshold", [one.threshold for one in self.found]),
-            ("expected", [one.value for one in self.found]),
-        ):
-            for ending, attribute in fields.items():
-                columns[name + ending] = np.array([float(getattr(one, attribute)) for one in intervals])
-        columns["value"] = np.array([one.here for one in self.found])
-        columns["status"] = [None if one.reason else int(one.value.status) for one in self.found]
-        for k, name in enumerate(("tn", "fp", "fn", "tp")):
-            cells = [None if one.reason else int(one.matrix.flat[k]) for one in self.found]
-            columns[name] = cells
-        measures = {column.label: values for column, values in zip(self.columns, self.scores.T, strict=True)}
-        both = sorted(set(columns) & set(measures))
-        if both:
-            raise ValueError(
-                f"--metrics: expected other measures in a file, got one named as the column {quoted(both[0])}"
-            )
-        return columns | measures
+def show_thresholds(console: Console, run: ThresholdRun) -> None:
+    """Print a line for each curve, best first, the measures at these thresholds, and what to be wary of."""
+    source, found = run.source, run.found
+    values = np.array([float(one.value.estimate) for one in found])
+    sign = 1 if run.wanted.lowest_is_best else -1
+    order = range(len(found)) if source.in_order else np.argsort(sign * values, stable=True).tolist()
+    rows = [found[k] for k in order]
+    goal = fold(run.wanted.name)
+    columns = [
+        ("threshold", [Text(_limits(one.threshold, "{:.4g}".format)) for one in rows]),
+        (f"{goal}\non new samples", [Text(_limits(one.value, number) + _sign(one)) for one in rows]),
+        (f"{goal}\non these", [marked(one.here) for one in rows]),
+    ]
+    for k, name in enumerate(("tn", "fp", "fn", "tp")):
+        columns.append((name, [Text("–" if one.reason else f"{one.matrix.flat[k]:,}") for one in rows]))
+    names = [source.name(k) if source.keys else source.sides[1] for k in order]
+    heading = source.heading if source.keys else "positive"
+    if not run.wanted.sure.num:
+        columns.pop(1)
+    show_blocks(console, heading, [Text(plain(name)) for name in names], columns)
+    reasons = [(name, one.reason) for name, one in zip(names, rows, strict=True) if one.reason]
+    if reasons:
+        show(console, Text(), *(Text(plain(f"– {name}: {reason}")) for name, reason in reasons))
+    statuses = Counter(int(one.value.status) for one in rows if not one.reason)
+    show_statuses(console, statuses, signs=True)
+    show(console, Text(), Text(f"at {'these thresholds' if source.keys else 'this threshold'}:"), Text())
+    show_scores(console, run.columns, run.scores[list(order)], names, heading, ordered=True)
 
 
-def _none(reason: str) -> Best:
-    return Best(_alone(math.nan), _alone(math.nan), math.nan, NOTHING, reason)
+def _limits(found: Interval, written: Callable[[float], str]) -> str:
+    if np.isnan(found.estimate):
+        return "–"
+    value = written(float(found.estimate))
+    return value if np.isnan(found.low) else f"{value} [{written(float(found.low))}, {written(float(found.high))}]"
 
 
-def _alone(value: float) -> matrics.Interval:
-    return matrics.Interval(value, math.nan, math.nan, math.nan, 0, matrics.IntervalStatus.OK)
+def _sign(one: Best) -> str:
+    return " " if one.reason else sign_of(one.value.status)
 
 
-def _as_option(error: ValueError) -> str:
-    """The message of an error, with the name of the option in place of that of the argument."""
-    name, colon, rest = str(error).partition(": ")
-    is_argument = name in {"metric", "subject_to"}
-    text = f"--{name.replace('_', '-')}{colon}{rest}" if is_argument else str(error)
-    return text.replace("subject_to=", "--subject-to")
+def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
+    """The best threshold of each curve, its limits and matrix, and the measures there."""
+    source, wanted = run.source, run.wanted
+    reasons, measures = measures_of_source(run.metrics, source)
+    found = run.outputs()
+    refuse_same(source, list(found), "format")
+    none = {position: one.reason for position, one in enumerate(run.found) if one.reason}
+    without = "no limits were asked for" if not wanted.sure.num else "there are no limits"
+    rows = keys_of(source.columns(0, source.count))
+    for name, values in found.items():
+        is_limit = name.endswith(("/low", "/high", "/standard_error"))
+        rows[name] = column(
+            values,
+            undefined=without if is_limit else reasons.get(name, "there is no threshold"),
+            status="status" if name.startswith(("threshold", "expected")) else "",
+            is_status=name == "status",
+            is_short=name.startswith("threshold"),
+            reasons=none,
+        )
+    is_drawn = wanted.sure.num > 0
+    about = {
+        **facts_of(source, run.target),
+        "metric": wanted.name,
+        "direction": "lowest" if wanted.lowest_is_best else "highest",
+        "subject_to": wanted.conditions,
+        "level": wanted.sure.level,
+        "replicates": wanted.sure.num,
+        "seed": wanted.sure.seed if is_drawn else None,
+    }
+    remarks = [f"{source.name(position)}: {reason}" for position, reason in none.items()]  # of a single curve: an error
+    remarks += [run.of_labelled] if run.of_labelled else []
+    return Result("threshold", titles, about, rows, measures, remarks=remarks)

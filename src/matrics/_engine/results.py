@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 
 from matrics._arrays import as_arrays
-from matrics._rounding import significant
+from matrics._wording import significant
 
 __all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict"]
 

@@ -54,6 +54,6 @@ def count(given: LabelRows, watch: Watch = unwatched, *, warns: bool = True) -> 
         made = counts.counted()
     if counts.left_out:
         say(f"{given.file}: {said(counts.left_out, given.names)}")
-    if warns and not given.is_log and given.names.order is None:  # with --labels, these are meant
+    if warns and not given.is_log and given.names.order is None:  # with labels in an order, these are meant
         warn_of_odd_labels(given.file, *made.sides)
     return made

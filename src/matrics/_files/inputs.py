@@ -7,6 +7,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from matrics._errors import ArgumentError
 from matrics._files.columns import typed
 from matrics._files.compression import suffix_of
 from matrics._files.counts import Counts
@@ -151,7 +152,7 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
     _refuse_mixed(inputs)
     for option, given in (("clusters", names.clusters), ("weight", names.weight)):
         if given is not None:
-            raise ValueError(f"--{option}: expected a file of labels, got {file}, which has counts")
+            raise ArgumentError(option, f"expected a file of labels, got {file}, which has counts")
     return _of_counts(file, [counts for one in inputs for counts in one.counts], names)
 
 
@@ -186,14 +187,7 @@ def read_rows(
         )
     _refuse_encoding(found, names)
     with named(file):
-        if found.kind == "table":
-            rows: TableRows | ParquetRows | TextRows = found.rows_of_table(names)
-        elif found.kind == "rows":
-            rows = _parquet_rows(found.files, names)
-        else:
-            paths = tuple(found.paths) or (STDIN,)
-            rows = TextRows(paths, tuple(".csv" if path == STDIN else suffix_of(path) for path in paths), names)
-        whole = rows.table()
+        whole = read_table(found, names)
         order = functools.reduce(joined_order, [order_of(whole[name]) for name in names.labels], None)
         table, left_out = settled(whole, names)
         if left_out:
@@ -203,10 +197,20 @@ def read_rows(
                 table = table.set_column(table.column_names.index(name), name, typed(table[name]))
         table = labelled(table, names, order)
         result = made(table, names)
-    warns = warns and bool(names.labels) and names.order is None  # with --labels, these are meant
-    if warns and not (isinstance(rows, TableRows) and rows.is_log):
+    warns = warns and bool(names.labels) and names.order is None  # with labels in an order, these are meant
+    if warns and not (found.table is not None and found.table.scorers):
         _check_sides(file, table, names)
     return file, result, left_out
+
+
+def read_table(found: Input, names: Names) -> Any:
+    """All rows of a file of rows at once."""
+    if found.kind == "table":
+        return found.rows_of_table(names).table()
+    if found.kind == "rows":
+        return _parquet_rows(found.files, names).table()
+    paths = tuple(found.paths) or (STDIN,)
+    return TextRows(paths, tuple(".csv" if path == STDIN else suffix_of(path) for path in paths), names).table()
 
 
 def _check_sides(file: str, table: Any, names: AnyNames) -> None:
@@ -221,7 +225,7 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
 
 def _refuse_encoding(found: Input, names: Names) -> None:
     if names.encoding != Names.encoding and found.kind != "text":
-        raise ValueError(f"--encoding: expected a text file with it, got {name_of(found.path)}")
+        raise ArgumentError("encoding", f"expected a text file with it, got {name_of(found.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
@@ -232,7 +236,7 @@ def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
     rows.check()
     if names.labels not in (Names().labels, rows.names.labels):
         there = " and ".join(rows.names.labels)
-        raise ValueError(f"{file}: expected --true and --pred to name {there}, got {' and '.join(names.labels)}")
+        raise ValueError(f"{file}: expected true= and pred= to name {there}, got {' and '.join(names.labels)}")
     with named(str(files[0].path)):
         chosen = rows.chosen(names.by)
     chosen = replace(chosen, text_labels=True, order=names.order)  # labels that have been read before

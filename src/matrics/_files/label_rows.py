@@ -13,10 +13,13 @@ from matrics._files.keys import text_of
 from matrics._files.labels import MISSING_CLASS, coded
 from matrics._files.names import Names
 from matrics._files.notices import two_names
+from matrics._files.wide import by_model
 from matrics._tables.vocabularies import apart
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matrics._files.inputs import Input
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,11 @@ class Labelled:
         return apart(self.classes, of_true, of_pred, MISSING_CLASS)
 
 
-def read_labels(path: Path, names: Names, *, warns: bool = True) -> Labelled:
+def read_labels(path: Path | Input, names: Names, *, warns: bool = True) -> Labelled:
     """The labels of a file, row by row."""
     names.check()
+    if names.models:
+        path, names = by_model(path, names)
     return read_rows(path, names, numbered, warns=warns)[1]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._errors import ArgumentError
 from matrics._files.columns import all_match, as_int64, decoded, is_text, refuse_missing, sorted_values
 from matrics._quoting import first_twice, quoted
 
@@ -27,7 +28,7 @@ FALSE, TRUE = "False", "True"  # what the classes of booleans are called, whatev
 TRUTHS = (("0", "1"), *SPELLINGS)
 WHOLE = r"(0|-?[1-9][0-9]*)(\.0*)?"  # 01 and 0x10 are names
 DECIMAL = r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-AS_THEY_STAND = "--text-labels reads labels as they stand"
+AS_THEY_STAND = "text_labels= reads labels as they stand"
 
 
 class FoundLabels(NamedTuple):
@@ -217,7 +218,7 @@ def given_order(there: Sequence[str], given: Order) -> Order:
     named = tuple(spelled(label, there) for label in given)
     unknown = next((label for label in there if label not in named), None)
     if unknown is not None:
-        raise ValueError(f"--labels: expected all labels of the file in their order, got none for {quoted(unknown)}")
+        raise ArgumentError("labels", f"expected all labels of the file in their order, got none for {quoted(unknown)}")
     return named
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from matrics._arrays import NUMPY
 from matrics._engine.evaluation import as_stack
+from matrics._errors import ArgumentError
 from matrics._files.compression import suffix_of
 from matrics._files.count import Watch, count, unwatched
 from matrics._files.fragments import is_pattern
@@ -21,6 +22,7 @@ from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of, named
 from matrics._files.source import MatrixSource
 from matrics._files.text import STDIN, open_text
+from matrics._files.wide import by_model
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
@@ -35,8 +37,10 @@ Array = Any
 def read(found: Path | Input, names: Names, rows: str | None, watch: Watch = unwatched) -> MatrixSource:
     """Open a file of confusion matrices, or count a file of labels."""
     if rows not in (None, "true", "pred"):
-        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
+        raise ArgumentError("rows", f"expected true or pred, got {quoted(rows)}")
     names.check()
+    if names.models:
+        found, names = by_model(found, names)
     found = found if isinstance(found, Input) else open_input(found, counts_as_rows=names.counts is not None)
     path = found.path
     if found.kind == "arrays":
@@ -82,7 +86,7 @@ def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> Ma
 
 
 def _in_order(counts: Array, labels: tuple[str, ...], order: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
-    """A crosstab with its classes in the order of ``--labels``."""
+    """A crosstab with its classes in the order that is given."""
     classes = given_order(labels, order)
     wide = np.zeros((len(classes), len(classes)), counts.dtype)
     places = [classes.index(label) for label in labels]
@@ -105,19 +109,16 @@ def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] 
 def _count(given: Input, names: Names, rows: str | None, watch: Watch, text: TextFile | None = None) -> MatrixSource:
     file = name_of(given.path)
     if rows is not None:
-        raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
+        raise ArgumentError("rows", f"expected a file of matrices, got {file}, which has columns of labels")
     rows_of_labels = open_labels([given], names, text)
     counted = count(rows_of_labels, watch, warns=False).renamed(names.positive)
-    are_named = rows_of_labels.names.order is not None  # by --labels, which are meant
+    are_named = rows_of_labels.names.order is not None  # by the caller, who means them
     if not are_named:
         refuse_disjoint(file, *counted.sides, rows_of_labels.names.labels)
         refuse_disjoint(file, counted.sides[0], counted.foreign, rows_of_labels.names.labels)
     source = counted_source(file, counted)
     if source.apart:  # before a warning, as an error is one line
-        try:
-            source.known(names.positive)
-        except ValueError as error:
-            raise ValueError(f"--{error}") from error
+        source.known(names.positive)
     if not (rows_of_labels.is_log or are_named):
         warn_of_odd_labels(file, *counted.sides)
     return source
@@ -161,11 +162,11 @@ def _matrices(
 ) -> MatrixSource:
     rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
     renamed = tuple((one, getattr(names, one) != getattr(Names, one)) for one in ("true", "pred", "missing"))
-    read = (("na", names.na), ("text-labels", names.text_labels), ("labels", classes is None and names.order))
+    read = (("na", names.na), ("text_labels", names.text_labels), ("labels", classes is None and names.order))
     for option, given in (("by", names.by), *rest, *renamed, *read):
         if given:
             columns = " and ".join(names.labels)
-            raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
+            raise ArgumentError(option, f"expected a file with columns {columns}, got a file of matrices: {file}")
     if isinstance(stack, np.ndarray):
         as_stack(stack, name=file)
     if 0 in stack.shape:

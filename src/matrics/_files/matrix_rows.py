@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns
 from matrics._files.compression import suffix_of
 from matrics._files.fragments import Fragment, is_pattern, texts
@@ -66,15 +67,17 @@ class CellNames(Names):
         columns = tuple(name for text in given for name in text.split(",") if name)
         twice = first_twice(columns)
         if twice is not None or set(by) & set(columns):
-            raise ValueError(
-                "--cells: expected each column once, and not in --by, got "
-                f"{quoted(next(iter(set(by) & set(columns)), twice))} twice"
+            raise ArgumentError(
+                "cells",
+                "expected each column once, and not in by=, got "
+                f"{quoted(next(iter(set(by) & set(columns)), twice))} twice",
             )
         names = cls(by=by, columns=columns)
         if not columns or names.n**2 != len(columns):
-            raise ValueError(
-                f"--cells: expected n² columns, such as tn,fp,fn,tp, the rows of a matrix one after the other, got "
-                f"{len(columns)}"
+            raise ArgumentError(
+                "cells",
+                f"expected n² columns, such as tn,fp,fn,tp, the rows of a matrix one after the other, got "
+                f"{len(columns)}",
             )
         return names
 
@@ -83,7 +86,7 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
     """Open a table with one matrix a row."""
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
-        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
+        raise ArgumentError("rows", f"expected true or pred, got {quoted(rows)}")
     is_text = path == STDIN or suffix_of(path) in TEXTS
     table = CellTable(_as_parquet(path, names) if is_text else parquet_rows(path, names), names)
     with named(file):

@@ -54,8 +54,8 @@ def _filled(name: str, column: Any) -> Any:
     text = pc.cast(text, pa.large_string())
     if pc.any(pc.equal(text, MISSING_CLASS)).as_py():
         raise ValueError(
-            f"column {quoted(name)}: with --missing class, rows without a label become the class {MISSING_CLASS!r}, "
-            "and the file has a label of this name: rename it, or name it as a missing value (--na)"
+            f"column {quoted(name)}: with missing=class, rows without a label become the class {MISSING_CLASS!r}, "
+            "and the file has a label of this name: rename it, or name it as a missing value by na="
         )
     return pc.if_else(pc.equal(pc.fill_null(text, ""), ""), pa.scalar(MISSING_CLASS, pa.large_string()), text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from matrics._errors import ArgumentError
 from matrics._quoting import cut, quoted, quoted_list
 
 
@@ -24,26 +25,34 @@ class Names:
     na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
     text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
     order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
+    models: tuple[str, ...] = field(default=(), kw_only=True)  # columns of several models, in place of that of one
     positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
 
     def check(self) -> None:
         """Raise if one column is named twice."""
         if self.true == self.pred:
-            raise ValueError(f"--pred: expected a column other than the true labels, got {quoted(self.pred)} for both")
+            raise ArgumentError(
+                "pred", f"expected a column other than the true labels, got {quoted(self.pred)} for both"
+            )
         if self.clusters in {*self.by, *self.labels}:
-            raise ValueError(
-                f"--clusters: expected a column other than the labels and --by, got {quoted(self.clusters)}"
+            raise ArgumentError(
+                "clusters", f"expected a column other than the labels and by=, got {quoted(self.clusters)}"
             )
         if self.counts in {*self.by, *self.labels}:
-            raise ValueError(f"--counts: expected a column other than the labels and --by, got {quoted(self.counts)}")
+            raise ArgumentError("counts", f"expected a column other than the labels and by=, got {quoted(self.counts)}")
         if self.weight in {*self.by, *self.labels, self.clusters} - {None}:
-            raise ValueError(
-                f"--weight: expected a column other than the labels, groups and samples, got {quoted(self.weight)}"
+            raise ArgumentError(
+                "weight", f"expected a column other than the labels, groups and samples, got {quoted(self.weight)}"
             )
         if None not in (self.counts, self.weight):
-            raise ValueError(f"--counts: expected no such option with --weight, got {quoted(self.counts)}")
+            raise ArgumentError("counts", f"expected no such option with weight=, got {quoted(self.counts)}")
         if None not in (self.counts, self.clusters):
-            raise ValueError(f"--counts: expected no such option with --clusters, got {quoted(self.counts)}")
+            raise ArgumentError("counts", f"expected no such option with clusters=, got {quoted(self.counts)}")
+
+    @property
+    def of_models(self) -> str:
+        """The column that those of several models are in place of."""
+        return self.pred
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ GRACE = 0.4
 CLEANING = 0.3
 
 LONGEST_LINE = 2000
-ADVICE = "pass both names of the positive class, such as --positive yes=pos; or rename the labels of one column"
+ADVICE = "pass both names of the positive class, such as positive=yes=pos; or rename the labels of one column"
 
 
 class Stopped(BaseException):
@@ -54,7 +54,7 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
 
     odd = odd_labels(true, pred)
     if odd is not None:
-        hint = ", unless --na names it" if odd.endswith(A_CLASS) else ""
+        hint = ", unless it is named as a missing value" if odd.endswith(A_CLASS) else ""
         say(f"warning: {file}: {odd}{hint}")
 
 
@@ -68,13 +68,10 @@ def refuse_disjoint(file: str, true: Iterable[Any], pred: Iterable[Any], names: 
 
 
 def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) -> TwoNames | None:
-    """The two classes where ``--positive`` has the names of a true and a predicted label."""
+    """The two classes where ``positive`` has the names of a true and a predicted label."""
     from matrics._tables.vocabularies import two_names as found
 
-    try:
-        return found(true, pred, positive)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
+    return found(true, pred, positive)
 
 
 class _Signals:

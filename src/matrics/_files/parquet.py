@@ -107,7 +107,7 @@ class ParquetRows:
             raise ValueError(f"expected {quoted(both[0])} as a column or as names of folders, got both")
         of_rows = sorted(self.folders - set(self.names.by))
         if of_rows:
-            raise ValueError(f"expected names of folders as columns of --by, got {quoted(of_rows[0])}")
+            raise ValueError(f"expected names of folders as columns of by=, got {quoted(of_rows[0])}")
         for name in self.folders:
             fragment.value(name)  # raises if there is none
         return [name for name in wanted if name not in self.folders]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._errors import ArgumentError
 from matrics._files import READER
 from matrics._files.columns import decoded
 from matrics._files.names import wanted_columns
@@ -128,6 +129,8 @@ def named(file: str) -> Iterator[None]:
     """Errors begin with the name of the file, once."""
     try:
         yield
+    except ArgumentError as error:
+        raise ArgumentError(error.argument, error.text, error.file or file) from error
     except (FileError, MemoryError):  # pyarrow's MemoryError is an ArrowException, and no fault of the file
         raise
     except (ValueError, OSError, pa.ArrowException) as error:

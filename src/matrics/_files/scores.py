@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics._catalogue.classes import Classes
+from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns
 from matrics._files.inputs import read_rows
 from matrics._files.keys import Key, Keyed
@@ -17,13 +18,17 @@ from matrics._files.labels import MISSING_CLASS, TRUTHS, spelled
 from matrics._files.labels import coded as labels_of_rows
 from matrics._files.names import Names
 from matrics._files.source import MatrixSource
+from matrics._files.wide import by_model
 from matrics._quoting import first_twice, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matrics._files.inputs import Input
+
 Array = Any
 
+SCORE = "score"  # what the column of scores is called where each model has one of its own
 MOST_NAMED = 10  # labels in a message
 
 
@@ -44,31 +49,43 @@ class ScoreNames(Names):
         """The columns of scores."""
         return self.scores
 
+    @property
+    def of_models(self) -> str:
+        """The column of scores that those of several models are in place of."""
+        return self.scores[0]
+
     @classmethod
     def parse(cls, given: list[str], *, true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
-        """Read ``COLUMN``, ``LABEL=COLUMN`` or several of these: of several, a column without a label has its name."""
+        """Read ``COLUMN``, ``LABEL=COLUMN`` or several of these: of several, a column without a label has its name.
+
+        Several columns without the positive class among them are those of models.
+        """
         parts = [part for text in given for part in text.split(",") if part]
         pairs = [part.partition("=") for part in parts]
         if not parts or not all(column or not equals for _, equals, column in pairs):
-            raise ValueError(
-                f"--scores: expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(given))}"
+            raise ArgumentError(
+                "scores", f"expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(given))}"
             )
         columns = tuple(column or label for label, _, column in pairs)
         is_single = len(pairs) == 1 and not pairs[0][1]
+        are_models = positive is not None and len(pairs) > 1 and not any(equals for _, equals, _ in pairs)
+        if are_models and positive not in columns:
+            return cls(true, "", by, None, (SCORE,), models=columns, positive=positive)
         classes = () if is_single else tuple(label for label, _, _ in pairs)
         for what, names in (("column", columns), ("label", classes)):
             twice = first_twice(names)
             if twice is not None:
-                raise ValueError(f"--scores: expected each {what} once, got {quoted(twice)} twice")
+                raise ArgumentError("scores", f"expected each {what} once, got {quoted(twice)} twice")
         if positive is not None and not is_single:
-            raise ValueError("--positive: expected one column of scores with it, got labels in --scores")
+            raise ArgumentError("positive", "expected one column of scores with it, got labels in scores=")
         if true in columns or set(by) & {true, *columns}:
-            raise ValueError(
-                "--scores: expected columns other than the true labels and --by, got "
-                + repr(next(iter({true} & set(columns) or set(by) & {true, *columns})))
+            raise ArgumentError(
+                "scores",
+                "expected columns other than the true labels and by=, got "
+                + repr(next(iter({true} & set(columns) or set(by) & {true, *columns}))),
             )
         if len(classes) > 1 and "class" in by:
-            raise ValueError("--by: expected no column 'class' with scores of several classes, which has this name")
+            raise ArgumentError("by", "expected no column 'class' with scores of several classes, which has this name")
         return cls(true, "", by, None, columns, classes, positive=positive)
 
 
@@ -150,12 +167,14 @@ class Scored(Keyed):
         return MatrixSource(self.file, stack, keys, self.sides, by_construction=True)
 
 
-def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
+def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
+    if names.models:
+        path, names = by_model(path, names)
     file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
-        raise ValueError(f"--scores: expected a column of every label, got none of {quoted(classes[missing[0]])}")
+        raise ArgumentError("scores", f"expected a column of every label, got none of {quoted(classes[missing[0]])}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
@@ -186,25 +205,27 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """All classes, and the positive class of each column of scores."""
     if MISSING_CLASS in known:
-        raise ValueError(
-            "--missing: expected error or drop with --scores, as rows without a label would count as negative, got "
-            "'class'"
+        raise ArgumentError(
+            "missing",
+            "expected error or drop with scores=, as rows without a label would count as negative, got 'class'",
         )
     if names.classes:
-        wanted, option = names.classes, "--scores"
+        wanted, option = names.classes, "scores"
     else:
         pair = next((pair for pair in TRUTHS if set(known) <= set(pair)), None) if names.order is None else None
         if pair is None and ordered and len(known) == 2:
             pair = (known[0], known[1])
         if names.positive is None and pair is None:
-            raise ValueError(f"--positive: expected the label of the class of the scores, {_one_of(known)}, got none")
+            raise ArgumentError(
+                "positive", f"expected the label of the class of the scores, {_one_of(known)}, got none"
+            )
         if len(known) == 1 and pair is not None and (names.positive is None or spelled(names.positive, pair) in pair):
             known = pair  # which one class is missing is known
-        wanted, option = (names.positive or (pair or known)[-1],), "--positive"
+        wanted, option = (names.positive or (pair or known)[-1],), "positive"
     wanted = tuple(spelled(label, known) for label in wanted)
     wrong = next((label for label in wanted if label not in known), None)
     if wrong is not None:
-        raise ValueError(f"{option}: expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")
+        raise ArgumentError(option, f"expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")
     return known, tuple(known.index(label) for label in wanted)
 
 

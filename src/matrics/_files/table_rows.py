@@ -58,12 +58,16 @@ class TableRows:
     def _wanted(self) -> Any:
         scorers = self.found.scorers
         if len(scorers) > 1 and "scorer" not in self.names.by:
-            raise ValueError(f"expected one scorer, got {', '.join(scorers)}: one matrix of each by --by scorer")
+            raise ValueError(f"expected one scorer, got {', '.join(scorers)}: one matrix of each by by=scorer")
         if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
             raise ValueError(self.found.unlabelled)
         columns = {}
         for name in check_columns(list(self.found.columns), self.names):
-            values = list(self.found.columns[name])
+            values = self.found.columns[name]
+            if isinstance(values, pa.ChunkedArray):
+                columns[name] = values
+                continue
+            values = list(values)
             try:
                 columns[name] = pa.array(values, pa.large_string() if _are_text(values) else None)
             except pa.ArrowInvalid as error:

@@ -39,7 +39,7 @@ CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the me
 MOST_LINES_BACK = 1000
 QUOTE = ord('"')
 FIRST_ROWS = 1000  # rows to recognise the content of a text file by
-OTHER_ENCODING = "--encoding names another, such as cp1252, latin-1 or utf-16"
+OTHER_ENCODING = "encoding= names another, such as cp1252, latin-1 or utf-16"
 
 
 class TextFile:
@@ -293,7 +293,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except UnicodeError as error:
-        known = getattr(error, "encoding", "").upper() or "the encoding of --encoding"
+        known = getattr(error, "encoding", "").upper() or "this encoding"
         raise ValueError(f"expected text in {known}: {error}; {OTHER_ENCODING}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"expected a file compressed by gzip: {error}") from error
@@ -395,7 +395,7 @@ def _numbers(name: str, column: Any, rows: list[Row]) -> Any:
         if wrong is None:
             raise
         text = texts[wrong][:40]
-        hint = f"; --na {text.strip()} reads it as a missing value" if stands_for_missing(text) else ""
+        hint = f"; na={text.strip()} reads it as a missing value" if stands_for_missing(text) else ""
         raise ValueError(
             f"line {rows[wrong][0]}: expected a number in column {quoted(name)}, got {text!r}{hint}"
         ) from None

@@ -13,6 +13,7 @@ from matrics._catalogue.naming import check_names, names_or_labels
 from matrics._counting.build import confusion_matrix
 from matrics._counting.labels import squared_weights as squared
 from matrics._engine.evaluation import as_stack
+from matrics._errors import ArgumentError
 from matrics._gates.limits import Evidence
 from matrics._judged.correction import confusion_matrix as corrected_matrix
 from matrics._judged.counts import JudgedCounts
@@ -101,7 +102,7 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
     """The same with the matrix of each cluster, which is what is random."""
     names, groups = np.unique(np.asarray(on_host(clusters, "clusters")), return_inverse=True)
     if len(names) < 2:
-        raise ValueError(f"clusters: expected at least two clusters, got {len(names)}")
+        raise ArgumentError("clusters", f"expected at least two clusters, got {len(names)}")
     counted: dict[str, Any] = {**options, "groups": groups, "num_groups": len(names), "sample_weight": weight}
     stack = _on_host(confusion_matrix(*labels, **counted))
     joint = None if baseline is None else _on_host(joint_confusion_matrix(*labels, baseline, **counted))
@@ -118,13 +119,13 @@ def _of_matrices(
         return Evidence(cm, None if squares is None else _on_host(read_squares(squares, cm))), classes
     other, others = _one(baseline, "baseline"), labels_of_frame(baseline)
     if len(other) != len(cm):
-        raise ValueError(f"baseline: expected a matrix of the same {len(cm)} classes, got {len(other)}")
+        raise ArgumentError("baseline", f"expected a matrix of the same {len(cm)} classes, got {len(other)}")
     if others is not None and known is not None and tuple(map(str, others)) != tuple(map(str, known)):
-        raise ValueError(f"baseline: expected the classes {classes.listed} in this order, got {quoted(others)}")
+        raise ArgumentError("baseline", f"expected the classes {classes.listed} in this order, got {quoted(others)}")
     if squares is None:
         return Evidence(cm, None, other), classes
     if not isinstance(squares, (tuple, list)) or len(squares) != 2:
-        raise ValueError("squared_weights: expected the matrices of both, (of this one, of the baseline)")
+        raise ArgumentError("squared_weights", "expected the matrices of both, (of this one, of the baseline)")
     both = [_on_host(read_squares(one, of)) for one, of in zip(squares, (cm, other), strict=True)]
     return Evidence(cm, both[0], other, both[1]), classes
 

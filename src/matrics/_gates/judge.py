@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics._catalogue.classes import Classes
+from matrics._errors import ArgumentError
 from matrics._gates.limits import Evidence, about_one_limit, limits_of
 from matrics._gates.needed import deciding_samples
 from matrics._gates.requirements import Requirement
@@ -23,11 +24,11 @@ def check_manner(margin: Any, on_undecided: Any, *, has_baseline: bool) -> float
     """The margin, once it and what undecided counts as are checked."""
     is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < math.inf:
-        raise ValueError(f"margin: expected a number of at least 0, got {quoted(margin)}")
+        raise ArgumentError("margin", f"expected a number of at least 0, got {quoted(margin)}")
     if margin and not has_baseline:
-        raise ValueError(f"margin: expected a baseline with it, got {margin:g} without one")
+        raise ArgumentError("margin", f"expected a baseline with it, got {margin:g} without one")
     if on_undecided not in (None, "pass", "fail"):
-        raise ValueError(f"on_undecided: expected 'pass', 'fail' or None, got {quoted(on_undecided)}")
+        raise ArgumentError("on_undecided", f"expected 'pass', 'fail' or None, got {quoted(on_undecided)}")
     return float(margin)
 
 

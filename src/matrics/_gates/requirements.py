@@ -12,11 +12,12 @@ import numpy as np
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.constraints import is_bound, read_constraints
 from matrics._scoring.score import resolve
 
-_EXPECTED = "requirements: expected bounds such as 'mcc >= 0.8'"
+_EXPECTED = "expected bounds such as 'mcc >= 0.8'"
 
 
 class Requirement(NamedTuple):
@@ -48,28 +49,30 @@ def read_requirements(given: Any, classes: Classes, margin: float, *, has_baseli
     items = list(given) if is_several else [given]
     wrong = next((item for item in items if not isinstance(item, (str, Metric))), None)
     if wrong is not None or not items:
-        raise TypeError(f"{_EXPECTED}, as text or a list of such, got {quoted(given)}")
+        raise TypeError(f"requirements: {_EXPECTED}, as text or a list of such, got {quoted(given)}")
     found: list[Requirement] = []
     for item in items:
         parts = [part.strip() for part in split_outside(item)] if isinstance(item, str) else [item]
         if not all(parts):
-            raise ValueError(f"{_EXPECTED}, got an empty one: {quoted(item)}")
+            raise ArgumentError("requirements", f"{_EXPECTED}, got an empty one: {quoted(item)}")
         for part in parts:
             if isinstance(part, str) and is_bound(part):
                 found += [_bound(*one) for one in _each(part, classes)]
             elif has_baseline:
                 found += _relative(part, classes, margin)
             else:
-                raise ValueError(f"{_EXPECTED}, or a baseline to compare with, got {quoted(str(part))}")
+                raise ArgumentError(
+                    "requirements", f"{_EXPECTED}, or a baseline to compare with, got {quoted(str(part))}"
+                )
     if has_baseline and not any(one.is_relative for one in found):
-        raise ValueError("baseline: expected a measure to compare with it, such as 'mcc', got bounds alone")
+        raise ArgumentError("baseline", "expected a measure to compare with it, such as 'mcc', got bounds alone")
     return found
 
 
 def bound(metric: str | Metric, sign: str, limit: Any, classes: Classes) -> list[Requirement]:
     """A bound of a measure given apart from its limit."""
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.number)) or math.isnan(limit):
-        raise ValueError(f"least: expected a number, got {quoted(limit)}")
+        raise ArgumentError("least", f"expected a number, got {quoted(limit)}")
     chosen = resolve(metric, classes)
     return [
         _bound(f"{metric} {sign} {limit:.10g}", title, one, sign, float(limit))
@@ -91,9 +94,10 @@ def _each(text: str, classes: Classes) -> list[tuple[str, str, Metric, str, floa
 def _bound(asked: str, title: str, metric: Metric, sign: str, limit: float) -> Requirement:
     least, most = metric.range
     if not least <= limit <= most:
-        raise ValueError(
-            f"requirements: expected a number from {least:g} to {most:g}, the range of {title}, after {sign}, got "
-            f"{limit:.10g} in {quoted(asked)}"
+        raise ArgumentError(
+            "requirements",
+            f"expected a number from {least:g} to {most:g}, the range of {title}, after {sign}, got "
+            f"{limit:.10g} in {quoted(asked)}",
         )
     return Requirement(asked, f"{title} {sign} {limit:.10g}", metric, sign, limit)
 
@@ -103,8 +107,8 @@ def _relative(part: str | Metric, classes: Classes, margin: float) -> list[Requi
     found = []
     for key, whole in resolve(part, classes).items():
         if whole.higher_is_better is None:
-            raise ValueError(
-                f"requirements: expected measures with a better direction to compare with the baseline, got {key}"
+            raise ArgumentError(
+                "requirements", f"expected measures with a better direction to compare with the baseline, got {key}"
             )
         sign, limit = (">=", 0.0 - margin) if whole.higher_is_better else ("<=", margin)
         for title, metric in _by_class(title_of(key), whole, classes):

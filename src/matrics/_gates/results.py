@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 from matrics._engine.results import Result, frame_of
 from matrics._plot.confusion import Confusion
 from matrics._ranking.constraints import COMPARISONS
-from matrics._reporting.wording import between, count, number, short
 from matrics._uncertainty.results import IntervalStatus
+from matrics._wording import between, counted, in_percent, number, short
 
 Verdict = Literal["pass", "fail", "undecided"]
 
@@ -110,7 +110,7 @@ class RequirementResult(Result):
         accuracy >= 0.8: pass; 0.890, 95 % between 0.839 and 0.926
         """
         limits = between(self.low, self.high).replace(" to ", " and ")
-        where = f"{100 * self.level:.10g} % between {limits}" if " and " in limits else limits
+        where = f"{in_percent(self.level)} between {limits}" if " and " in limits else limits
         text = f"{short(self.title)}: {self.verdict}; {number(self.estimate)}, {where}"
         return "; ".join([text, *self.remarks])
 
@@ -128,7 +128,7 @@ class RequirementResult(Result):
         unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
         if self.needed is None:
             return f"no number of {unit}s like these would decide{INSTEAD.get(self.status, '')}"
-        return f"about {count(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"
+        return f"about {counted(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"
 
 
 @dataclass(frozen=True, repr=False)

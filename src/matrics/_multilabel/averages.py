@@ -10,6 +10,7 @@ from matrics._arrays import NUMPY, Array, as_arrays
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.naming import named, title_of
 from matrics._catalogue.record import Metric
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 
@@ -26,7 +27,7 @@ def checked_average(average: Any) -> Average:
         return "label" if average is None else "macro"
     if average not in AVERAGES:
         expected = ", ".join(map(repr, (*AVERAGES, None)))
-        raise ValueError(f"average: expected one of {expected}, got {quoted(average)}")
+        raise ArgumentError("average", f"expected one of {expected}, got {quoted(average)}")
     found: Average = average
     return found
 

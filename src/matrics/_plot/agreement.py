@@ -17,9 +17,9 @@ from matrics._plot.heat_map import draw_cells, short_name
 from matrics._plot.signs import mark_cells
 from matrics._plot.style import FAINT, INK, SMALL, ink_on, right, tidy, wrong
 from matrics._quoting import quoted
-from matrics._rounding import rounded
 from matrics._study.agreement import Agreement, Correlation
 from matrics._study.agreement import agreement as compute
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from matrics._ranking.inputs import read
 from matrics._ranking.probabilities import read_probabilities
 from matrics._ranking.probability_bins import Bins, Of, forecasts
 from matrics._ranking.recalibration import fit_smooth
-from matrics._rounding import rounded
 from matrics._uncertainty.limits import normal_quantile, wilson
 from matrics._uncertainty.options import check_level
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

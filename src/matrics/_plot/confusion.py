@@ -27,9 +27,9 @@ from matrics._plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics._plot.order import ordered_classes
 from matrics._plot.style import INK, right, shaded, tidy, wrong
 from matrics._quoting import quoted
-from matrics._rounding import percentage
 from matrics._tables.found_labels import count_found
 from matrics._uncertainty.model_samples import named_models
+from matrics._wording import percentage
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from matrics._plot.lines import (
 from matrics._plot.style import FAINT, tidy
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.thresholds import ThresholdCurve
-from matrics._rounding import percentage, rounded, significant
+from matrics._wording import percentage, rounded, significant
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from matrics._plot.order import ordered_classes
 from matrics._plot.signs import mark_cells, outline, signed, signed_bar
 from matrics._plot.style import blend, ink_on, right, tidy, wrong
 from matrics._quoting import quoted
-from matrics._rounding import percentage
 from matrics._uncertainty.cells import adjusted, independent_cells, paired_cells
 from matrics._uncertainty.options import check_level
+from matrics._wording import percentage
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from matrics._catalogue.record import Metric
 from matrics._engine.results import NamedResult
 from matrics._plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics._plot.style import FAINT, Style, sequence_of_styles, styles, tidy
-from matrics._rounding import rounded
 from matrics._scoring.score import resolve
 from matrics._study.line import DiscriminationLine, LineStatus, discrimination_line
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

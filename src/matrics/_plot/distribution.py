@@ -13,8 +13,8 @@ from matrics._plot.display import Display
 from matrics._plot.heat_map import short_name, write_below
 from matrics._plot.inputs import names_of_rows, on_host
 from matrics._plot.style import INK, SMALL, tidy
-from matrics._rounding import significant
 from matrics._uncertainty.options import check_level
+from matrics._wording import significant
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

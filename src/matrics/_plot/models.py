@@ -15,10 +15,10 @@ from matrics._plot.inputs import host_stack, names_of_rows
 from matrics._plot.model_measures import MeasureOfModels, are_matrices, known_names, read_measure
 from matrics._plot.style import FAINT, INK, SMALL, tidy
 from matrics._quoting import quoted
-from matrics._rounding import rounded, significant
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.models import compare_models
 from matrics._uncertainty.results import Interval, ModelComparison
+from matrics._wording import rounded, significant
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from matrics._plot.heat_map import class_ticks, draw_cells
 from matrics._plot.style import SMALL, right, tidy
 from matrics._quoting import quoted
 from matrics._raters.pairs import pairwise
-from matrics._rounding import rounded
 from matrics._scoring.score import score
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from matrics._plot.inputs import host_stack, names_of_panels
 from matrics._plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
 from matrics._plot.style import INK, SMALL, tidy
 from matrics._quoting import quoted
-from matrics._rounding import rounded
 from matrics._study.figures.eigenvalues import gershgorin_circles
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

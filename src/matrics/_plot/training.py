@@ -24,7 +24,7 @@ from matrics._plot.lines import (
 )
 from matrics._plot.style import INK, Style, styles, tidy
 from matrics._quoting import quoted
-from matrics._rounding import significant
+from matrics._wording import significant
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._plot.style import BLUES, INK, SMALL, blend, tidy
 from matrics._plot.training import direction_of
 from matrics._quoting import quoted
-from matrics._rounding import significant
 from matrics._scoring.score import score
+from matrics._wording import significant
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:

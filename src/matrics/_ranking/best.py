@@ -13,6 +13,7 @@ from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import as_stack, evaluate, frames_to_the_user
 from matrics._engine.results import NamedResult
+from matrics._errors import ArgumentError
 from matrics._quoting import cut, quoted, quoted_list
 from matrics._ranking.constraints import Constraint, read_constraints
 from matrics._ranking.costs import COST, cost_of
@@ -119,22 +120,25 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO, *, has_costs
     """The measure to optimise; raises for anything but one measure with a better direction."""
     if has_costs != (metric == COST):
         hint = "which minimises the costs" if has_costs else "which needs cost_false_negative and cost_false_positive"
-        raise ValueError(f"metric: expected {'' if has_costs else 'another than '}'cost', {hint}, got {quoted(metric)}")
+        raise ArgumentError(
+            "metric", f"expected {'' if has_costs else 'another than '}'cost', {hint}, got {quoted(metric)}"
+        )
     if has_costs:
         ((_, errors),) = resolve("hamming_loss", classes).items()
         return Goal(COST, errors, read_constraints(subject_to, classes))
     chosen = resolve(metric, classes)
     if len(chosen) != 1:
-        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
+        raise ArgumentError("metric", f"expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
     ((name, found),) = chosen.items()
     constraints = read_constraints(subject_to, classes)
     for one in (found, *(constraint.metric for constraint in constraints)):
         if one.is_classwise:
             raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
     if found.higher_is_better is None:
-        raise ValueError(
-            f"metric: expected a measure for which higher or lower values are better, got {name}: "
-            "use it as a constraint (subject_to=), and another measure as the goal"
+        raise ArgumentError(
+            "metric",
+            f"expected a measure for which higher or lower values are better, got {name}: "
+            "use it as a constraint (subject_to=), and another measure as the goal",
         )
     return Goal(name, found, constraints)
 
@@ -181,27 +185,28 @@ def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:
         return
     first = tuple(int(i) for i in np.argwhere(missing)[0])
     own = [found[first] for found in values]
-    message = _undefined(goal, holds[first]) if is_undefined[first] else _impossible(goal, own)
+    error = _undefined(goal, holds[first]) if is_undefined[first] else _impossible(goal, own)
     if is_found.ndim == 0:
-        raise ValueError(message)
+        raise error
     warnings.warn(
-        f"{message} (curve {list(first)}; {np.count_nonzero(missing)} of {is_found.size} have none)",
+        f"{error} (curve {list(first)}; {np.count_nonzero(missing)} of {is_found.size} have none)",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )
 
 
-def _undefined(goal: Goal, holds: Array) -> str:
+def _undefined(goal: Goal, holds: Array) -> ArgumentError:
     texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
     number = np.count_nonzero(holds)
     where = "at the only threshold" if number == 1 else f"at all {number} thresholds"
-    return (
-        f"metric: {goal.name} is undefined (0/0) {where} with {texts}: no threshold can be chosen; relax the "
-        "constraint, or pass zero_division= as the value of undefined measures"
+    return ArgumentError(
+        "metric",
+        f"{goal.name} is undefined (0/0) {where} with {texts}: no threshold can be chosen; relax the "
+        "constraint, or pass zero_division= as the value of undefined measures",
     )
 
 
-def _impossible(goal: Goal, values: list[Array]) -> str:
+def _impossible(goal: Goal, values: list[Array]) -> ArgumentError:
     best = []
     for constraint, found in zip(goal.constraints, values[1:], strict=True):
         attainable = float(constraint.best(found, np))
@@ -212,4 +217,5 @@ def _impossible(goal: Goal, values: list[Array]) -> str:
             else f"{constraint.name} is undefined"
         )
     texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
-    return f"subject_to: no threshold has {texts}; {cut(', '.join(best))}" + (" (each alone)" if len(best) > 1 else "")
+    alone = " (each alone)" if len(best) > 1 else ""
+    return ArgumentError("subject_to", f"no threshold has {texts}; {cut(', '.join(best))}{alone}")

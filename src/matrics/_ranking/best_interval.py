@@ -12,6 +12,7 @@ from matrics._arrays import NUMPY, Array
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
+from matrics._errors import ArgumentError
 from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
 from matrics._ranking.costs import read_costs
 from matrics._ranking.inputs import read
@@ -199,7 +200,9 @@ def best_threshold(
         raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
     units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
     if shares is not None and shares.ndim > 1:
-        raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
+        raise ArgumentError(
+            "prevalence", f"expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}"
+        )
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
     best = find_best(samples, costs, goal, **options)

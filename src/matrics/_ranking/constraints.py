@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from matrics._arrays import Array, Namespace
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
+from matrics._errors import ArgumentError
 from matrics._quoting import LONGEST, quoted, split_outside
 from matrics._scoring.score import resolve
 
@@ -57,24 +58,23 @@ def is_bound(text: str) -> bool:
 
 def _read(text: str, classes: Classes, argument: str) -> Constraint:
     if len(text) > LONGEST:
-        raise ValueError(
-            f"{argument}: expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
+        raise ArgumentError(
+            argument, f"expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
         )
     last = max(text.rfind(character) for character in "<>=")  # a number has none of them
     first = last - (text[last : last + 1] == "=")
     name, sign, number = (part.strip() for part in (text[: max(first, 0)], text[first : last + 1], text[last + 1 :]))
     if not name or sign not in COMPARISONS or is_bound(name):
-        raise ValueError(
-            f"{argument}: expected a measure, one of >=, <=, >, < and a number, such as "
-            f"'recall>=0.9', got {quoted(text)}"
+        raise ArgumentError(
+            argument, f"expected a measure, one of >=, <=, >, < and a number, such as 'recall>=0.9', got {quoted(text)}"
         )
     try:
         limit = float(number)
     except ValueError:
         limit = math.nan
     if math.isnan(limit):
-        raise ValueError(f"{argument}: expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
+        raise ArgumentError(argument, f"expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
     chosen = list(resolve(name, classes).values())
     if len(chosen) != 1:
-        raise ValueError(f"{argument}: expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
+        raise ArgumentError(argument, f"expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
     return Constraint(text, name, chosen[0], sign, limit)

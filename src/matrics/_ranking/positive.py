@@ -14,6 +14,7 @@ from matrics._arrays.sizes import one_or_more
 from matrics._catalogue.classes import TWO, Classes
 from matrics._counting.codes import known_labels, true_codes
 from matrics._counting.labels import check_ignore_index
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, quoted_list
 
 #: The name of the other class if it is several labels, or values cannot be inspected.
@@ -36,7 +37,7 @@ class Labels(NamedTuple):
         if self.known is None or len(self.known) == number or not (has_classes or self.positive is None):
             return
         each = each if has_classes else "or positive=, with the scores of one class"
-        raise ValueError(f"labels: expected {number}, {each}, got {len(self.known)}")
+        raise ArgumentError("labels", f"expected {number}, {each}, got {len(self.known)}")
 
     def named(self, sides: tuple[Hashable, Hashable]) -> tuple[Hashable, Hashable]:
         """The labels of the rest and of the positive class, of which these are the numbers."""
@@ -81,23 +82,25 @@ def read_labels(
     lacking = kept & missing
     if lacking.any():
         first = tuple(int(i) for i in np.argwhere(lacking)[0])
-        raise ValueError(
-            f"y_true: expected a label for every sample, got {np.count_nonzero(lacking):,} of {texts.size:,} "
-            f"missing, the first at {first}"
+        raise ArgumentError(
+            "y_true",
+            f"expected a label for every sample, got {np.count_nonzero(lacking):,} of {texts.size:,} "
+            f"missing, the first at {first}",
         )
     if positive is None:
         found = _different(texts[kept])
         if has_columns(texts.shape):
-            raise ValueError(
-                "y_true: expected integers, the number of the column of each class, got the labels "
-                f"{_listed(found)}: pass labels=, the labels of the classes in the order of the columns"
+            raise ArgumentError(
+                "y_true",
+                "expected integers, the number of the column of each class, got the labels "
+                f"{_listed(found)}: pass labels=, the labels of the classes in the order of the columns",
             )
         advice = (
             " or ".join(f"positive={quoted(label)}" for label in found) if len(found) == 2 else "positive=, its label"
         )
-        raise ValueError(
-            f"y_true: expected the integers 0 and 1, got the labels {_listed(found)}: pass the class of the scores, "
-            f"{advice}"
+        raise ArgumentError(
+            "y_true",
+            f"expected the integers 0 and 1, got the labels {_listed(found)}: pass the class of the scores, {advice}",
         )
     positive = positive.item() if isinstance(positive, np.generic) else positive
     is_positive = kept & _same(texts, positive)
@@ -127,9 +130,10 @@ def against_rest(
     if backend is NUMPY:
         if is_bad.any():
             first = tuple(int(i) for i in np.argwhere(is_bad)[0])
-            raise ValueError(
-                f"y_true: expected labels from 0 on, or two labels, got {int(y_true[first])} at {first} with others "
-                f"({np.count_nonzero(is_bad)} of {is_bad.size} are below 0); ignore_index= leaves samples out"
+            raise ArgumentError(
+                "y_true",
+                f"expected labels from 0 on, or two labels, got {int(y_true[first])} at {first} with others "
+                f"({np.count_nonzero(is_bad)} of {is_bad.size} are below 0); ignore_index= leaves samples out",
             )
         others = y_true[is_rest]
         _check_found(positive, is_positive, lambda: _different(others))
@@ -184,14 +188,14 @@ def _integer(positive: Any) -> int:
             return found
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"positive: expected one of the labels of y_true, which are integers, got {quoted(positive)}")
+    raise ArgumentError("positive", f"expected one of the labels of y_true, which are integers, got {quoted(positive)}")
 
 
 def _place(positive: Any, known: tuple[Hashable, ...]) -> int:
     """The number of the positive class among the labels of all classes."""
     positive = positive.item() if isinstance(positive, np.generic) else positive
     if positive not in known:
-        raise ValueError(f"positive: expected one of labels=, {_listed(list(known))}, got {quoted(positive)}")
+        raise ArgumentError("positive", f"expected one of labels=, {_listed(list(known))}, got {quoted(positive)}")
     return known.index(positive)
 
 
@@ -217,7 +221,9 @@ def _check_found(positive: Any, is_positive: Array, others: Any) -> None:
         return
     found = others()
     if len(found) > 1:
-        raise ValueError(f"positive: expected one of the labels of y_true, {_listed(found)}, got {quoted(positive)}")
+        raise ArgumentError(
+            "positive", f"expected one of the labels of y_true, {_listed(found)}, got {quoted(positive)}"
+        )
 
 
 def _different(labels: Array) -> list[Any]:

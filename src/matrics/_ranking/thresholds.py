@@ -14,6 +14,7 @@ from matrics._catalogue.record import Metric
 from matrics._counting.labels import label_dtype
 from matrics._engine.evaluation import evaluate
 from matrics._engine.results import NamedResult
+from matrics._errors import ArgumentError
 from matrics._ranking.costs import COST, cost_of, read_costs
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
@@ -192,12 +193,12 @@ def threshold_curve(
     array([ nan, 0.58, 0.  , 0.58,  nan])
     """
     if unique and thresholds is not None:
-        raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
+        raise ArgumentError("unique", "expected no thresholds with unique=True, as those are all scores")
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is not None and shares is not None:
-        raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
+        raise ArgumentError("prevalence", "expected None with costs, which are sums over the samples as they are")
     chosen = resolve_at_thresholds(metrics, samples.classes)
     refuse_others(chosen, samples)
     prices = None
@@ -228,8 +229,8 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     beside = {} if of_labels else {"y_true": y_true}
     own, (*_, given) = as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
     if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
-        raise ValueError(
-            f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
+        raise ArgumentError(
+            "thresholds", f"expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
         )
     given = own.detached(given)
     view = own.host_view(given)

@@ -16,8 +16,9 @@ from matrics._ranking.inference.names import read_measures
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, repeats
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import listed
+from matrics._reporting.verdicts import best_of
 from matrics._uncertainty.results import Interval
+from matrics._wording import listed
 
 __all__ = ["BINS", "ModelScores", "area_test", "best_area", "model_scores"]
 
@@ -94,11 +95,11 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
     options: dict[str, Any] = {"level": manner.level, "rng": manner.seed, "clusters": _clusters(data)}
     found = compare(labels, scores, "roc_auc", **options)["roc_auc"]
-    if np.isnan(found.intervals.estimate).all():
-        return ""
     if np.ptp(found.intervals.estimate) == 0:
         return "All models have the same area under the ROC curve."
-    best = int(np.nanargmax(found.intervals.estimate))
+    best = best_of(found.intervals.estimate, 1)
+    if best is None:
+        return ""
     tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
     same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""
     test = f"{area_test(data)}{', corrected for all pairs' if number > 2 else ''}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._reporting.data import ReportColumns
 from matrics._uncertainty.model_samples import named_models
@@ -50,7 +51,7 @@ def table_of_models(data: Any, wanted: ReportColumns) -> tuple[dict[str, Any], R
     _, true = named_models({"y_true": wanted.y_true}, "y_true")
     models, number = predictions.shape
     if true.shape[1] != number:
-        raise ValueError(f"y_true: expected a label for each of {number:,} predictions, got {true.shape[1]:,}")
+        raise ArgumentError("y_true", f"expected a label for each of {number:,} predictions, got {true.shape[1]:,}")
     table = {
         "model": np.repeat(np.asarray(names), number),
         "sample": np.tile(np.arange(number), models),

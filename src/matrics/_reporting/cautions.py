@@ -13,9 +13,9 @@ from matrics._reporting.areas import ModelScores
 from matrics._reporting.data import Data
 from matrics._reporting.group_findings import shares_of_classes
 from matrics._reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
-from matrics._reporting.wording import amount, capital, count, listed, number, percent, short
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.results import IntervalStatus
+from matrics._wording import amount, capital, counted, listed, number, percent, short
 from matrics.typing import NumPyArray
 
 __all__ = ["Caution", "cautions"]
@@ -86,7 +86,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
         yield Caution(
             "warning",
-            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} {effective}samples"
+            f"{counted(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} {effective}samples"
             f"{where}: "
             f"{listed(parts)}.",
             "Their recalls and all averages over classes are uncertain, and their limits may be too narrow.",
@@ -97,7 +97,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
     if distinct < FEW * n * n:
         yield Caution(
             "note",
-            f"There {be} {count(distinct, what)} for {count(n * n, 'cell')} of a matrix. Below {FEW} for each "
+            f"There {be} {counted(distinct, what)} for {counted(n * n, 'cell')} of a matrix. Below {FEW} for each "
             "cell, limits of measures other than proportions may be too narrow.",
         )
     never = [
@@ -246,7 +246,7 @@ def _of_groups(data: Data) -> Iterator[Caution]:
         parts = [f"{short(data.groups.names[k])} ({amount(sizes[k])})" for k in few]
         yield Caution(
             "warning",
-            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
+            f"{counted(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
             f"{listed(parts)}.",
             "Their values are uncertain, and their limits may be too narrow.",
         )
@@ -287,8 +287,8 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
     if 0 < found.num < LEAST_NUM:
         yield Caution(
             "warning",
-            f"Models were compared by {count(found.num, 'replicate')} only: which differ significantly depends on the "
-            "draw.",
+            f"Models were compared by {counted(found.num, 'replicate')} only: which differ significantly depends on "
+            "the draw.",
             f"Take {LEAST_NUM:,} or more (num).",
         )
     if len(found.judged) < len(found.verdicts):

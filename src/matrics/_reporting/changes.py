@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings
-from matrics._reporting.wording import count, listed, number, short
+from matrics._wording import counted, listed, number, short
 
 __all__ = ["Change", "Changes", "changes_since", "stored_values"]
 
@@ -138,7 +139,7 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
         ]
         _, measure, model, (before, now) = max(pairs, key=lambda pair: pair[0])
         told.append(
-            f"{count(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
+            f"{counted(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
             f"{model}, from {number(before)} to {number(now)}."
         )
     return told
@@ -153,8 +154,8 @@ def _read(path: Path) -> dict[str, Any]:
         with contextlib.suppress(ValueError, RecursionError):
             values = json.loads(stored)
     if not _is_complete(values):
-        raise ValueError(
-            f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"
+        raise ArgumentError(
+            "compare", f"expected a page that matrics report has written, with its values, got {quoted(str(path))}"
         )
     return dict(values)
 

@@ -11,9 +11,9 @@ from matrics._plot.confusion import Confusion, most_frequent
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, cells_of, repeats
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import amount, count, joined, number, percent, short
 from matrics._scoring.score import score
 from matrics._uncertainty.interval import interval
+from matrics._wording import amount, counted, joined, number, percent, short
 
 __all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]
 
@@ -54,7 +54,7 @@ class ModelClasses:
         if known:
             parts = [
                 f"{number(row.recall.value)} of class {short(row.name)} ({row.recall.between}; "
-                f"{count(row.samples, self.unit)})"
+                f"{counted(row.samples, self.unit)})"
                 for row in known
             ]
             told.append(f"{'Lowest recalls' if len(known) > 1 else 'Lowest recall'}: {joined(parts)}.")
@@ -70,7 +70,7 @@ class ModelClasses:
     def _told(self, error: Confusion) -> str:
         return (
             f"{short(error.true)} predicted as {short(error.predicted)} in {amount(error.samples)} of "
-            f"{count(_whole(error.samples / error.share), self.unit)} ({percent(error.share)})"
+            f"{counted(_whole(error.samples / error.share), self.unit)} ({percent(error.share)})"
         )
 
 

@@ -12,6 +12,7 @@ from matrics._arrays import NUMPY
 from matrics._arrays.sizes import most_cells
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import check_names
+from matrics._errors import ArgumentError
 from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._quoting import quoted, quoted_list
 from matrics._reporting.origin import Origin, origin_of_columns, origin_of_matrices
@@ -69,23 +70,24 @@ class ReportColumns:
         ]
         seen = {self.y_true, self.y_pred, *self.by}
         if self.y_pred == self.y_true:
-            raise ValueError(
-                f"y_pred: expected a column other than the true labels, got {quoted(self.y_pred)} for both"
+            raise ArgumentError(
+                "y_pred", f"expected a column other than the true labels, got {quoted(self.y_pred)} for both"
             )
         if len(set(self.by)) < len(self.by):
-            raise ValueError(f"by: expected different columns, got [{quoted_list(self.by)}]")
+            raise ArgumentError("by", f"expected different columns, got [{quoted_list(self.by)}]")
         if {self.y_true, self.y_pred} & set(self.by):
-            raise ValueError(f"by: expected columns other than the labels, got [{quoted_list(self.by)}]")
+            raise ArgumentError("by", f"expected columns other than the labels, got [{quoted_list(self.by)}]")
         for what, name in others:
             if name is None:
                 continue
             if name in seen:
-                raise ValueError(f"{what}: expected a column that no other argument names, got {quoted(name)}")
+                raise ArgumentError(what, f"expected a column that no other argument names, got {quoted(name)}")
             seen.add(name)
         if self.sample_weight is not None and (self.groups is not None or self.y_score):
-            raise ValueError(
-                "sample_weight: expected no columns of groups or scores with weights; their limits and tests are those "
-                f"of counts, got {quoted(self.sample_weight)}"
+            raise ArgumentError(
+                "sample_weight",
+                "expected no columns of groups or scores with weights; their limits and tests are those "
+                f"of counts, got {quoted(self.sample_weight)}",
             )
 
 
@@ -223,10 +225,12 @@ def data_of_matrices(
     found, stack = host_stack(matrices)
     names = tuple(found or ["all"])
     if len(set(names)) < len(names):
-        raise ValueError(f"data: expected models of different names, got [{quoted_list(names)}]")
+        raise ArgumentError("data", f"expected models of different names, got [{quoted_list(names)}]")
     invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
     if invalid:
-        raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {quoted(names[invalid[0]])}")
+        raise ArgumentError(
+            "data", f"expected counts of at least 0 in all cells, got others in {quoted(names[invalid[0]])}"
+        )
     origin = origin or origin_of_matrices(names, stack)
     n = stack.shape[-1]
     known = Classes.of(n, check_names(class_names, n), positive)
@@ -257,7 +261,7 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
         weights = numbers[wanted.sample_weight] = _weights(wanted.sample_weight, columns[wanted.sample_weight])
     rows = len(found[wanted.y_true].codes)
     if not rows:
-        raise ValueError("data: expected at least one row, got none")
+        raise ArgumentError("data", "expected at least one row, got none")
     models, model_names = _models([found[name] for name in wanted.by], rows)
     known_labels, (true, *codes) = _coded(
         {name: found[name] for name in labels}, models, wanted.positive, has_warning=origin is None
@@ -367,7 +371,7 @@ def _grouped(name: str, column: Coded, cells: NumPyArray, models: int, n: int) -
 
 def _refuse_many(matrices: int, n: int) -> None:
     if matrices * n * n > most_cells():
-        raise ValueError(f"data: expected labels of few classes, got {n:,} classes in {matrices:,} matrices")
+        raise ArgumentError("data", f"expected labels of few classes, got {n:,} classes in {matrices:,} matrices")
 
 
 def _have_same_labels(models: NumPyArray, true: NumPyArray, number: int) -> bool:

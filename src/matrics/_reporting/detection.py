@@ -9,8 +9,8 @@ from matrics._reporting.areas import ModelScores
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, cells_of
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import short
 from matrics._uncertainty.interval import interval
+from matrics._wording import short
 
 __all__ = ["Detection", "detection"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matrics._reporting.data import Data
-from matrics._reporting.wording import amount, short
+from matrics._wording import amount, short
 
 __all__ = ["facts"]
 

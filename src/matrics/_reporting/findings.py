@@ -25,8 +25,8 @@ from matrics._reporting.disagreements import (
 from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics._reporting.methods import methods
-from matrics._reporting.wording import amount, between, capital, count, listed, number, short
 from matrics._study.agreement import Agreement
+from matrics._wording import amount, between, capital, counted, listed, number, short
 
 __all__ = ["Findings", "find"]
 
@@ -138,13 +138,13 @@ def _summary(data: Data, board: Leaderboard, won: list[Winner], told: list[Cauti
 
 def _what(data: Data) -> str:
     predictions = data.predictions.sum()
-    sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    sizes = f"{counted(len(data.models), 'model')} over {counted(len(data.classes), 'class')}"
     made = "were" if predictions != 1 else "was"
     samples = ""
     if data.paired is not None:
         same = "the same " if len(data.models) > 1 else ""
-        samples = f", on {same}{count(data.paired.number, 'sample')}"
-    return f"{count(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
+        samples = f", on {same}{counted(data.paired.number, 'sample')}"
+    return f"{counted(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
 
 
 def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
@@ -178,7 +178,7 @@ def _beware(told: list[Caution]) -> str:
     if not grave:
         return "There are no warnings; the notes explain how to read the numbers."
     first = grave[0].first.rstrip(".")
-    rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
+    rest = f" (and {counted(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
 
 
@@ -187,19 +187,19 @@ def _read(data: Data) -> list[str]:
     sizes = data.predictions
     told = []
     if data.rows is not None:
-        told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        told.append(f"{counted(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
         if data.by:
             told.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
-        told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
+        told.append(f"{counted(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
     low, high = float(sizes.min()), float(sizes.max())
-    each = count(low, "prediction") if low == high else f"{amount(low)} to {count(high, 'prediction')}"
-    told.append(f"{count(len(data.models), 'model')} with {each} each; {count(len(data.classes), 'class')}.")
+    each = counted(low, "prediction") if low == high else f"{amount(low)} to {counted(high, 'prediction')}"
+    told.append(f"{counted(len(data.models), 'model')} with {each} each; {counted(len(data.classes), 'class')}.")
     if data.paired is not None:
         number_of = data.paired.number
         times = repeats(data)
         often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
-        told.append(f"All models predicted the same {count(number_of, 'sample')} ({data.paired.column}){often}.")
+        told.append(f"All models predicted the same {counted(number_of, 'sample')} ({data.paired.column}){often}.")
     if data.weighted is not None:
         ends = dict.fromkeys(amount(round(float(end))) for end in (data.totals.min(), data.totals.max()))
         told.append(
@@ -208,7 +208,7 @@ def _read(data: Data) -> list[str]:
             "and of class sizes, which are those of counts, are left out."
         )
     if data.groups is not None:
-        told.append(f"{count(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
+        told.append(f"{counted(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
     if data.scores is not None:
         what = [data.classes[k] for k in data.scores.positives]
         kind = "probabilities" if data.scores.are_probabilities else "scores"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,7 @@ from matrics._files.matrices import read
 from matrics._files.names import Names
 from matrics._files.rows import named
 from matrics._files.text import STDIN, TEXTS, open_text
+from matrics._files.wide import MODEL, ROW, by_model
 from matrics._quoting import quoted
 from matrics._reporting.origin import Origin, origin_of_files
 
@@ -32,6 +32,11 @@ class ReportNames(Names):
 
     scores: tuple[str, ...] = ()
     has_pred: bool = True
+
+    @property
+    def of_models(self) -> str:
+        """The column that those of several models are in place of."""
+        return self.pred if self.has_pred else self.scores[0]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -84,32 +89,27 @@ def read_file(
         return FileData(dict(zip(names, stack, strict=True)), origin, classes)
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)
-    has_pred = not wanted.y_score or wanted.y_pred in _columns(found.paths[0], path, encoding)
+    models = (reading or {}).get("models", ())
+    has_pred = not wanted.y_score or (not models and wanted.y_pred in _columns(found.paths[0], path, encoding))
     scores = tuple(map(str, wanted.y_score.values()))
-    names_wanted = ReportNames(
+    columns = ReportNames(
         _text(wanted.y_true),
         _text(wanted.y_pred),
-        tuple(map(_text, [*wanted.by, *others])),
+        tuple(_text(name) for name in [*wanted.by, *others] if not (models and name in {MODEL, ROW})),
         scores=scores,
         has_pred=has_pred,
         weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
         **(reading or {}),
     )
-    table = read_rows(found, names_wanted, lambda table, _: table, warns=False)[1]
-    are_named = names_wanted.order is not None  # by --labels, which are meant
-    return FileData(table, origin, sides=sides(table, names_wanted) if has_pred and not are_named else None)
-
-
-def command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
-    """The command that makes the report again; its output may be called anything."""
-    given = []
-    for name, value in options.items():
-        if isinstance(value, bool):
-            given += [f"--{name}"] * value
-            continue
-        for one in [value] if isinstance(value, str) else value or []:
-            given += [f"--{name}", one]
-    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
+    if models:
+        found, columns = by_model(found, columns)
+        if wanted.paired_on == ROW:
+            columns = replace(columns, by=(*columns.by, ROW))
+    table = read_rows(found, columns, lambda table, _: table, warns=False)[1]
+    if not table.num_rows:
+        raise ValueError(f"{path}: expected rows of labels, got none")
+    are_named = columns.order is not None  # by the caller, who means them
+    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_named else None)
 
 
 def _text(name: Hashable) -> str:

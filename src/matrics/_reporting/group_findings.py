@@ -12,11 +12,11 @@ import numpy as np
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import capital, count, number, short
 from matrics._scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics._uncertainty.compare import compare
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.results import Interval
+from matrics._wording import capital, counted, number, short
 from matrics.typing import NumPyArray
 
 __all__ = ["GroupRow", "GroupTable", "ModelGroups", "group_tables", "model_groups"]
@@ -76,9 +76,9 @@ class ModelGroups:
         if worst == best:
             return f"{capital(self.measure)} is {number(worst)} in all {self.known} groups where it is defined."
         told = (
-            f"{capital(self.measure)} is between {number(worst)} in {short(low.name)} ({count(low.samples, 'sample')}) "
-            f"and {number(best)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
-            f"{number(self.difference)}"
+            f"{capital(self.measure)} is between {number(worst)} in {short(low.name)} "
+            f"({counted(low.samples, 'sample')}) and {number(best)} in {short(high.name)} "
+            f"({counted(high.samples, 'sample')}): a difference of {number(self.difference)}"
         )
         if self.is_beyond_chance is None:
             return f"{told}; the significance of the difference was not tested."

@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from matrics._arrays.sizes import check_draws
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.written import written
+from matrics._errors import ArgumentError
+from matrics._quoting import quoted
 from matrics._reporting.data import Data
 from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
-from matrics._reporting.wording import number
 from matrics._scoring.score import resolve, score
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
-from matrics._uncertainty.options import DEFAULT_NUM
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
+from matrics._wording import number
 from matrics.typing import NumPyArray
 
-__all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard"]
+__all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard", "read_settings"]
 
 #: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
 #: recalls is balanced accuracy.
@@ -120,9 +123,9 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
     chosen = _different(resolve(DEFAULT_METRICS if metrics is None else metrics, data.known))
     for name, metric in chosen.items():
         if metric.is_classwise:
-            raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
+            raise ArgumentError("metrics", f"expected measures with one value for each model, got {name}")
         if metric.higher_is_better is None:
-            raise ValueError(f"metrics: expected measures with a better direction, got {name}")
+            raise ArgumentError("metrics", f"expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
     scored = score(data.matrices, list(chosen.values()), workers=-1)
     left_out: list[str] = []
@@ -290,3 +293,14 @@ def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
     bins = (code * n + paired.true) * n + paired.pred[model]
     weights = None if data.weighted is None else data.weighted.samples
     return np.bincount(bins, weights, number * n * n).reshape(number, n, n), {"cluster_axis": 0}
+
+
+def read_settings(level: float, num: int | None, rng: Any) -> IntervalSettings:
+    """The options of intervals and comparisons, checked."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(rng).integers(2**31)
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise ArgumentError(
+            "rng", f"expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
+        )
+    return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))

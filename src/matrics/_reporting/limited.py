@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from matrics._reporting.wording import between, number
 from matrics._uncertainty.results import Interval
+from matrics._wording import between, number
 
 __all__ = ["Limited"]
 

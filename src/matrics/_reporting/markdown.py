@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from matrics._reporting.changes import Changes
@@ -11,7 +10,8 @@ from matrics._reporting.data import Data
 from matrics._reporting.facts import facts
 from matrics._reporting.findings import Findings
 from matrics._reporting.limited import Limited
-from matrics._reporting.wording import amount, short
+from matrics._tables.markdown import cell, table
+from matrics._wording import amount, short
 
 __all__ = ["markdown_of"]
 
@@ -20,14 +20,14 @@ WORDS = {"warning": "**Warning:**", "note": "Note:"}
 
 def markdown_of(title: str, data: Data, found: Findings, changes: Changes | None) -> str:
     """The text."""
-    parts = [f"# {_plain(title)}", " · ".join(f"{name}: {_plain(value)}" for name, value in facts(data).items())]
-    parts += [_plain(sentence) for sentence in found.summary]
+    parts = [f"# {cell(title)}", " · ".join(f"{name}: {cell(value)}" for name, value in facts(data).items())]
+    parts += [cell(sentence) for sentence in found.summary]
     if changes is not None:
-        parts += [f"## Changes since {_plain(changes.since)}", _bullets(changes.sentences)]
+        parts += [f"## Changes since {cell(changes.since)}", _bullets(changes.sentences)]
     for section in (_detection, _leaderboard, _classes, _scores, _groups, _measures):
         parts += section(data, found)
     parts += ["## Warnings", _bullets_of((WORDS[one.gravity], one.text) for one in found.cautions) or "None."]
-    parts += ["## Methods", _bullets(found.read), _plain(found.methods), _bullets(found.references)]
+    parts += ["## Methods", _bullets(found.read), cell(found.methods), _bullets(found.references)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -35,7 +35,7 @@ def _detection(data: Data, found: Findings) -> Iterator[str]:
     told = found.detection
     if told is None:
         return
-    yield f"## Detection of {_plain(told.positive)}"
+    yield f"## Detection of {cell(told.positive)}"
     rows = {k: [one.text for one in told.rows[k]] for k in found.leaderboard.order}
     yield _table(["model", *told.names], [[short(data.models[k]), *row] for k, row in rows.items()])
 
@@ -60,7 +60,7 @@ def _classes(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as 
     if found.hardest:
         yield _bullets(found.hardest)
     for one in found.classes:
-        yield f"### {_plain(short(one.model))}"
+        yield f"### {cell(short(one.model))}"
         yield _bullets(one.sentences)
 
 
@@ -76,17 +76,17 @@ def _scores(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as o
             rows[-1].append(Limited(getattr(one, name), *one.limits.get(name, (math.nan, math.nan))).text)
     yield _table(["model", "ROC AUC", "average precision", "log loss", "Brier score"], rows)
     if found.best_area:
-        yield _plain(found.best_area)
+        yield cell(found.best_area)
 
 
 def _groups(data: Data, found: Findings) -> Iterator[str]:
     if data.groups is None:
         return
-    yield f"## Groups of {_plain(data.groups.column)}"
+    yield f"## Groups of {cell(data.groups.column)}"
     for one in found.groups:
         rows = [[short(row.name), amount(row.samples), row.measured.text] for row in one.rows]
-        yield f"### {_plain(short(one.model))}"
-        yield _plain(one.sentence)
+        yield f"### {cell(short(one.model))}"
+        yield cell(one.sentence)
         yield _table(["group", "predictions", one.measure], rows)
 
 
@@ -98,20 +98,13 @@ def _measures(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as
 
 
 def _bullets(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {_plain(sentence)}" for sentence in sentences)
+    return "\n".join(f"- {cell(sentence)}" for sentence in sentences)
 
 
 def _bullets_of(pairs: Iterable[tuple[str, str]]) -> str:
-    return "\n".join(f"- {word} {_plain(sentence)}" for word, sentence in pairs)
+    return "\n".join(f"- {word} {cell(sentence)}" for word, sentence in pairs)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(map(_plain, row))} |" for row in (head, *rows)]
-    lines.insert(1, f"|---{'|--:' * (len(head) - 1)}|")
-    return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """Text that is no markup."""
-    text = re.sub(r"([\\*_|<>\[\]$#`&~])", r"\\\1", re.sub(r"[\r\n]+", " ", text))
-    return re.sub(r"^(\d+)([.)])(?=\s)|^([-+])(?=\s)", r"\1\\\2\3", text)
+    """A table whose first column has names, and the others numbers."""
+    return table([*map(cell, head)], ([*map(cell, row)] for row in rows), texts=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from matrics._reporting.areas import BINS, ModelScores, area_test
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
-from matrics._reporting.wording import capital, count, listed
+from matrics._wording import capital, counted, in_percent, listed
 
 __all__ = ["methods"]
 
@@ -78,8 +78,8 @@ def methods(
     compares_areas: bool,
 ) -> tuple[str, list[str]]:
     """The paragraph, and the references that it cites."""
-    text = _Text(f"{100 * manner.level:.10g} %")
-    sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    text = _Text(in_percent(manner.level))
+    sizes = f"{counted(len(data.models), 'model')} over {counted(len(data.classes), 'class')}"
     text.tell(
         f"Confusion matrices of {sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
         f"{version}; undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."

@@ -17,7 +17,7 @@ from matrics._reporting.findings import Findings
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._reporting.pictures import Palette, Picture, on_page
 from matrics._reporting.verdicts import ModelVerdict
-from matrics._reporting.wording import amount, between, capital, number, percent, short
+from matrics._wording import amount, between, capital, in_percent, number, percent, short
 
 __all__ = ["rendered"]
 
@@ -132,7 +132,7 @@ def rendered(
         column_groups=_printed_groups if printed else lambda columns, _: [range(columns)],
         palette=palette,
         markup=markup,
-        level=f"{100 * manner.level:.10g} %",
+        level=in_percent(manner.level),
         manner=manner,
         version=version,
         css=markup(_template("report.css")),

@@ -25,9 +25,9 @@ from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._reporting.verdicts import ModelVerdict
-from matrics._reporting.wording import capital, distinct, short
 from matrics._uncertainty.joint import joint_confusion_matrix
 from matrics._uncertainty.results import Comparison, Interval, ModelComparison
+from matrics._wording import capital, distinct, in_percent, short
 from matrics.typing import NumPyArray
 
 __all__ = ["Palette", "Picture", "draw", "on_page"]
@@ -139,7 +139,7 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
     if not chosen:
         return []
     pictures = []
-    level = f"{100 * manner.level:.10g} %"
+    level = in_percent(manner.level)
     models = _shown(board)
     some = (
         f" of the best {len(models)} of {len(data.models)} models"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
+from matrics._errors import ArgumentError
 from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.by_model import are_labels, table_of_models
@@ -23,22 +23,21 @@ from matrics._reporting.calls import call_of
 from matrics._reporting.changes import Changes, changes_since
 from matrics._reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics._reporting.findings import Findings, find
-from matrics._reporting.leaderboard import IntervalSettings
+from matrics._reporting.leaderboard import IntervalSettings, read_settings
 from matrics._reporting.markdown import markdown_of
 from matrics._reporting.origin import Origin
 from matrics._reporting.page import rendered
 from matrics._reporting.pdf import pdf_of
 from matrics._reporting.pictures import Picture, draw
-from matrics._reporting.wording import number, short
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
-from matrics._uncertainty.options import check_level
+from matrics._wording import number, short
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:
     from matrics._reporting.from_file import FileData
 
-__all__ = ["Report", "kind_of", "make_manner", "make_report", "report"]
+__all__ = ["Report", "kind_of", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +312,7 @@ def report(
         positive=positive,
         sample_weight=sample_weight,
     )
-    manner = make_manner(level, num, rng)
+    manner = read_settings(level, num, rng)
     return make_report(data, wanted, metrics, manner, class_names=class_names, title=title, compare=compare)
 
 
@@ -331,7 +330,7 @@ def make_report(
     """The part shared by the function and the command; ``origin`` is given for files."""
     _check_packages()
     if title is not None and (not isinstance(title, str) or not title.strip()):
-        raise ValueError(f"title: expected a text, got {quoted(title)}")
+        raise ArgumentError("title", f"expected a text, got {quoted(title)}")
     source = "data" if origin is None else repr(origin.path)
     if metrics is not None and not isinstance(metrics, (str, Metric)):
         metrics = list(metrics)
@@ -347,11 +346,11 @@ def make_report(
         data, wanted = table_of_models(data, wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
-        raise ValueError("sample_weight: expected none with confusion matrices, which have no samples")
+        raise ArgumentError("sample_weight", "expected none with confusion matrices, which have no samples")
     if is_matrices:
         read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
     elif class_names is not None:
-        raise ValueError("class_names: expected none with labels, which are the names")
+        raise ArgumentError("class_names", "expected none with labels, which are the names")
     else:
         read = data_of_table(data, wanted, origin)
     version = importlib.metadata.version("matrics")
@@ -371,8 +370,8 @@ def kind_of(path: Path, option: str) -> str:
     """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
     found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
     if found is None:
-        raise ValueError(
-            f"{option}: expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
+        raise ArgumentError(
+            option, f"expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
         )
     return found
 
@@ -400,17 +399,6 @@ def _columns(y_score: Any) -> dict[Any, Hashable]:
         return {}
     if isinstance(y_score, Mapping):
         if not y_score:
-            raise ValueError("y_score: expected at least one column, got an empty mapping")
+            raise ArgumentError("y_score", "expected at least one column, got an empty mapping")
         return dict(y_score)
     return {None: y_score}
-
-
-def make_manner(level: float, num: int | None, rng: Any) -> IntervalSettings:
-    """The options of intervals and comparisons, checked."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        rng = np.random.default_rng(rng).integers(2**31)
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise ValueError(
-            f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
-        )
-    return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrics._catalogue.classes import Classes
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted_list
 from matrics.typing import NumPyArray
 
@@ -62,17 +63,18 @@ def read_scores(
     """
     values = np.stack([numbers[name] for name in columns.values()], axis=1)
     if len(np.unique(true)) < 2:
-        raise ValueError(f"y_score: expected true labels of at least two classes, got only {known.listed}")
+        raise ArgumentError("y_score", f"expected true labels of at least two classes, got only {known.listed}")
     if None in columns:
         place = known.default_positive
         if place is None:
-            raise ValueError(
-                f"positive: expected the label of the class of the scores, one of {known.listed}, got none"
+            raise ArgumentError(
+                "positive", f"expected the label of the class of the scores, one of {known.listed}, got none"
             )
         return ReportScores((place,), values)
     if len(columns) not in (1, known.number):
-        raise ValueError(
-            f"y_score: expected one column, or one for each of the {known.number} classes, got [{quoted_list(columns)}]"
+        raise ArgumentError(
+            "y_score",
+            f"expected one column, or one for each of the {known.number} classes, got [{quoted_list(columns)}]",
         )
     return ReportScores(tuple(known.index(label, "y_score") for label in columns), values)
 
@@ -89,14 +91,15 @@ def predicted(scores: ReportScores | None, classes: Sequence[str]) -> tuple[NumP
         )
     n = len(classes)
     if n != 2:
-        raise ValueError(
-            f"y_pred: expected a column of predicted labels with the scores of one of {n} classes, got none"
+        raise ArgumentError(
+            "y_pred", f"expected a column of predicted labels with the scores of one of {n} classes, got none"
         )
     positive = scores.positives[0]
     if not scores.are_probabilities:
-        raise ValueError(
-            "y_pred: expected a column of predicted labels with scores that are no probabilities, as no threshold is "
-            "known, got none"
+        raise ArgumentError(
+            "y_pred",
+            "expected a column of predicted labels with scores that are no probabilities, as no threshold is "
+            "known, got none",
         )
     above = scores.values[:, 0] >= THRESHOLD
     how = (

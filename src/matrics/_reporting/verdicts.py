@@ -13,13 +13,18 @@ from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.written import written
+from matrics._errors import ArgumentError
 from matrics._uncertainty.compare import compare
 from matrics._uncertainty.formulas import formula_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.models import compare_models, intervals_are_of_replicates
+from matrics._uncertainty.results import ModelComparison
 
-__all__ = ["ModelVerdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
+__all__ = ["ModelVerdict", "aligned", "best_of", "judged_alone", "judged_together", "ranked", "weights_of_samples"]
+
+# Measures of scores of which lower values are better.
+LOSSES = ("log_loss", "brier_score")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class ModelVerdict:
         Codes of :class:`matrics.IntervalStatus`.
     method : str
         How the limits of the compared models were formed: ``"replicates"``, or the formula; empty without limits.
+    p_value : array, shape (M,), or None
+        Of the difference from the best model; only of measures of scores.
     """
 
     label: str
@@ -61,6 +68,7 @@ class ModelVerdict:
     higher_is_better: bool
     status: Array
     method: str = ""
+    p_value: Array | None = None
 
     @property
     def title(self) -> str:
@@ -96,9 +104,10 @@ def aligned(
     count = np.bincount(models)
     if len(set(count.tolist())) > 1:
         less, more = int(count.argmin()), int(count.argmax())
-        raise ValueError(
-            f"{option}: expected as many rows of each model, got {count[less]:,} of {names[less]} and "
-            f"{count[more]:,} of {names[more]}"
+        raise ArgumentError(
+            option,
+            f"expected as many rows of each model, got {count[less]:,} of {names[less]} and "
+            f"{count[more]:,} of {names[more]}",
         )
     order = np.lexsort((np.arange(len(samples)), samples, models))
     rows = order.reshape(len(count), int(count[0]))
@@ -107,8 +116,8 @@ def aligned(
         if (found != found[0]).any():
             model, position = (int(i) for i in np.argwhere(found != found[0])[0])
             sample = sample_names[int(by_model[model, position])]
-            raise ValueError(
-                f"{option}: expected {what} of each model, got others of {names[model]}, the first at {column} {sample}"
+            raise ArgumentError(
+                option, f"expected {what} of each model, got others of {names[model]}, the first at {column} {sample}"
             )
     return true[rows[0]], pred[rows], by_model[0], rows
 
@@ -119,10 +128,11 @@ def weights_of_samples(weights: Array, rows: Array, option: str) -> Array:
     other = np.argwhere(found != found[0])
     if len(other):
         model, position = (int(i) for i in other[0])
-        raise ValueError(
-            f"{option}: expected the same weight of a sample for each model, got {found[model, position]:g} in row "
+        raise ArgumentError(
+            option,
+            f"expected the same weight of a sample for each model, got {found[model, position]:g} in row "
             f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
-            f"{int(rows[0, position]) + 1}"
+            f"{int(rows[0, position]) + 1}",
         )
     return found[0]
 
@@ -158,18 +168,49 @@ def judged_together(
         scheme = "clusters" if repeated else "multinomial"
         of_replicates = intervals_are_of_replicates(metric, weighted=weighted, clustered=repeated)
         method = "replicates" if of_replicates else formula_of(Measure.of(metric), "auto", scheme)
-        for k, label in _values(key, metric, classes):
-            estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])
-            best = _best(estimate, side)
-            gap, least, most = _towards([_of_class(part, k)[best or 0] for part in one.differences[:3]], side)
-            tied, chances = _of_class(one.tied, k), _of_class(one.probability_best, k)
-            status = _of_class(one.intervals.status, k)
-            verdicts.append(
-                ModelVerdict(
-                    label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status, method
-                )
-            )
+        verdicts += [_verdict(label, one, side > 0, k=k, method=method) for k, label in _values(key, metric, classes)]
     return verdicts
+
+
+def ranked(compared: Mapping[str, ModelComparison], *, turned: bool = True) -> list[ModelVerdict]:
+    """Verdicts on models that have scored the same samples, by measures of their scores.
+
+    Unless ``turned``, differences of losses are negative where the best model is better.
+    """
+    return [_verdict(name, one, name not in LOSSES, turned=turned) for name, one in compared.items()]
+
+
+def _verdict(
+    label: str,
+    compared: ModelComparison,
+    higher_is_better: bool,  # noqa: FBT001 (of two kinds)
+    *,
+    k: int | None = None,
+    method: str = "",
+    turned: bool = True,
+) -> ModelVerdict:
+    """The verdict by one measure; ``k`` is the class, if each class has a value."""
+    side = 1 if higher_is_better else -1
+    estimate, low, high = (_of_class(part, k) for part in compared.intervals[:3])
+    best = best_of(estimate, side)
+    apart = [_of_class(part, k)[best or 0] for part in compared.differences[:3]]
+    gap, least, most = _towards(apart, side if turned else 1)
+    return ModelVerdict(
+        label=label,
+        estimate=estimate,
+        low=low,
+        high=high,
+        difference=gap,
+        difference_low=least,
+        difference_high=most,
+        best=best,
+        tied=_of_class(compared.tied, k),
+        probability_best=_of_class(compared.probability_best, k) if compared.p_value is None else None,
+        higher_is_better=higher_is_better,
+        status=_of_class(compared.intervals.status, k),
+        method=method,
+        p_value=None if compared.p_value is None else compared.p_value[best or 0],
+    )
 
 
 def judged_alone(
@@ -194,7 +235,7 @@ def judged_alone(
         method = formula_of(Measure.of(metric), "auto", "multinomial")
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one[:3])
-            best = _best(estimate, side)
+            best = best_of(estimate, side)
             of_both = None if squares is None else (squares[best or 0], squares)
             against = compare(stack[best or 0], stack, metric, level=shared, squared_weights=of_both, **options)
             apart = against[str(metric)]
@@ -219,8 +260,11 @@ def _of_class(values: Array, k: int | None) -> Array:
     return values if k is None else values[..., k]
 
 
-def _best(estimate: Array, side: int) -> int | None:
-    return None if np.isnan(estimate).all() else int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
+def best_of(estimate: Array, side: int) -> int | None:
+    """The position of the highest of several values, or with the side -1 of the lowest; None if all are undefined."""
+    if np.isnan(estimate).all():
+        return None
+    return int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
 
 
 def _towards(parts: list[Array], side: int) -> list[Array]:

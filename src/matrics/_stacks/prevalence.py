@@ -13,6 +13,7 @@ from matrics._arrays.inputs import library
 from matrics._engine.evaluation import as_stack
 from matrics._engine.execution import table_in_order
 from matrics._engine.results import NamedResult, frame_of
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, quoted_list
 from matrics._stacks.transform import invalid_stays
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -150,8 +151,8 @@ def together(cells: Array, shares: Array, backend: Standard, name: str = "cm") -
     try:
         batch = np.broadcast_shapes(ours, theirs)
     except ValueError as error:
-        raise ValueError(
-            f"prevalence: expected a batch that broadcasts with that of {name}, {ours}, got {theirs}"
+        raise ArgumentError(
+            "prevalence", f"expected a batch that broadcasts with that of {name}, {ours}, got {theirs}"
         ) from error
     if ours != batch:
         cells = backend.xp.broadcast_to(cells, (*batch, n, n))
@@ -205,7 +206,7 @@ def _all_of(numbers: Sequence[Any], n: int, positive: int | None, *, is_listed: 
     if len(numbers) == 1 and n == 2:
         share = float(numbers[0])
         if not 0 <= share <= 1:
-            raise ValueError(f"prevalence: expected a share from 0 to 1, got {share:g}")
+            raise ArgumentError("prevalence", f"expected a share from 0 to 1, got {share:g}")
         return [1 - share, share] if _is_second(positive) else [share, 1 - share]
     if len(numbers) != n or not is_listed:
         _refuse(f"{len(numbers)} of them" if is_listed else "a single number", n)
@@ -224,18 +225,20 @@ def _with_rest(array: Array, n: int, positive: int | None, xp: Any) -> Array:
 
 def _is_second(positive: int | None) -> bool:
     if positive is None:
-        raise ValueError("positive: expected the class that the prevalence is of, got None, and the classes are texts")
+        raise ArgumentError(
+            "positive", "expected the class that the prevalence is of, got None, and the classes are texts"
+        )
     return positive == 1
 
 
 def _check(shares: Sequence[float], place: str = "") -> None:
     """Raise unless these are shares of a whole."""
-    expected = "prevalence: expected shares from 0 to 1 that add up to 1"
+    expected = "expected shares from 0 to 1 that add up to 1"
     for share in shares:
         if not 0 <= share < math.inf:
-            raise ValueError(f"{expected}, got {share:g}{place}")
+            raise ArgumentError("prevalence", f"{expected}, got {share:g}{place}")
     if not abs(math.fsum(shares) - 1) <= ROUNDING:
-        raise ValueError(f"{expected}, got a sum of {math.fsum(shares):.6g}{place}")
+        raise ArgumentError("prevalence", f"{expected}, got a sum of {math.fsum(shares):.6g}{place}")
 
 
 def _check_all(shares: NumPyArray, missing: NumPyArray) -> None:
@@ -248,8 +251,8 @@ def _check_all(shares: NumPyArray, missing: NumPyArray) -> None:
 
 def _refuse(got: str, n: int) -> None:
     also = ", or a number or (*P, 1), the share of the positive class" if n == 2 else ""
-    raise ValueError(
-        f"prevalence: expected the share of each of {n} classes, shape ({n},) or (*P, {n}){also}; got {got}"
+    raise ArgumentError(
+        "prevalence", f"expected the share of each of {n} classes, shape ({n},) or (*P, {n}){also}; got {got}"
     )
 
 
@@ -262,9 +265,9 @@ def _positive(cm: Any, positive: Any, n: int) -> int | None:
         is_text = all(isinstance(label, str) for label in labels)
         return None if is_text and labels == sorted(labels) else 1
     if n != 2:
-        raise ValueError(
-            f"positive: expected None for {n} classes, as prevalence has a share for each, got {quoted(positive)}"
+        raise ArgumentError(
+            "positive", f"expected None for {n} classes, as prevalence has a share for each, got {quoted(positive)}"
         )
     if positive not in labels:
-        raise ValueError(f"positive: expected one of {quoted_list(labels)}, got {quoted(positive)}")
+        raise ArgumentError("positive", f"expected one of {quoted_list(labels)}, got {quoted(positive)}")
     return labels.index(positive)

@@ -14,13 +14,13 @@ from matrics._arrays import Array, as_arrays
 from matrics._catalogue.naming import check_names
 from matrics._counting.codes import left_out
 from matrics._engine.results import Result
-from matrics._rounding import rounded
 from matrics._tables import latex
 from matrics._tables.found_labels import count_found
 from matrics._tables.table import Library, imported, parts_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.options import check_level
 from matrics._uncertainty.results import Interval, IntervalStatus
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["ClassificationReport", "classification_report"]

@@ -12,6 +12,7 @@ import numpy as np
 from matrics._arrays import NUMPY
 from matrics._catalogue.classes import Classes
 from matrics._engine.evaluation import as_stack, raise_if_invalid
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables.diagnostic_results import DiagnosticTable
@@ -170,9 +171,10 @@ def diagnostic_table(
         y_true_or_cm, y_pred, positive=positive, labels=labels, ignore_index=ignore_index, class_names=class_names
     )
     if test.cells.ndim != 2:
-        raise ValueError(
-            f"cm: expected a single matrix (n, n), got shape {tuple(test.cells.shape)}; "
-            "matrics.stats.diagnostic_groups makes a table of each"
+        raise ArgumentError(
+            "cm",
+            f"expected a single matrix (n, n), got shape {tuple(test.cells.shape)}; "
+            "matrics.stats.diagnostic_groups makes a table of each",
         )
     return table_of(test, prevalence=prevalence, level=level, method=method)
 
@@ -208,7 +210,9 @@ def read_test(
         known: tuple[Hashable, ...] = tuple(range(classes.number))
     else:
         if class_names is not None:
-            raise ValueError(f"class_names: expected None for labels, got {quoted(class_names)}; pass labels=[...]")
+            raise ArgumentError(
+                "class_names", f"expected None for labels, got {quoted(class_names)}; pass labels=[...]"
+            )
         counts = count_found(
             y_true_or_cm, y_pred, labels, None, ignore_index, positive=positive, advice=ADVICE_WITH_POSITIVE
         )
@@ -251,7 +255,7 @@ def table_of(test: IndexTest, *, prevalence: Any = None, level: float, method: A
 def check_method(method: Any) -> None:
     """Raise unless it is a method of proportions."""
     if method not in OF_PROPORTIONS:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
+        raise ArgumentError("method", f"expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
 
 
 def check_prevalence(prevalence: Any) -> None:
@@ -261,8 +265,8 @@ def check_prevalence(prevalence: Any) -> None:
     shares = list(prevalence) if are_several(prevalence) else [prevalence]
     if shares and all(map(is_share, shares)):
         return
-    raise ValueError(
-        f"prevalence: expected a number between 0 and 1, several of them, or an estimate, got {quoted(prevalence)}"
+    raise ArgumentError(
+        "prevalence", f"expected a number between 0 and 1, several of them, or an estimate, got {quoted(prevalence)}"
     )
 
 
@@ -281,8 +285,9 @@ def _positive(classes: Classes, positive: Hashable) -> int:
         return classes.index(positive, "positive")
     place = classes.default_positive
     if place is None:
-        raise ValueError(
-            f"positive: expected the class that the test is for, one of {classes.listed}, got None; others are the rest"
+        raise ArgumentError(
+            "positive",
+            f"expected the class that the test is for, one of {classes.listed}, got None; others are the rest",
         )
     return place
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from matrics._counting.codes import labels_on_host, places
 from matrics._engine.results import Result
+from matrics._errors import ArgumentError
 from matrics._metrics.inference import special
 from matrics._quoting import quoted
-from matrics._rounding import rounded
 from matrics._tables import latex
 from matrics._tables.diagnostic import (
     PARTS,
@@ -29,6 +29,7 @@ from matrics._tables.diagnostic_results import DiagnosticTable, in_columns
 from matrics._tables.diagnostic_samples import binary_codes
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.options import check_level
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticGroups", "diagnostic_groups"]
@@ -230,21 +231,25 @@ def diagnostic_groups(
             class_names=class_names,
         )
         if test.cells.ndim != 3:
-            raise ValueError(f"cm: expected a matrix for each group (G, n, n), got shape {test.cells.shape}")
+            raise ArgumentError("cm", f"expected a matrix for each group (G, n, n), got shape {test.cells.shape}")
         names: list[Any] = list(range(len(test.cells))) if groups is None else list(cast("Any", groups))
         if len(names) != len(test.cells):
-            raise ValueError(f"groups: expected the names of {len(test.cells)} matrices, got {len(names)}")
+            raise ArgumentError("groups", f"expected the names of {len(test.cells)} matrices, got {len(names)}")
         binary, title, rest = test.binary, test.labels[test.place], [*test.labels]
         del rest[test.place]
     else:
         if class_names is not None:
-            raise ValueError(f"class_names: expected None for labels, got {quoted(class_names)}; pass labels=[...]")
+            raise ArgumentError(
+                "class_names", f"expected None for labels, got {quoted(class_names)}; pass labels=[...]"
+            )
         options: dict[str, Any] = {"positive": positive, "labels": labels, "ignore_index": ignore_index}
         (test,), codes = binary_codes(y_true_or_cm, {"y_pred": y_pred}, **options)
         names, binary = _counted(groups, *codes)
         title, rest = test.labels[test.place], [label for k, label in enumerate(test.labels) if k != test.place]
     if len(names) < 2:
-        raise ValueError(f"groups: expected at least two groups, got {len(names)}; use matrics.stats.diagnostic_table")
+        raise ArgumentError(
+            "groups", f"expected at least two groups, got {len(names)}; use matrics.stats.diagnostic_table"
+        )
     two = ["the rest" if len(rest) > 1 else rest[0], title]
 
     def table(cells: NumPyArray) -> DiagnosticTable:
@@ -258,11 +263,13 @@ def diagnostic_groups(
 def _counted(groups: Any, y_true: NumPyArray, y_pred: NumPyArray) -> tuple[list[Any], NumPyArray]:
     """The names of the groups, and their matrices (G, 2, 2)."""
     if groups is None:
-        raise ValueError("groups: expected the group of each sample, got None; without groups use diagnostic_table")
+        raise ArgumentError(
+            "groups", "expected the group of each sample, got None; without groups use diagnostic_table"
+        )
     values, _ = labels_on_host(groups, "groups")
     if values is None or values.shape != y_true.shape:
         got = "values that cannot be inspected" if values is None else f"shape {values.shape}"
-        raise ValueError(f"groups: expected the group of each sample, shape {y_true.shape}, got {got}")
+        raise ArgumentError("groups", f"expected the group of each sample, shape {y_true.shape}, got {got}")
     names, codes = places(values, "groups")
     kept = y_true >= 0
     cells = np.bincount((4 * codes + 2 * y_true + y_pred)[kept], minlength=4 * len(names))

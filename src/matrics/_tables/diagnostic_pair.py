@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from matrics._engine.results import Result
-from matrics._rounding import rounded
+from matrics._errors import ArgumentError
 from matrics._tables import latex
 from matrics._tables.diagnostic import SHARES
 from matrics._tables.diagnostic_results import WIDTH, as_fraction, as_number, in_columns
@@ -20,6 +20,7 @@ from matrics._tables.table import Library, imported
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.joint import mcnemar
 from matrics._uncertainty.options import check_level
+from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticComparison", "diagnostic_comparison"]
@@ -218,7 +219,7 @@ def diagnostic_comparison(
     """
     level = check_level(level)
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names: expected the names of two tests, got {names!r}")
+        raise ArgumentError("names", f"expected the names of two tests, got {names!r}")
     tests, (true, a, b) = binary_codes(
         y_true, {"y_a": y_a, "y_b": y_b}, positive=positive, labels=labels, ignore_index=ignore_index
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from matrics._engine.results import Result
-from matrics._rounding import decimals, rounded
-from matrics._tables import latex
+from matrics._tables import latex, markdown
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.results import IntervalStatus
+from matrics._wording import amount, capital, counted, decimals, in_percent, number
 from matrics.typing import NumPyArray
 
 __all__ = ["DiagnosticTable", "as_fraction", "as_number", "in_columns"]
@@ -93,14 +93,12 @@ class DiagnosticTable(Result):
 
     def to_markdown(self) -> str:
         """The table in Markdown, with the counts above it and remarks below."""
-        rows = [["measure", "n/N", "value", f"{100 * self.level:.10g} % limits", "method"]]
-        rows += [["---", "--:", "--:", "--:", "---"], *self.cells()]
-        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        return "\n\n".join([self.title(), table, *self.remarks()])
+        head = ["measure", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
+        return "\n\n".join([self.title(), markdown.table(head, self.cells(), texts=1), *self.remarks()])
 
     def to_latex(self) -> str:
         """The table in LaTeX, with the rules of booktabs: limits in brackets, and title and remarks as comments."""
-        head = ["measure", "n/N", rf"value [{100 * self.level:.10g} \% limits]", "method"]
+        head = ["measure", "n/N", latex.escape(f"value [{in_percent(self.level)} limits]"), "method"]
         rows = []
         for name, counts, value, limits, how in self.cells():
             both = f" [{limits.replace(' to ', ', ')}]" if limits else ""
@@ -110,7 +108,7 @@ class DiagnosticTable(Result):
         return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
 
     def __str__(self) -> str:
-        head = ["", "n/N", "value", f"{100 * self.level:.10g} % limits", "method"]
+        head = ["", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
         lines = in_columns([head, *self.cells()], texts=(0, 4))
         remarks = [textwrap.fill(remark, WIDTH) for remark in self.remarks()]
         return "\n".join([textwrap.fill(self.title(), WIDTH), "", *lines, *([""] if remarks else []), *remarks])
@@ -120,11 +118,11 @@ class DiagnosticTable(Result):
     def title(self) -> str:
         """The counts, in a sentence."""
         parts = ("true positive", "false negative", "false positive", "true negative")
-        cells = [_counted(number, what) for number, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
+        cells = [counted(size, what) for size, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
         against = ""
         if len(self.rest) > 1:  # which of them are meant is not clear by itself
-            against = f", against {', '.join(f'{name} ({number:,.10g})' for name, number in self.rest.items())}"
-        samples = _counted(float(self.counts.sum()), "sample")
+            against = f", against {', '.join(f'{name} ({amount(size)})' for name, size in self.rest.items())}"
+        samples = counted(float(self.counts.sum()), "sample")
         return f"{samples}; positive: {self.positive}{against}. {', '.join(cells)}."
 
     def remarks(self) -> list[str]:
@@ -135,7 +133,7 @@ class DiagnosticTable(Result):
                 reason = "0/0, as there are no such samples" if math.isnan(value) else SENTENCES[status]
                 reasons.setdefault(reason, []).append(name)
         return [
-            f"{'All rows' if len(names) == len(self.names) else _listed(names)}: {reason}."
+            f"{'All rows' if len(names) == len(self.names) else capital(', '.join(names))}: {reason}."
             for reason, names in reasons.items()
         ]
 
@@ -149,15 +147,6 @@ class DiagnosticTable(Result):
         ]
 
 
-def _listed(names: list[str]) -> str:
-    reasons = ", ".join(names)
-    return reasons[0].upper() + reasons[1:]
-
-
-def _counted(number: float, what: str) -> str:
-    return f"{number:,.{0 if number.is_integer() else 1}f} {what}{'' if number == 1 else 's'}"
-
-
 def as_fraction(part: float, whole: float) -> str:
     """The samples of a proportion, such as 21/32; empty where there are none."""
     if math.isnan(part):
@@ -169,14 +158,8 @@ def as_fraction(part: float, whole: float) -> str:
 def as_number(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> tuple[str, str]:
     """A value and its limits, with at least three decimals of small numbers, and as many as the error justifies."""
     places = decimals(value, error)
-    limits = "" if math.isnan(low + high) else f"{_number(low, places)} to {_number(high, places)}"
-    return _number(value, places), limits
-
-
-def _number(value: float, places: int) -> str:
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return "undefined" if math.isnan(value) else rounded(value, places) if abs(value) < 10 else f"{value:,.1f}"
+    limits = "" if math.isnan(low + high) else f"{number(low, places)} to {number(high, places)}"
+    return number(value, places), limits
 
 
 def in_columns(rows: list[list[str]], *, texts: tuple[int, ...]) -> list[str]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrics._rounding import rounded
 from matrics._tables.axes import Axes, axis_columns
 from matrics._tables.table import Measure, read_measures
+from matrics._wording import number as worded
 
 __all__ = ["to_latex"]
 
@@ -39,10 +39,7 @@ def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> 
 
 def number(value: float) -> str:
     """A rounded number; its minus is as long as a plus."""
-    if math.isnan(value):
-        return "--"
-    text = f"{'-' if value < 0 else ''}∞" if math.isinf(value) else rounded(value)
-    return escape(text).replace("-", "$-$")
+    return "--" if math.isnan(value) else escape(worded(value)).replace("-", "$-$")
 
 
 def comment(text: str) -> str:

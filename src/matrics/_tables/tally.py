@@ -65,8 +65,8 @@ def count_sql(
     """Write the SQL that counts a table of labels in a database, into a row for each group and pair of labels.
 
     The result has the columns of the groups, the two columns of labels, and ``count``, the number of samples: a table
-    that every command reads with ``--counts count``, and :func:`matrics.frames.count` with ``counts="count"``. Only the
-    combinations that occur leave the database.
+    that every command reads with its option ``counts``, and :func:`matrics.frames.count` with ``counts="count"``. Only
+    the combinations that occur leave the database.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._arrays import Array
 from matrics._catalogue.classes import TRUTHS
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, quoted_list
 
 MOST_NAMED = 5
@@ -59,14 +60,15 @@ def two_names(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], 
     others = [label for label in true if not of_true[label]]
     more = [label for label in pred if not of_pred[label] and label not in of_true]
     if max(len(others), len(more)) > 1 or any(of_pred.get(label, k) != k for label, k in of_true.items()):
-        raise ValueError(
-            f"positive: expected one true and one predicted label beside both names of the positive class, "
+        raise ArgumentError(
+            "positive",
+            f"expected one true and one predicted label beside both names of the positive class, "
             f"{quoted(positive)}, got {quoted_list(true, MOST_NAMED)} in y_true and {quoted_list(pred, MOST_NAMED)} in "
-            "y_pred"
+            "y_pred",
         )
     rest = [*others, *more]
     if not rest:
-        raise ValueError(f"positive: expected labels of two classes, got only those of one, {quoted(positive)}")
+        raise ArgumentError("positive", f"expected labels of two classes, got only those of one, {quoted(positive)}")
     return TwoNames((str(rest[0]), positive), of_true, of_pred)
 
 
@@ -129,7 +131,7 @@ def apart(
     """
     found = {k: "" for k, label in enumerate(classes) if missing and label == missing}
     are_true = [k for k in range(len(classes)) if of_true[k] and k not in found]
-    words = {k: f"{of_true[k] + of_pred[k]:,.10g} missing labels (--missing drop leaves their rows out)" for k in found}
+    words = {k: f"{of_true[k] + of_pred[k]:,.10g} missing labels (missing=drop leaves their rows out)" for k in found}
     if len(classes) - len(found) > 2 >= len(are_true):
         for k, label in enumerate(classes):
             if not of_true[k] and of_pred[k] and k not in found:

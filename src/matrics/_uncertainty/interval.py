@@ -18,6 +18,7 @@ from matrics._engine.evaluation import (
     evaluate,
     raise_if_invalid,
 )
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._stacks.prevalence import PrevalenceLike
@@ -255,8 +256,8 @@ def _refuse_others(method: str, measures: Sequence[Measure]) -> None:
     else:
         return
     if others:
-        raise ValueError(
-            f"method: expected another than {quoted(method)} for {', '.join(others[:5])}: it is for {what}"
+        raise ArgumentError(
+            "method", f"expected another than {quoted(method)} for {', '.join(others[:5])}: it is for {what}"
         )
 
 

@@ -19,6 +19,7 @@ from matrics._catalogue.naming import check_names
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import check_options
 from matrics._engine.execution.blocks import in_threads
+from matrics._errors import ArgumentError
 from matrics._scoring.score import resolve
 from matrics._uncertainty.arguments import by_class_names
 from matrics._uncertainty.bias import NOTICEABLE
@@ -163,7 +164,7 @@ def compare_models(
     measures = [Measure.of(metric) for metric in chosen.values()]
     undirected = [measure.name for measure in measures if measure.higher_is_better is None]
     if undirected:
-        raise ValueError(f"metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+        raise ArgumentError("metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}")
     draws = Draws.of(samples)
     replicates = _replicates(draws, score_of(measures, float(zero_division)), num, rng, workers)
     of_formulas = _of_formulas(samples, draws, list(chosen.values()), level=level, zero_division=zero_division)

@@ -8,6 +8,7 @@ import numpy as np
 
 from matrics._arrays import Array, Standard
 from matrics._arrays.sizes import check_draws
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 
 Method = Literal[
@@ -55,7 +56,7 @@ def check_level(level: Any) -> float:
     """A probability above 0 and below 1."""
     is_number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
     if not (is_number and 0 < level < 1 and 0.5 < (1 + level) / 2 < 1):  # to rounding
-        raise ValueError(f"level: expected a number between 0 and 1, such as 0.95, got {quoted(level)}")
+        raise ArgumentError("level", f"expected a number between 0 and 1, such as 0.95, got {quoted(level)}")
     return float(level)
 
 
@@ -63,17 +64,18 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     """Fill in defaults; an option that the method would ignore is an error."""
     level = check_level(level)
     if method not in get_args(Method):
-        raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
+        raise ArgumentError("method", f"expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
     schemes = SCHEMES[method]
     takes = f"one of {', '.join(map(repr, schemes))}" if schemes else "None: it is about samples that are independent"
     if cluster_axis is not None and scheme is None:
         scheme = "clusters"
     if scheme is not None and scheme not in schemes:
-        raise ValueError(f"scheme: expected for method={quoted(method)} {takes}; got {quoted(scheme)}")
+        raise ArgumentError("scheme", f"expected for method={quoted(method)} {takes}; got {quoted(scheme)}")
     if (scheme == "clusters") != (cluster_axis is not None):
-        raise ValueError(
-            "cluster_axis: expected the axis of the clusters together with scheme='clusters', such as 0 for a stack "
-            f"(K, *B, n, n), got cluster_axis={quoted(cluster_axis)} and scheme={quoted(scheme)}"
+        raise ArgumentError(
+            "cluster_axis",
+            "expected the axis of the clusters together with scheme='clusters', such as 0 for a stack "
+            f"(K, *B, n, n), got cluster_axis={quoted(cluster_axis)} and scheme={quoted(scheme)}",
         )
     draws = method in DRAWING
     for name, value in (("num", num), ("rng", rng)):
@@ -82,7 +84,9 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
                 f"{name}: expected None, because method={quoted(method)} does not resample, got {quoted(value)}"
             )
     if prior is not None and method != "posterior":
-        raise ValueError(f"prior: expected None, as method={quoted(method)} has no prior; it belongs to 'posterior'")
+        raise ArgumentError(
+            "prior", f"expected None, as method={quoted(method)} has no prior; it belongs to 'posterior'"
+        )
     scheme = scheme or "multinomial"
     return Options(level, method, scheme, DEFAULT_NUM if num is None else check_draws(num))
 
@@ -99,14 +103,14 @@ def check_cluster_axis(axis: Any, shape: tuple[int, ...], *, classes: int = 2) -
     """An axis before the axes of the classes, counted from the front."""
     batch = len(shape) - classes
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < batch:
-        raise ValueError(
-            f"cluster_axis: expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
+        raise ArgumentError(
+            "cluster_axis", f"expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
         )
     position = int(axis) + len(shape) if axis < 0 else int(axis)
     if position >= batch:
-        raise ValueError(
-            f"cluster_axis: expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
+        raise ArgumentError(
+            "cluster_axis", f"expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
         )
     if shape[position] < 2:
-        raise ValueError(f"cluster_axis: expected at least two clusters, got {shape[position]} in shape {shape}")
+        raise ArgumentError("cluster_axis", f"expected at least two clusters, got {shape[position]} in shape {shape}")
     return position

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import Array, Standard, as_arrays
+from matrics._errors import ArgumentError
 from matrics._stacks.prevalence import PrevalenceEstimate, read_prevalence
 from matrics._uncertainty.mixture import most_likely_shares
 from matrics._uncertainty.results import IntervalStatus
@@ -83,8 +84,10 @@ def _training(given: Any, like: Array, backend: Standard) -> Array:
     """The shares of the training data, all above 0; NaN where they are none and unseen."""
     try:
         shares = read_prevalence(given, like, backend)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"training_{error}") from error
+    except ArgumentError as error:
+        raise ArgumentError(f"training_{error.argument}", error.text) from error
+    except TypeError as error:
+        raise TypeError(f"training_{error}") from error
     view = backend.host_view(backend.detached(shares))
     if view is not None and not (view > 0).all():
         raise ValueError(f"training_prevalence: expected shares above 0, got {view.min():g}")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate, read_prevalence
 from matrics._uncertainty.options import DRAWING, OF_PROPORTIONS, OF_RATIOS
@@ -69,8 +70,8 @@ def batch_of(batch: tuple[int, ...], target: Target | None, name: str = "cm") ->
     try:
         found: tuple[int, ...] = np.broadcast_shapes(batch, theirs)
     except ValueError as error:
-        raise ValueError(
-            f"prevalence: expected a batch that broadcasts with that of {name}, {batch}, got {theirs}"
+        raise ArgumentError(
+            "prevalence", f"expected a batch that broadcasts with that of {name}, {batch}, got {theirs}"
         ) from error
     return found
 
@@ -80,21 +81,24 @@ def scheme_at(prevalence: Any, method: Any, scheme: Any, cluster_axis: Any) -> A
     if prevalence is None:
         return scheme
     if scheme not in (None, "rows"):
-        raise ValueError(
-            f"scheme: expected 'rows' with prevalence, as the sizes of the classes are not random but given, got "
-            f"{quoted(scheme)}"
+        raise ArgumentError(
+            "scheme",
+            f"expected 'rows' with prevalence, as the sizes of the classes are not random but given, got "
+            f"{quoted(scheme)}",
         )
     if cluster_axis is not None:
-        raise ValueError(
-            f"cluster_axis: expected None with prevalence, as the predictions of each class are random on their own "
-            f"(scheme='rows'), got {quoted(cluster_axis)}"
+        raise ArgumentError(
+            "cluster_axis",
+            f"expected None with prevalence, as the predictions of each class are random on their own "
+            f"(scheme='rows'), got {quoted(cluster_axis)}",
         )
     if method in (*OF_PROPORTIONS, *OF_RATIOS):
-        raise ValueError(f"method: expected another than {quoted(method)} with prevalence, such as 'auto'")
+        raise ArgumentError("method", f"expected another than {quoted(method)} with prevalence, such as 'auto'")
     if method in DRAWING and isinstance(prevalence, PrevalenceEstimate):
-        raise ValueError(
-            f"method: expected 'auto' or 'delta' with an estimated prevalence, got {quoted(method)}, which would not "
-            "draw the prevalence anew; pass its field .prevalence as a known one"
+        raise ArgumentError(
+            "method",
+            f"expected 'auto' or 'delta' with an estimated prevalence, got {quoted(method)}, which would not "
+            "draw the prevalence anew; pass its field .prevalence as a known one",
         )
     return "rows"
 
@@ -150,15 +154,15 @@ def _covariance(given: Any, cells: Array, backend: Standard) -> Array:
         array = own.xp.stack([own.xp.stack([array, -array]), own.xp.stack([-array, array])])
     if tuple(array.shape[-2:]) != (n, n):
         also = ", or a number" if n == 2 else ""
-        raise ValueError(
-            f"covariance: expected that of {n} shares, shape ({n}, {n}) or (*P, {n}, {n}){also}; got shape "
-            f"{tuple(array.shape)}"
+        raise ArgumentError(
+            "covariance",
+            f"expected that of {n} shares, shape ({n}, {n}) or (*P, {n}, {n}){also}; got shape {tuple(array.shape)}",
         )
     view = own.host_view(own.detached(array))
     if view is not None:
         variances = np.diagonal(view, axis1=-2, axis2=-1)
         if (variances < 0).any() or np.isinf(view).any():
-            raise ValueError(f"covariance: expected finite variances from 0 on, got {variances.min():g}")
+            raise ArgumentError("covariance", f"expected finite variances from 0 on, got {variances.min():g}")
     if own is not backend:
         array = backend.xp.asarray(own.to_numpy(array), dtype=cells.dtype, **backend.device_option(cells))
     return backend.detached(backend.xp.astype(array, cells.dtype))

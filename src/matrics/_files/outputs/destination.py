@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matrics._errors import ArgumentError
 from matrics._files import fragments
 from matrics._quoting import quoted
 
@@ -31,20 +32,21 @@ def check_output(output: str, source: Path) -> Destination:
     # Path drops the slash at the end, so this takes text.
     is_directory = output.endswith(("/", os.sep)) or bool(output and path.is_dir())
     if not is_directory and path.suffix.lower() not in SUFFIXES:
-        raise ValueError(
-            "--output: expected a name that ends in .csv or .parquet, or in / for a directory of Parquet files, or in "
-            f".json, .md, .tex or .txt, got {quoted(output)}"
+        raise ArgumentError(
+            "output",
+            "expected a name that ends in .csv or .parquet, or in / for a directory of Parquet files, or in "
+            f".json, .md, .tex or .txt, got {quoted(output)}",
         )
     if not path.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(path.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
     refuse_input(path, [source])
     path = followed(path)
     if is_directory:
         if path.exists() and not path.is_dir():
-            raise ValueError(f"--output: expected a directory, got the file {quoted(str(path))}")
+            raise ArgumentError("output", f"expected a directory, got the file {quoted(str(path))}")
         if path.is_dir() and any(path.iterdir()):
-            raise ValueError(
-                f"--output: expected a new or an empty directory, got {quoted(str(path))}, which has files"
+            raise ArgumentError(
+                "output", f"expected a new or an empty directory, got {quoted(str(path))}, which has files"
             )
         return Destination(path, "parquet", is_directory=True)
     return Destination(path, path.suffix.lower().removeprefix("."))
@@ -60,13 +62,13 @@ def refuse_input(output: Path, sources: Sequence[Path]) -> None:
     for source in sources:
         inside = output.resolve().relative_to(source.resolve()).parts if _is_in(output, source) else ()
         if inside and not any(part.startswith((".", "_")) for part in inside):  # which are no data
-            raise ValueError(
-                f"--output: expected a name outside of the input {quoted(str(source))}, got {quoted(str(output))}"
+            raise ArgumentError(
+                "output", f"expected a name outside of the input {quoted(str(source))}, got {quoted(str(output))}"
             )
         is_many = source.is_dir() or fragments.is_pattern(source)
         files = [one.path for one in fragments.find(source)] if is_many and output.exists() else [source]
         if output.exists() and any(file.exists() and output.samefile(file) for file in files):
-            raise ValueError(f"--output: expected another file than the input, got {quoted(str(output))}")
+            raise ArgumentError("output", f"expected another file than the input, got {quoted(str(output))}")
 
 
 def _is_in(output: Path, source: Path) -> bool:
@@ -77,5 +79,5 @@ def check_file(output: str, source: Path) -> Destination:
     """The same for results that are one file in any case."""
     destination = check_output(output, source)
     if destination.is_directory:
-        raise ValueError(f"--output: expected a file, got the directory {quoted(output)}")
+        raise ArgumentError("output", f"expected a file, got the directory {quoted(output)}")
     return destination

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from matrics._errors import ArgumentError
 from matrics._files.outputs.texts import csv_text
 
 
@@ -52,7 +53,9 @@ class CsvWriter:
         try:
             pyarrow.csv.write_csv(table, self._file, pyarrow.csv.WriteOptions(include_header=False))
         except pa.ArrowInvalid as error:  # such as bytes that are no text
-            raise ValueError(f"--output: expected a name that ends in .parquet for these columns: {error}") from error
+            raise ArgumentError(
+                "output", f"expected a name that ends in .parquet for these columns: {error}"
+            ) from error
 
     def finish(self) -> None:
         """Wait until all of it is on the disk."""

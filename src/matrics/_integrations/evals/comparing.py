@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._catalogue.record import Metric
+from matrics._errors import ArgumentError
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics._integrations.evals.log import Graded
 from matrics._integrations.evals.noise import ROUNDING, Answers, Noise, shared_prediction, standard_error
@@ -165,17 +166,20 @@ def compared_measures(about: Compared, chosen: dict[str, Metric]) -> list[RunCom
     """The comparison of measures; the accuracy is the mean score where answers pass or fail."""
     undirected = [name for name, metric in chosen.items() if metric.higher_is_better is None]
     if undirected:
-        raise ValueError(f"metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+        raise ArgumentError("metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}")
     by_class = [name for name, metric in chosen.items() if metric.is_classwise]
     if by_class:
-        raise ValueError(f"metrics: expected measures with one value, got {', '.join(by_class[:5])}, of each class")
+        raise ArgumentError(
+            "metrics", f"expected measures with one value, got {', '.join(by_class[:5])}, of each class"
+        )
     pair = about.pair
     rows = [row for side in (pair.a, pair.b) for part in side for row in part]
     others = {name: metric for name, metric in chosen.items() if metric.name != "accuracy"}
     if others and not are_classes(rows):
-        raise ValueError(
-            f"metrics: expected accuracy, as {pair.scorer} only says which answers pass, got {', '.join(others)}: "
-            "that needs targets and predictions that are classes, two true ones or more"
+        raise ArgumentError(
+            "metrics",
+            f"expected accuracy, as {pair.scorer} only says which answers pass, got {', '.join(others)}: "
+            "that needs targets and predictions that are classes, two true ones or more",
         )
     joint = joint_tables(pair, classes_of) if others else None
     found = []
@@ -203,7 +207,9 @@ def joint_tables(pair: Pair, labels: Any) -> Array:
         classes = sorted({*classes, "pass", "fail"})
     n, number = len(classes), len(pair.samples)
     if number * n**3 > MOST_CELLS:
-        raise ValueError(f"metrics: expected at most {MOST_CELLS:,} cells, got {number:,} samples of {n:,} classes")
+        raise ArgumentError(
+            "metrics", f"expected at most {MOST_CELLS:,} cells, got {number:,} samples of {n:,} classes"
+        )
     place = {label: k for k, label in enumerate(classes)}
     joint = np.zeros((number, n, n, n))
     for k, (mine, theirs) in enumerate(zip(pair.a, pair.b, strict=True)):

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from matrics._errors import ArgumentError
 from matrics._integrations.evals.labels import FAIL, PASS
 from matrics._integrations.evals.log import Graded
 from matrics._integrations.evals.reading import opened
@@ -58,7 +59,7 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     scorers = tuple(dict.fromkeys(row.scorer for row in log.rows))
     for option, name in (("people", people), ("judge", judge)):
         if name not in scorers:
-            raise ValueError(f"{option}: expected one of the scorers {quoted_list(scorers, 20)}, got {quoted(name)}")
+            raise ArgumentError(option, f"expected one of the scorers {quoted_list(scorers, 20)}, got {quoted(name)}")
     grades: dict[str, dict[Any, str]] = {people: {}, judge: {}}
     for row in log.rows:
         if row.scorer in grades:
@@ -66,7 +67,7 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     answers = list(grades[judge])
     known = [grades[people].get(answer) for answer in answers]
     if all(grade is None for grade in known):
-        raise ValueError(f"people: expected answers that both scorers have graded, got none by {quoted(people)}")
+        raise ArgumentError("people", f"expected answers that both scorers have graded, got none by {quoted(people)}")
     return count(known, [grades[judge][answer] for answer in answers], labels=[FAIL, PASS])
 
 

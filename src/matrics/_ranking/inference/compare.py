@@ -12,6 +12,7 @@ from matrics._arrays import NUMPY, Array, as_arrays, on_host
 from matrics._arrays.draws import generator_of
 from matrics._arrays.frames import by_columns, cells, column_names, is_frame
 from matrics._engine.evaluation import check_options
+from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
 from matrics._ranking.inference.interval import AverageOfInterval, check_average_of_interval
 from matrics._ranking.inference.measured import Manner, Measured, Method, check_method, measure_all
@@ -159,9 +160,10 @@ def compare(
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     unknown = [name for name, measure in measures.items() if measure.kind == "calibration"]
     if unknown:
-        raise ValueError(
-            f"metrics: expected measures with a known covariance, got {', '.join(unknown)}, whose size depends on the "
-            "number of samples; compare log_loss or brier_score"
+        raise ArgumentError(
+            "metrics",
+            f"expected measures with a known covariance, got {', '.join(unknown)}, whose size depends on the "
+            "number of samples; compare log_loss or brier_score",
         )
     manner = Manner(level, method, check_method(method, measures, num, None), rng, chosen == "macro", workers)
     found = measure_all(samples, measures, manner)
@@ -268,7 +270,7 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
             f"of a batch, got y_true {labels}, y_score {shape}"
         )
     if not shape[len(labels) - 1]:
-        raise ValueError(f"y_score: expected the scores of at least one model, got shape {shape}")
+        raise ArgumentError("y_score", f"expected the scores of at least one model, got shape {shape}")
     return len(shape) - len(labels) == 2
 
 
@@ -280,9 +282,10 @@ def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> t
         return None, y_score
     names = tuple(map(str, y_score))
     if not names or len(set(names)) < len(names):
-        raise ValueError(
-            f"{argument}: expected scores by names of models, got "
-            + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
+        raise ArgumentError(
+            argument,
+            "expected scores by names of models, got "
+            + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping"),
         )
     given = {
         f"{argument}[{quoted(name)}]": by_columns(one) if is_frame(one) else one
@@ -290,12 +293,13 @@ def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> t
     }
     backend, rows = as_arrays(**given)
     if len({tuple(row.shape) for row in rows}) > 1:
-        raise ValueError(
-            f"{argument}: expected the scores of each model for the same samples, got "
-            + ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(names[:8], rows, strict=False))
+        raise ArgumentError(
+            argument,
+            "expected the scores of each model for the same samples, got "
+            + ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(names[:8], rows, strict=False)),
         )
     if rows[0].ndim <= axis:
-        raise ValueError(
-            f"{argument}: expected the scores of each model in the shape of the labels, got {tuple(rows[0].shape)}"
+        raise ArgumentError(
+            argument, f"expected the scores of each model in the shape of the labels, got {tuple(rows[0].shape)}"
         )
     return names, backend.xp.stack(rows, axis=axis)

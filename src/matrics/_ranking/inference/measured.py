@@ -13,6 +13,7 @@ from matrics._arrays import NUMPY, Array
 from matrics._arrays.draws import generator_of
 from matrics._arrays.sizes import check_draws
 from matrics._engine.execution.blocks import in_threads
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.inference.calibration import calibration_limits
 from matrics._ranking.inference.limits import (
@@ -67,7 +68,7 @@ class Measured(NamedTuple):
 def check_method(method: Any, measures: Mapping[str, Named], num: Any, rng: Any) -> int:
     """The number of replicates; raises for a method that a measure does not have, and for options without a use."""
     if method not in get_args(Method):
-        raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
+        raise ArgumentError("method", f"expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
     other = [name for name, measure in measures.items() if measure.kind not in METHODS[method]]
     if other:
         why = (
@@ -75,7 +76,7 @@ def check_method(method: Any, measures: Mapping[str, Named], num: Any, rng: Any)
             if method == "bootstrap"
             else ""
         )
-        raise ValueError(f"method: expected 'auto' for {', '.join(other)}, got {quoted(method)}{why}")
+        raise ArgumentError("method", f"expected 'auto' for {', '.join(other)}, got {quoted(method)}{why}")
     draws = method == "bootstrap" or any(one.kind in ("point", "calibration") for one in measures.values())
     for name, value in (("num", num), ("rng", rng)):
         if value is not None and not draws:

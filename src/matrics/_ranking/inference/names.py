@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from matrics._catalogue.of_scores import names_of, near, spec_of
 from matrics._catalogue.registry import options_of
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 
 Kind = Literal["area", "precision", "mean", "point", "calibration"]
@@ -71,12 +72,12 @@ def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, Named]:
         raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
     names = list(dict.fromkeys(part.strip() for name in given for part in split_outside(name) if part.strip()))
     if not names:
-        raise ValueError("metrics: expected at least one name, got none")
+        raise ArgumentError("metrics", "expected at least one name, got none")
     found = {name: _read(name) for name in names}
     needing = [name for name, measure in found.items() if measure.of_probabilities]
     if needing and not are_probabilities:
-        raise ValueError(
-            f"metrics: expected scores in [0, 1] for {', '.join(needing)}, which are of probabilities, got others"
+        raise ArgumentError(
+            "metrics", f"expected scores in [0, 1] for {', '.join(needing)}, which are of probabilities, got others"
         )
     return found
 
@@ -88,19 +89,20 @@ def _read(spec: str) -> Named:
         known_names = ", ".join(name for name in MEASURES if name not in POINTS)
         points = ", ".join(_example(name) for name in POINTS)
         hint = near(spec, NAMES)
-        raise ValueError(
-            f"metrics: {hint}expected {known_names}, {points}, got "
-            f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval"
+        raise ArgumentError(
+            "metrics",
+            f"{hint}expected {known_names}, {points}, got "
+            f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval",
         )
     options = options_of(bracket, rest, spec_of(spec))
     if known.kind != "point":
         if options:
-            raise ValueError(f"metrics: expected {quoted(known.name)}, without options, got {quoted(spec)}")
+            raise ArgumentError("metrics", f"expected {quoted(known.name)}, without options, got {quoted(spec)}")
         return known
     at = _value(options, known.option)
     if math.isnan(at):
         what = "a number of samples of 1 or more" if known.option == "k" else "a number from 0 to 1"
-        raise ValueError(f"metrics: expected {_example(known.name)} with {what}, got {quoted(spec)}")
+        raise ArgumentError("metrics", f"expected {_example(known.name)} with {what}, got {quoted(spec)}")
     return replace(known, at=at)
 
 

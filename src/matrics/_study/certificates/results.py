@@ -12,6 +12,7 @@ from matrics._catalogue.naming import named, title_of
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of
 from matrics._quoting import quoted
+from matrics._wording import exact
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Witness:
 
     def __str__(self) -> str:
         shown = (
-            f"{role} {spelled(matrix)} has {number(value)}"
+            f"{role} {spelled(matrix)} has {exact(value, undefined='no value')}"
             for matrix, role, value in zip(self.matrices, self.roles, self.values, strict=True)
         )
         return ", ".join(shown)
@@ -70,13 +71,6 @@ class Witness:
 def spelled(matrix: tuple[tuple[int, ...], ...]) -> str:
     """A matrix in one line, as Python reads it."""
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in matrix) + "]"
-
-
-def number(value: float) -> str:
-    """Format a number: six digits; exact numbers in full."""
-    if math.isnan(value):
-        return "no value"
-    return "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.6g}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +110,7 @@ class Verdict:
         return {True: "holds", False: "fails", None: "-"}[self.holds]
 
     def __str__(self) -> str:
-        worth = "" if self.value is None else f" ({number(self.value)})"
+        worth = "" if self.value is None else f" ({exact(self.value)})"
         if self.holds is None:
             return f"{self.name}: {self.statement}{worth}"
         because = f": {self.witness}" if self.witness else ""

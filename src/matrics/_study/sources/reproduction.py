@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from matrics._engine.results import Result, frame_of
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics._study.sources.recompute import Reproduced, judge, no_error, no_readings
@@ -150,7 +151,7 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     """
     wanted = None if source is None else find_source(source)
     if num < 5 * experiment.GROUPS:
-        raise ValueError(f"num: expected at least {5 * experiment.GROUPS} matrices, got {num}")
+        raise ArgumentError("num", f"expected at least {5 * experiment.GROUPS} matrices, got {num}")
     value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
     sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
     records = [record for record in load() if wanted is None or record.source == wanted]
@@ -163,7 +164,7 @@ def find_source(name: str) -> str:
     known = {key: one.number for one in SOURCES.values() for key in (one.number, one.name)}
     asked = name.lower().zfill(3) if name.isdigit() else name.lower()
     if asked not in known:
-        raise ValueError(f"source: expected one of {', '.join(known)}, got {quoted(name)}")
+        raise ArgumentError("source", f"expected one of {', '.join(known)}, got {quoted(name)}")
     return known[asked]
 
 

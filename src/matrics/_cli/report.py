@@ -1,36 +1,39 @@
-"""``matrics report``: one page with all that is found in a file of predictions."""
+"""``matrics report``: a page about a file of predictions."""
 
 from __future__ import annotations
 
 import contextlib
-import re
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from matrics._cli.measures import plug_in
 from matrics._cli.options import (
-    ClassOrder,
-    Encoding,
     Level,
-    Missing,
-    MissingTexts,
     Num,
     Plugin,
     Positive,
-    PredColumn,
-    Reading,
-    TextLabels,
+    PredColumns,
+    ReadingOptions,
     TrueColumn,
     Weight,
     column_names,
-    integer,
-    number,
+    predicted,
+    read_integer,
+    read_number,
 )
-from matrics._cli.plugins import plug_in
+from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._quoting import quoted
+from matrics._wording import plain
+
+if TYPE_CHECKING:
+    from matrics._files.scores import ScoreNames
+
 
 FilePath = Annotated[
     Path,
@@ -40,23 +43,6 @@ FilePath = Annotated[
         show_default=False,
     ),
 ]
-# Names of arguments in messages of the library, and the options of the command line.
-OPTIONS = {
-    "by": "by",
-    "y_true": "true",
-    "y_pred": "pred",
-    "paired_on": "paired-on",
-    "groups": "group",
-    "y_score": "scores",
-    "positive": "positive",
-    "sample_weight": "weight",
-    "metrics": "metrics",
-    "level": "level",
-    "num": "num",
-    "rng": "seed",
-    "title": "title",
-    "compare": "compare",
-}
 
 
 def report(
@@ -74,7 +60,7 @@ def report(
         str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
     ] = None,
     true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
+    pred: PredColumns = None,
     scores: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,11 +72,7 @@ def report(
     ] = None,
     positive: Positive = None,
     weight: Weight = None,
-    missing: Missing = "error",
-    encoding: Encoding = "utf-8",
-    na: MissingTexts = None,
-    text_labels: TextLabels = False,
-    labels: ClassOrder = None,
+    reading: ReadingOptions,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,49 +104,54 @@ def report(
     from rich.text import Text
 
     from matrics._cli import printing
-    from matrics._cli.delivery import open_console
+    from matrics._cli.writers import open_console
     from matrics._files.notices import warn_of_odd_labels
     from matrics._files.outputs.whole import write_whole
-    from matrics._files.scores import ScoreNames
+    from matrics._files.wide import MODEL, ROW
     from matrics._reporting.data import ReportColumns
-    from matrics._reporting.from_file import command_of, read_file
-    from matrics._reporting.report import make_manner, make_report
+    from matrics._reporting.from_file import read_file
+    from matrics._reporting.leaderboard import read_settings
+    from matrics._reporting.report import make_report
 
     with contextlib.suppress(ImportError):
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
     plug_in(plugin)
     columns = column_names(by or [])
-    names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
+    names = _score_names(scores, true, columns, positive) if scores else None
+    of_models = predicted(pred)
+    if names is not None and "models" in of_models:
+        raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
+    models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
-    reading = Reading.read(missing, encoding, na, labels, text_labels=text_labels)
+    rows_read = reading.read()
     wanted = ReportColumns(
-        by=columns,
+        by=(MODEL, *columns) if models else columns,
         y_true=true,
-        y_pred=pred,
-        paired_on=paired_on,
+        y_pred=of_models.get("pred", Names.pred),
+        paired_on=ROW if models and paired_on is None else paired_on,
         groups=group,
         y_score={} if names is None else dict(zip(scored, names.scores, strict=True)),
         positive=positive,
         sample_weight=weight,
     )
     chosen = ",".join(metrics) if metrics else None
-    command = command_of(
+    command = _command_of(
         path,
         {
             "by": ",".join(columns) or None,
             "paired-on": paired_on,
             "group": group,
             "true": None if true == Names.true else true,
-            "pred": None if pred == Names.pred else pred,
-            "scores": ",".join(scores) if scores else None,
+            "pred": None if pred == [Names.pred] else pred,
+            "scores": scores,
             "positive": positive,
             "weight": weight,
-            "missing": None if missing == "error" else missing,
-            "encoding": None if encoding == "utf-8" else encoding,
-            "na": na,
-            "text-labels": text_labels,
-            "labels": labels,
+            "missing": None if reading.missing == "error" else reading.missing,
+            "encoding": None if reading.encoding == "utf-8" else reading.encoding,
+            "na": reading.na,
+            "text-labels": reading.text_labels,
+            "labels": reading.labels,
             "metrics": chosen,
             "plugin": plugin,
             "level": None if level == "0.95" else level,
@@ -176,20 +163,33 @@ def report(
     )
     output, written = _kind_of(output, kind)
     target = _check_output(output, path)
-    with _options_as_written(path):
-        manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
+    with _file_named(path):
+        manner = read_settings(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
         wanted.check()
-        data, origin, class_names, sides = read_file(path, wanted, command=command, reading=reading.names)
+        data, origin, class_names, sides = read_file(
+            path, wanted, command=command, reading={**rows_read.names, "models": models}
+        )
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
+        if models:
+            made = replace(made, call="")  # of the file, which has no column of the models
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)
     write_whole(target, page)
     size = len(page) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
-    printing.show(open_console(), *(Text(printing.plain(line.replace("\u00a0", " "))) for line in lines))
+    printing.show(open_console(), *(Text(plain(line.replace("\u00a0", " "))) for line in lines))
+
+
+def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
+    """The columns of scores: of the classes, among which the positive one may be, or of models."""
+    from matrics._files.scores import ScoreNames
+
+    names = ScoreNames.parse(scores, true=true, by=by, positive=None)
+    is_class = positive is None or positive in names.classes or any("=" in text for text in scores)
+    return names if is_class else ScoreNames.parse(scores, true=true, by=by, positive=positive)
 
 
 def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
@@ -197,14 +197,14 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     from matrics._reporting.report import kind_of
 
     if kind not in (None, "html", "md", "pdf"):
-        raise ValueError(f"--format: expected html, md or pdf, got {quoted(kind)}")
+        raise ArgumentError("format", f"expected html, md or pdf, got {quoted(kind)}")
     if kind is None:
         output = "report.html" if output is None else output
-        return output, kind_of(Path(output), "--output")
+        return output, kind_of(Path(output), "output")
     output = f"report.{kind}" if output is None else output
-    of_name = kind_of(Path(output), "--output")
+    of_name = kind_of(Path(output), "output")
     if of_name != kind:
-        raise ValueError(f"--output: expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
+        raise ArgumentError("output", f"expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
     return output, kind
 
 
@@ -213,23 +213,32 @@ def _check_output(output: str, path: Path) -> Path:
 
     target = Path(output)
     if target.is_dir():
-        raise ValueError(f"--output: expected the name of a file, got the directory {quoted(output)}")
+        raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(output)}")
     if not target.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {quoted(str(target.parent))}")
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(target.parent))}")
     refuse_input(target, [path])
     return target
 
 
 @contextlib.contextmanager
-def _options_as_written(path: Path) -> Iterator[None]:
-    """Errors of the library name options as the command line does, and the file."""
+def _file_named(path: Path) -> Iterator[None]:
+    """Errors in the data begin with the name of the file."""
     try:
         yield
     except (ValueError, TypeError) as error:
         text = str(error)
-        option = re.match(r"(\w+)(?=[:,])", text)
-        if option is not None and option[1] in OPTIONS:
-            text = f"--{OPTIONS[option[1]]}{text[option.end() :]}"
-        elif text.startswith(("data: ", "column ")):
-            text = f"{path}: {text.removeprefix('data: ')}"
-        raise type(error)(text.replace("positive=", "--positive")) from error
+        if text.startswith(("data: ", "column ")):
+            raise ValueError(f"{path}: {text.removeprefix('data: ')}") from error
+        raise
+
+
+def _command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
+    """The command that makes the report again; its output may be called anything."""
+    given = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            given += [f"--{name}"] * value
+            continue
+        for one in [value] if isinstance(value, str) else value or []:
+            given += [f"--{name}", one]
+    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics._rounding import percentage, rounded, significant
+from matrics._wording import amount, counted, number, percentage, rounded, significant
 
 # Of 20,000 samples one is wrong: 0.99995, which three digits make 1.
 ALMOST = np.array([[9999, 1], [0, 10000]])
@@ -40,6 +40,25 @@ def test_other_kinds_of_numbers() -> None:
     assert [percentage(x) for x in (0.0, 0.0004, 0.5, 0.9996, 1.0)] == ["0.0", "<0.1", "50.0", ">99.9", "100.0"]
     assert [significant(x, 3) for x in (0.0, 0.0004, 0.9996, -0.9996, 1.0)] == ["0", "0.0004", "0.9996", "-0.9996", "1"]
     assert rounded(1 - 2**-53) == "1.000"  # which only differs by rounding
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, -0.25, 999.9994, 999.9996, -1234.5, 123456789.2, 1e15, -1e300])
+def test_numbers_of_any_size(value: float) -> None:
+    """Within half a unit of the last digit, without an exponent below 10¹⁵."""
+    text = number(value)
+    assert ("e" in text) == (abs(value) >= 1e15)
+    decimals = 3 if abs(value) < 1000 else 0
+    half = Decimal(10) ** -decimals / 2 if "e" not in text else Decimal(str(abs(value))) / 1000
+    assert abs(Decimal(text.replace(",", "")) - Decimal(value)) <= half
+
+
+def test_amounts_and_plurals() -> None:
+    assert [amount(x) for x in (0, 1e6, 0.125, 12.3456789, 99999.96, 1e7 + 0.5)] == [
+        *("0", "1,000,000", "0.125", "12.3457", "100,000", "10,000,000")
+    ]
+    assert [counted(2, what) for what in ("matrix", "class", "score", "category")] == [
+        *("2 matrices", "2 classes", "2 scores", "2 categories")
+    ]
 
 
 def texts() -> dict[str, Any]:

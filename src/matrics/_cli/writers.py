@@ -1,23 +1,34 @@
-"""A result as JSON, CSV or Markdown."""
+"""A result as JSON, CSV, Markdown or LaTeX, and how it is delivered: to a file or to standard output."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from rich.console import Console
 
-from matrics._cli.markdown import escape, table
-from matrics._cli.printing import number, plain
-from matrics._cli.result import STATUSES, versions
+from matrics._cli.results import STATUSES, versions
+from matrics._errors import ArgumentError
 from matrics._files.outputs.texts import csv_text, json_text
+from matrics._quoting import quoted
 from matrics._tables import latex
+from matrics._tables.markdown import cell, table
+from matrics._wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matrics import IntervalStatus
-    from matrics._cli.result import Column, Result, Rows
+    from matrics._cli.results import Column, Result, Rows
+
 
 SCHEMA = 1  # raised when a name of the JSON changes its meaning or is no longer there
 
@@ -47,11 +58,11 @@ def as_csv(found: Result) -> str:
 
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [_cell(title) for title in found.titles]
-    parts += [f"{_cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
+    parts = [cell(title) for title in found.titles]
+    parts += [f"{cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
     parts.append(_table(found.rows))
-    parts += [_cell(remark) for remark in found.remarks]
-    lines = [f"- {_cell(_word(status))}: {_cell(status.sentence)}" for status in found.statuses if status]
+    parts += [cell(remark) for remark in found.remarks]
+    lines = [f"- {cell(_word(status))}: {cell(status.sentence)}" for status in found.statuses if status]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
@@ -133,11 +144,11 @@ def _table(rows: Rows) -> str:
         [_written(column, value) for column, value in zip(rows.values(), values, strict=True)]
         for values in _across(rows)
     ]
-    return table([_cell(name) for name in rows], body)
+    return table([cell(name) for name in rows], body)
 
 
 def _written(column: Column, value: Any) -> str:
-    return _cell(for_people(column, value))
+    return cell(for_people(column, value))
 
 
 def for_people(column: Column, value: Any) -> str:
@@ -152,12 +163,7 @@ def for_people(column: Column, value: Any) -> str:
         return str(value)
     if column.is_short and not math.isnan(value):
         return f"{value:.4g}"
-    return number(value).plain.strip()
-
-
-def _cell(text: str) -> str:
-    """Text of a file that is no markup: two backticks would begin code, and a line break would end the cell."""
-    return escape(plain(text).replace("`", "'"))
+    return number(value)
 
 
 def _exact(value: Any) -> Any:
@@ -176,3 +182,99 @@ def _finite(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _finite(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+ENDS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex", ".txt": "table"}
+SCREEN_WIDTH = 10_000  # a pipe and a file have no width: do not split lines
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The format of a result, and its file; None is standard output."""
+
+    format: str = "table"
+    output: Path | None = None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the result is shown as on the screen."""
+        return self.format == "table"
+
+    def show(self, shown: Callable[[Console], None]) -> None:
+        """Print what ``shown`` prints on a console, here or in the file."""
+        with self._console() as console:
+            shown(console)
+
+    def write(self, found: Result) -> None:
+        """Write a result in a format other than the table."""
+        text = WRITERS[self.format](found)
+        if self.output is None:
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
+            sys.stdout.write(text)
+        else:
+            self._write(text)
+
+    @contextlib.contextmanager
+    def _console(self) -> Iterator[Console]:
+        if self.output is None:
+            yield open_console()
+            return
+        text = io.StringIO()
+        yield Console(file=text, highlight=False, width=SCREEN_WIDTH)
+        self._write(text.getvalue())
+
+    def _write(self, text: str) -> None:
+        from matrics._files.outputs.whole import write_whole
+
+        assert self.output is not None  # noqa: S101 (for mypy: only then)
+        write_whole(self.output, text.encode())
+
+
+def open_console() -> Console:
+    """A console on standard output."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
+
+
+@overload
+def read_delivery(format_: str | None, output: str | None, sources: Sequence[Path]) -> Delivery: ...
+
+
+@overload
+def read_delivery(
+    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str]
+) -> Delivery | None: ...
+
+
+def read_delivery(
+    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str] = ()
+) -> Delivery | None:
+    """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders."""
+    if format_ is not None and format_ not in FORMATS:
+        raise ArgumentError("format", f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {quoted(format_)}")
+    if output in (None, "-"):
+        return Delivery(format_ or "table")
+    path = Path(str(output))
+    end = path.suffix.lower()
+    is_folder = str(output).endswith(("/", os.sep)) or path.is_dir()
+    if blocks and (is_folder or end in blocks or (format_ is None and end not in ENDS)):
+        if format_ not in (None, ENDS.get(end)) or (format_ is not None and is_folder):
+            what = "a folder" if is_folder else f"a name that ends in {end}"
+            raise ArgumentError("format", f"expected no such option with {what} as --output, got {quoted(format_)}")
+        return None
+    if is_folder or not output:
+        raise ArgumentError("output", f"expected the name of a file, or -, got {quoted(str(output))}")
+    if format_ is None and end not in ENDS:
+        raise ArgumentError(
+            "output", f"expected a name that ends in {', '.join(ENDS)}, or --format with it, got {quoted(str(output))}"
+        )
+    if format_ is not None and ENDS.get(end, format_) != format_:
+        raise ArgumentError("format", f"expected {ENDS[end]}, as --output ends in {end}, got {quoted(format_)}")
+    if not path.parent.is_dir():
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
+    from matrics._files.outputs.destination import refuse_input
+    from matrics._files.text import STDIN
+
+    refuse_input(path, [source for source in sources if source != STDIN])
+    return Delivery(format_ or ENDS[end], path)

@@ -1,0 +1,227 @@
+"""How numbers, counts and names are written wherever people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "amount",
+    "between",
+    "capital",
+    "counted",
+    "decimals",
+    "distinct",
+    "exact",
+    "in_percent",
+    "joined",
+    "limits",
+    "listed",
+    "number",
+    "percent",
+    "percentage",
+    "plain",
+    "rounded",
+    "short",
+    "significant",
+]
+
+# What is nearer to 0 or to 1 than this differs from it by the rounding of sums.
+NOISE = 1e-9
+LONGEST_NAME = 60
+UNDEFINED = "–"  # in a cell of a table; sentences say "undefined"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number with ``digits`` decimal places; only 0 and 1, up to rounding errors of sums, are written as 0 and 1.
+
+    Other numbers that would be rounded to 0 or 1 are written as an inequality of the same width, such as ``>.999``.
+    Negative numbers near 0 are rounded to 0, because 0 is not an end of the range of their measures.
+
+    >>> rounded(0.9996), rounded(1.0), rounded(0.0004), rounded(0.5), rounded(-0.0004), rounded(0.996, 2)
+    ('>.999', '1.000', '<.001', '0.500', '0.000', '>.99')
+    """
+    size, unit = abs(value), 10.0**-digits
+    text = f"{size:.{digits}f}"
+    sign = "-" if value < 0 else ""
+    more = ">" if value > 0 else "<"
+    if NOISE < value < 1 and float(text) == 0:
+        return f"<{f'{unit:.{digits}f}'[1:]}"
+    if size < 1 - NOISE and float(text) == 1:
+        return f"{more}{sign}{f'{1 - unit:.{digits}f}'[1:]}"
+    return text if float(text) == 0 else sign + text
+
+
+def decimals(value: float, error: float, at_least: int = 3) -> int:
+    """How many decimal places a value with this standard error has: as many as the error justifies, and at least some.
+
+    The last digit is the first of the error. A value above its error has at least two digits that are not leading 0s: a
+    Brier score of 0.0031 with an error of 0.0002 has four places, a sensitivity of 0.656 with an error of 0.08 three.
+
+    >>> decimals(0.0031, 0.0002), decimals(0.656, 0.08), decimals(0.0003, 0.0002), decimals(0.5, float("nan"), 2)
+    (4, 3, 5, 2)
+    """
+    if not 0 < error < 1 or not math.isfinite(value):  # also NaN
+        return at_least
+    places = max(at_least, -math.floor(math.log10(error)))
+    return max(places, 1 - math.floor(math.log10(abs(value)))) if abs(value) > error else places
+
+
+def percentage(share: float) -> str:
+    """A share in per cent with a digit after the point, without the sign; only none is 0, and only all are 100.
+
+    >>> percentage(0.99996), percentage(0.0001), percentage(0.25), percentage(1.0)
+    ('>99.9', '<0.1', '25.0', '100.0')
+    """
+    if NOISE < share < 0.0005:
+        return "<0.1"
+    return ">99.9" if 0.9995 <= share < 1 - NOISE else f"{100 * share:.1f}"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with some digits in all, and more where these would be 1 and it is not.
+
+    >>> significant(0.99996), significant(0.12345), significant(1.0), significant(0.996, 2)
+    ('0.99996', '0.123', '1', '0.996')
+    """
+    text = f"{value:.{digits}g}"
+    while abs(float(text)) == 1 and abs(value) < 1 - NOISE:
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return text
+
+
+def number(value: float, digits: int = 3, *, undefined: str = UNDEFINED) -> str:
+    """A value of a measure: ``digits`` decimal places, and of large numbers none.
+
+    >>> number(0.25), number(-1234.5), number(float("inf")), number(float("nan")), number(2.5e15)
+    ('0.250', '-1,234', '∞', '–', '2.5e+15')
+    """
+    if math.isnan(value):
+        return undefined
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    size = abs(value)
+    return rounded(value, digits) if size < 1000 else f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
+
+
+def exact(value: float, *, undefined: str = "undefined") -> str:
+    """A value in six digits, such as of a matrix that is a witness.
+
+    >>> exact(0.25), exact(1 / 3), exact(float("nan"))
+    ('0.25', '0.333333', 'undefined')
+    """
+    return f"{value:.6g}" if math.isfinite(value) else number(value, undefined=undefined)
+
+
+def limits(value: float, low: float, high: float) -> str:
+    """A value with its limits in brackets; the value alone where it has none.
+
+    >>> limits(0.5, 0.4, 0.6), limits(0.5, float("nan"), 0.6)
+    ('0.500 [0.400, 0.600]', '0.500')
+    """
+    return number(value) + ("" if math.isnan(low) or math.isnan(high) else f" [{number(low)}, {number(high)}]")
+
+
+def between(low: float, high: float) -> str:
+    """The limits of an interval in a sentence.
+
+    >>> between(0.4, 0.6), between(0.4, float("nan"))
+    ('0.400 to 0.600', 'no limits')
+    """
+    return "no limits" if math.isnan(low) or math.isnan(high) else f"{number(low)} to {number(high)}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; shares above 0 and below 1 are not rounded to 0 % or 100 %."""
+    if math.isnan(share):
+        return "undefined"
+    return f"{percentage(share)}\u00a0%".replace(".0\u00a0%", "\u00a0%")
+
+
+def in_percent(level: float) -> str:
+    """A confidence level, in full.
+
+    >>> in_percent(0.95), in_percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.10g} %"
+
+
+def amount(size: float) -> str:
+    """A number of samples, or a sum of weights with six digits.
+
+    >>> amount(1234), amount(333.3333333), amount(1234567.5)
+    ('1,234', '333.333', '1,234,568')
+    """
+    if float(size).is_integer():
+        return f"{size:,.0f}"
+    decimals = max(0, 6 - len(str(int(abs(size)))))
+    return f"{size:,.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{size:,.0f}"
+
+
+def counted(size: float, what: str) -> str:
+    """A number of things, with the plural of an English noun.
+
+    >>> counted(1, "class"), counted(2, "class"), counted(0, "sample"), counted(1200, "matrix"), counted(2, "property")
+    ('1 class', '2 classes', '0 samples', '1,200 matrices', '2 properties')
+    """
+    if size == 1:
+        return f"1 {what}"
+    for singular, plural in (("ss", "sses"), ("ix", "ices"), ("y", "ies"), ("", "s")):
+        if what.endswith(singular):
+            return f"{amount(size)} {what.removesuffix(singular)}{plural}"
+    raise AssertionError(what)  # every text ends with the empty one
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Join names with commas and "and", or with semicolons if they contain commas; shorten long lists.
+
+    >>> listed("abc"), listed("abcdef", 3), listed(["a, b", "c"])
+    ('a, b and c', 'a, b, c and 3 more', 'a, b; and c')
+    """
+    found: Sequence[str] = [short(name) for name in names]
+    if len(found) < 2:
+        return "".join(found)
+    shown, last = (found[:most], f"{len(found) - most:,} more") if len(found) > most + 1 else (found[:-1], found[-1])
+    if any(", " in name for name in found):
+        return f"{'; '.join(shown)}; and {last}"
+    return f"{', '.join(shown)} and {last}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join clauses with commas and "and"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def capital(text: str) -> str:
+    """A text with a capital letter at its start, as a sentence has it."""
+    return text[:1].upper() + text[1:]
+
+
+def plain(text: str, keep: str = "") -> str:
+    r"""Text from a file without unprintable characters, which could control the terminal.
+
+    >>> plain("cat\x1b[2J")
+    'cat?[2J'
+    """
+    return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
+
+
+def short(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that is not too long, in one line."""
+    name = " ".join(name.split()) or repr(name)
+    # Some would turn the direction of the text around, or end it.
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Short names that are still different, with a number where two would be the same."""
+    found: dict[str, None] = {}
+    for name in names:
+        one, number = short(name), 2
+        while one in found:
+            one, number = f"{short(name)} ({number})", number + 1
+        found[one] = None
+    return list(found)
