@@ -63,6 +63,11 @@ class CombinedRecipe(Recipe):
         num_bins: int = 15,
         **common: Unpack[CommonOptions],
     ) -> None:
+        if isinstance(num_classes, (str, Metric)):
+            raise TypeError(
+                f"num_classes: expected a number of classes, or None for scores of class 1 of two, got "
+                f"{quoted(num_classes)}; measures are the second argument, metrics="
+            )
         super().__init__(library, **common)
         bins = {"bits": bits, "edges": plain(edges), "bounds": bounds}
         labels = None if labels is None else list(labels)
@@ -84,7 +89,7 @@ class CombinedRecipe(Recipe):
             if "labels" in parts:
                 parts["labels"] = LabelRecipe(
                     library,
-                    number,
+                    number if labels is None else None,
                     by_name["labels"],
                     labels=labels,
                     positive=positive,
