@@ -84,7 +84,7 @@ class RunningMetric(nnx.Metric):
         arrays = self._arrays
         if isinstance(other, RunningMetric):
             self._recipe.check_like(other._recipe, arrays, other._arrays)
-        if self._recipe.window is None:
+        if self._recipe.window is None and isinstance(self.state, Additive):
             self._recipe.keep(arrays, self.state + (other.state if isinstance(other, RunningMetric) else other))
         elif isinstance(other, RunningMetric):
             theirs, arrays = self._recipe.aligned(other._arrays), self._recipe.aligned(arrays)

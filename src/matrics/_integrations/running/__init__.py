@@ -8,8 +8,8 @@ devices and dtypes. A recipe knows arrays of a library (``"torch"`` or ``"jax"``
 An adapter uses these attributes and methods of a recipe; ``arrays`` is a dict of all arrays by name:
 
 ``recipe.empty()``
-    Two dicts of new arrays: those that add up over batches and processes, all 0, and settings that do not, such as
-    edges. Arrays without elements are in neither.
+    Two dicts of new arrays: sums over batches and processes, all 0, and settings that do not add up, such as edges.
+    Arrays without elements are in neither.
 ``recipe.count(arrays, y_true, y_pred, mask=, sample_weight=, are_logits=)``
     Adds a batch to the arrays: tensors change in place, and other arrays are replaced in the dict. Invalid batches
     raise before anything changes. Weights decay first; in a window the batch replaces the oldest.

@@ -110,7 +110,7 @@ class LabelRecipe(StateRecipe):
         are_logits: bool | None = None,  # noqa: ARG002 (either is an argument of labels or scores)
     ) -> None:
         if self._guarded is not None:
-            self._guarded.add(arrays["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
+            self._guarded.add(arrays["counts"], y_true, y_pred, mask, sample_weight)
             return
         self._refuse_weights(sample_weight)
         backend, xp, n = self.backend, self.backend.xp, self.num_classes

@@ -102,7 +102,9 @@ class MultilabelRecipe(StateRecipe):
         backend, kept = self.backend, self.layout.kept
         y_true = check_labels(y_true, "y_true", backend)  # of floating numbers, as a binary cross-entropy takes them
         axis = check_batch(y_true, y_score, self.layout.num_labels, self.class_axis, self.axis, kept, backend)
-        samples = y_true[(slice(None),) * (axis % y_true.ndim) + (0,)]
+        samples = y_true
+        if mask is not None or sample_weight is not None:
+            samples = y_true[(slice(None),) * (axis % y_true.ndim) + (0,)]
         if sample_weight is not None:
             sample_weight = of_samples(backend.detached(sample_weight), "sample_weight", samples, backend).reshape(-1)
         if mask is not None:

@@ -235,20 +235,18 @@ def documented(library: str) -> Callable[[type], type]:
 
 
 def _signature(recipe: type[Recipe], own: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of the recipe, the options of all recipes, and those that the constructor has in addition."""
+    """The parameters of the recipe, the options of all recipes, and what else the constructor takes."""
     first, *others = inspect.signature(own).parameters.values()
-    mine = _parameters(recipe)
+    known = parameters_of(recipe)
+    more = [x for x in others if x.name not in known and x.name != "options"]
+    return inspect.Signature([first, *known.values(), *more])
+
+
+def parameters_of(recipe: Any) -> dict[str, inspect.Parameter]:
+    """All parameters of a recipe but the library: its own, and those of all recipes."""
     base: Any = Recipe
-    common = _parameters(base) if mine[-1].kind is inspect.Parameter.VAR_KEYWORD else []
-    known = [x for x in (*mine, *common) if x.kind is not inspect.Parameter.VAR_KEYWORD]
-    names = {x.name for x in known}
-    more = [x for x in others if x.name not in names and x.name != "options"]
-    return inspect.Signature([first, *known, *more])
-
-
-def _parameters(recipe: type[Recipe]) -> list[inspect.Parameter]:
-    """Of a constructor, without ``self`` and the library."""
-    return list(inspect.signature(recipe.__init__).parameters.values())[2:]
+    both = [list(inspect.signature(x.__init__).parameters.values())[2:] for x in (recipe, base)]
+    return {x.name: x for part in both for x in part if x.kind is not inspect.Parameter.VAR_KEYWORD}
 
 
 def _entries(table: str) -> dict[str, tuple[str, str]]:

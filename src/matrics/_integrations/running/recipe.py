@@ -55,6 +55,8 @@ class Recipe(ABC):
     second: ClassVar[str] = "y_score"
     values: Values
     num_classes: int | None
+    in_place: ClassVar[bool] = False
+    """Whether tensors always change in place, so that an adapter need not look whether they were replaced."""
     weighed: tuple[str, ...] = WEIGHED
     """The names of the arrays that decay."""
 
@@ -93,6 +95,8 @@ class Recipe(ABC):
         self.axis = AXES[library] if class_axis is None else class_axis
         self.from_logits, self.ignored = bool(from_logits), check_ignore_index(ignore_index)
         self.undefined = Undefined.of(zero_division, fill_undefined)
+        if window is None:
+            self.count = self._add  # type: ignore[method-assign]  # an update takes microseconds
         self._looks = False  # whether scores that are no probabilities cause a warning, until one has
 
     @property
@@ -145,9 +149,9 @@ class Recipe(ABC):
         y_true: Array,
         y_pred: Array,
         *,
-        mask: Array | None,
-        sample_weight: Array | None,
-        are_logits: bool,
+        mask: Array | None = None,
+        sample_weight: Array | None = None,
+        are_logits: bool | None = None,
     ) -> None:
         """Add a batch to the arrays, in place or in the dict; weights decay just before."""
 
@@ -191,12 +195,19 @@ class Recipe(ABC):
         integer = backend.widest_int(self._like()) or xp.int32
         return rings, settings | {PLACE: xp.zeros((), dtype=integer)}
 
-    def count(self, arrays: Arrays, y_true: Array, y_pred: Array, **options: Any) -> None:
+    def count(
+        self,
+        arrays: Arrays,
+        y_true: Array,
+        y_pred: Array,
+        *,
+        mask: Array | None = None,
+        sample_weight: Array | None = None,
+        are_logits: bool | None = None,
+    ) -> None:
         """Add a batch to the arrays; in a window it replaces the oldest."""
-        if self.window is None:
-            self._add(arrays, y_true, y_pred, **options)
-        else:
-            self.absorb(arrays, self.batch(arrays, y_true, y_pred, **options))
+        options: Any = {"mask": mask, "sample_weight": sample_weight, "are_logits": are_logits}
+        self.absorb(arrays, self.batch(arrays, y_true, y_pred, **options))
 
     def batch(self, arrays: Arrays, y_true: Array, y_pred: Array, **options: Any) -> Arrays:
         """The arrays of a batch alone, and the settings."""
@@ -328,13 +339,21 @@ class Recipe(ABC):
 class StateRecipe(Recipe):
     """A recipe whose arrays are those of a named tuple, such as a ``ScoreState``."""
 
+    in_place = True
+
     def _remember(self, state: Any, *, unneeded: Sequence[str] = ()) -> None:
         """Keep the type of the state, and the arrays that are not stored, as they have no elements."""
         self._type = type(state)
         leaves = {name: x for name, x in state._asdict().items() if name != "states"}
         absent = {name: x for name, x in leaves.items() if 0 in x.shape or name in unneeded}
         self._absent = {name: (tuple(x.shape), x.dtype) for name, x in absent.items()}
+        # Tensors on the host are made once, as an update takes microseconds.
+        self._absent_tensors = {n: x for n, x in absent.items() if not x.numel()} if self.library == "torch" else {}
         self._absent_on_host = {name: np.zeros(x.shape, self.backend.to_numpy(x).dtype) for name, x in absent.items()}
+
+    @staticmethod
+    def _is_plain_tensor(x: Any) -> bool:
+        return hasattr(x, "is_meta") and x.device.type == "cpu" and not is_compiling()
 
     def _parts(self, state: Any) -> tuple[Arrays, Arrays]:
         """The arrays of a state that add up, and its settings."""
@@ -349,7 +368,11 @@ class StateRecipe(Recipe):
             absent: Arrays = self._absent_on_host
         else:
             place = backend.device_option(first)
-            absent = {name: xp.zeros(shape, dtype=dtype, **place) for name, (shape, dtype) in self._absent.items()}
+            known = self._absent_tensors if self._is_plain_tensor(first) else {}
+            absent = {
+                name: known[name] if name in known else xp.zeros(shape, dtype=dtype, **place)
+                for name, (shape, dtype) in self._absent.items()
+            }
         fields = self._type._fields
         found = {name: arrays[name] if name in arrays else absent[name] for name in fields if name != "states"}
         return self._type(**found | ({"states": xp.ones_like(found["dropped"])} if "states" in fields else {}))

@@ -102,7 +102,6 @@ class GuardedCounts(ABC):
         counts: Tensor,
         y_true: Tensor,
         y_pred: Tensor,
-        *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> None:

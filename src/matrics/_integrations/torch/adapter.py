@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NoReturn, Self
@@ -30,15 +31,19 @@ class RunningMetric(torch.nn.Module):
 
     def __init__(self, *arguments: Any, cuda_graph: bool = False, **options: Any) -> None:
         super().__init__()
-        self._recipe = self._kind("torch", *arguments, **options)
+        with torch.inference_mode(mode=False):
+            self._recipe = self._kind("torch", *arguments, **options)
         self._values, self.num_classes = self._recipe.values, self._recipe.num_classes
         self._has_warned = self._has_warned_of_saving = False
         self._captured = CapturedCompute() if cuda_graph else None
         self._turns = Turns()
+        self._in_place = self._recipe.in_place
+        self._forgets = self._recipe.decay is not None or self._recipe.window is not None
         with torch.inference_mode(mode=False):  # or they could not be updated outside inference mode
             sums, settings = self._recipe.empty()
             self._sums = {name: f"{name}_counts" if hasattr(type(self), name) else name for name in sums}
             self._names = self._sums | {name: name for name in settings}
+            self._pairs = tuple(self._names.items())
             for name, values in (sums | settings).items():
                 self.register_buffer(self._names[name], values)
             for name in self._sums.values():
@@ -48,11 +53,14 @@ class RunningMetric(torch.nn.Module):
         self, y_true: Tensor, y_pred: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
         """Count a batch, over all axes of samples."""
-        with self._turns.mine():
+        # Inline, as an update takes microseconds.
+        with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
             arrays = self._checked(y_true, y_pred, mask, sample_weight)
             self._recipe.count(arrays, y_true, y_pred, mask=mask, sample_weight=sample_weight)
-            self._write(arrays)
-            self._forget_of_all()
+            if not self._in_place:
+                self._write(arrays)
+            if self._forgets:
+                self._forget_of_all()
 
     def forward(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
         """Count a batch, and return the values of that batch alone: what ``metric(y_true, y_pred)`` does.
@@ -82,25 +90,27 @@ class RunningMetric(torch.nn.Module):
         values = self._report(batch, is_batch=True)
         self._recipe.absorb(arrays, batch)
         self._write(arrays)
-        self._forget_of_all()
+        if self._forgets:
+            self._forget_of_all()
         return values
 
-    def _checked(self, *batch: Any) -> dict[str, Tensor]:
+    def _checked(self, y_true: Any, y_pred: Any, mask: Any, sample_weight: Any) -> dict[str, Tensor]:
         """The arrays that a batch is counted into; raises for what is no tensor."""
-        check_tensors(self._recipe.second, *batch)
+        check_tensors(self._recipe.second, y_true, y_pred, mask, sample_weight)
         buffers: Any = self._buffers  # an attribute of a module takes longer
-        return {name: buffers[buffer] for name, buffer in self._names.items()}
+        return {name: buffers[buffer] for name, buffer in self._pairs}
 
     def _write(self, arrays: Mapping[str, Tensor]) -> None:
         """Copy arrays that a recipe has replaced into the buffers."""
-        for name, buffer in self._names.items():
-            own = self._buffers[buffer]
-            if own is not None and arrays[name] is not own:
-                own.copy_(arrays[name])
+        buffers: Any = self._buffers
+        for name, values in arrays.items():
+            own = buffers[self._names[name]]
+            if values is not own:
+                own.copy_(values)
 
     def _forget_of_all(self) -> None:
         """Let what was counted before the last sync decay, or leave the window."""
-        if (self._recipe.decay is not None or self._recipe.window is not None) and (shared := self._part(OF_ALL)):
+        if shared := self._part(OF_ALL):
             self._recipe.forget(shared)
 
     def _part(self, ending: str = "") -> dict[str, Tensor]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ import torchmetrics
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
+from matrics._integrations.running.parameters import parameters_of
 from matrics._integrations.running.recipe import Recipe
 from matrics._integrations.tensors.reading import as_numbers, check_tensors, keeping_dtypes, reported, warned_of_saving
 from matrics._integrations.tensors.sync import noted
@@ -32,10 +33,11 @@ class RunningMetric(ManyValues):
     """What to draw in place of one value."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        names = inspect.signature(type(self).__init__).parameters
-        options = {name: keywords.pop(name) for name in list(keywords) if name in names}
+        names = parameters_of(self._kind).keys() & keywords.keys()
+        options = {name: keywords.pop(name) for name in names}
         super().__init__(**keywords)
-        self._recipe = self._kind("torch", *arguments, **options)
+        with torch.inference_mode(mode=False):
+            self._recipe = self._kind("torch", *arguments, **options)
         self._values, self.num_classes = self._recipe.values, self._recipe.num_classes
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
@@ -49,6 +51,7 @@ class RunningMetric(ManyValues):
         with torch.inference_mode(mode=False):
             sums, settings = self._recipe.empty()
         self._names = {name: f"{name}{ending}" for name in (*sums, *settings)}
+        self._names |= {name: f"{x}_counts" for name, x in self._names.items() if hasattr(type(self), x)}
         self._sums = tuple(sums)
         for name, values in (sums | settings).items():
             # The largest of equal settings is the setting.
@@ -60,16 +63,14 @@ class RunningMetric(ManyValues):
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
         """Count a batch, over all axes of samples."""
-        with self._turns.mine():
+        # Inline, as an update takes microseconds.
+        with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
             self._use_outside_inference()
-            arrays = self._checked(preds, target, mask, sample_weight)
+            check_tensors(self._recipe.second, target, preds, mask, sample_weight)
+            arrays = self._arrays
             self._recipe.count(arrays, target, preds, mask=mask, sample_weight=sample_weight)
-            self._write(arrays)
-
-    def _checked(self, preds: Any, target: Any, *options: Any) -> dict[str, Tensor]:
-        """The arrays that a batch is counted into; raises for what is no tensor."""
-        check_tensors(self._recipe.second, target, preds, *options)
-        return self._arrays
+            if not self._recipe.in_place:
+                self._write(arrays)
 
     def _write(self, arrays: dict[str, Tensor]) -> None:
         for name, state in self._names.items():
@@ -140,7 +141,8 @@ class RunningMetric(ManyValues):
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> Any:
         """What torchmetrics calls for ``forward``, for arrays of which not all are only added up."""
-        arrays = self._checked(preds, target, mask, sample_weight)
+        check_tensors(self._recipe.second, target, preds, mask, sample_weight)
+        arrays = self._arrays
         batch = self._recipe.batch(arrays, target, preds, mask=mask, sample_weight=sample_weight)
         values = self._report(self._recipe.view_of_batch, batch)
         arrays = {name: values.clone() for name, values in arrays.items()}  # collections share states
@@ -175,7 +177,7 @@ class RunningMetric(ManyValues):
             The attribute ``expected`` is the same for Lightning, which calls this without arguments.
         """
         expected = self.expected if expected is None else expected
-        if not torch.compiler.is_compiling():
+        if expected is not None and not torch.compiler.is_compiling():
             self._values.check_expected(self.state, expected)
         return self._report(self._recipe.view, self._arrays)
 
@@ -228,13 +230,13 @@ class RunningMetric(ManyValues):
             )
         mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
         self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
-        self._computed = None
+        self._computed, self._update_count = None, max(self._update_count, 1)
 
     def clone(self, *, prefix: str | None = None) -> Self:
         """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:
-            other._values = other._values.renamed(prefix)
+            other._values, other._computed = other._values.renamed(prefix), None  # values that are kept have the other
             if self._measure is None:
                 other._list_values()
         return other
