@@ -45,6 +45,7 @@ class CombinedRecipe(Recipe):
 
     kind = "combined"
     second = "y_pred"
+    in_place = True
     values: CombinedValues
 
     def __init__(
@@ -174,7 +175,8 @@ class CombinedRecipe(Recipe):
                 scores = sigmoid(y_pred, self.backend)
             own = of_part(arrays, part)
             recipe.count(own, labels, scores, mask=kept, sample_weight=sample_weight, are_logits=are_logits)
-            _put(arrays, part, own)
+            if self.library != "torch":
+                _put(arrays, part, own)
 
     def _check_scores(self, y_true: Array, y_pred: Array, *, is_float: bool) -> None:
         """Raise for predicted labels where measures need scores, and for scores of class 1 where each class has any."""
