@@ -1,4 +1,4 @@
-"""Metrics of any measures: the values of the kinds that count one of them alone, and those of other libraries."""
+"""Metrics of any measures: the values of the kinds that count a part of them, and those of other libraries."""
 
 from __future__ import annotations
 

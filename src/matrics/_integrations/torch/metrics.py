@@ -228,7 +228,7 @@ class Metrics(RunningMetric):
     It keeps what the measures need and nothing else: the confusion matrix, or of many classes its margins; counts of
     scores for areas and calibration; sums of losses and of hits among the highest scores; or the counts of several
     labels for each sample. Values are equal to those of :class:`ConfusionMetric`, :class:`ScoreMetric` and
-    :class:`MultilabelMetric`, which count one of these alone.
+    :class:`MultilabelMetric`, which count a part of this each.
 
     Its buffers have a fixed size for any number of samples: they move with ``.to``, are part of ``state_dict``, and
     take one ``all_reduce``. The host does not wait for a device: neither ``update`` nor ``compute`` inspects a value

@@ -183,7 +183,7 @@ class Metrics(RunningMetric):
     It keeps what the measures need and nothing else: the confusion matrix, or of many classes its margins; counts of
     scores for areas and calibration; sums of losses and of hits among the highest scores; or the counts of several
     labels for each sample. Values are equal to those of :class:`ConfusionMetric`, :class:`ScoreMetric` and
-    :class:`MultilabelMetric`, which count one of these alone.
+    :class:`MultilabelMetric`, which count a part of this each.
 
     ``self.log_dict(metrics)`` in a step is all that Lightning needs. As in all of torchmetrics, and unlike elsewhere in
     matrics, predictions come first: ``update(preds, target)``.
