@@ -81,6 +81,8 @@ class LabelRecipe(StateRecipe):
             from matrics._integrations.tensors.guarded import GuardedCells, GuardedMargins
 
             self._guarded = (GuardedCells if self.values.keeps_cells else GuardedMargins)(self)
+            if self.window is None:
+                self.count = self._guarded.add  # type: ignore[method-assign]  # an update takes microseconds
         else:
             self._remember(self._zeros())
 
@@ -110,7 +112,7 @@ class LabelRecipe(StateRecipe):
         are_logits: bool | None = None,  # noqa: ARG002 (either is an argument of labels or scores)
     ) -> None:
         if self._guarded is not None:
-            self._guarded.add(arrays["counts"], y_true, y_pred, mask, sample_weight)
+            self._guarded.add(arrays, y_true, y_pred, mask=mask, sample_weight=sample_weight)
             return
         self._refuse_weights(sample_weight)
         backend, xp, n = self.backend, self.backend.xp, self.num_classes

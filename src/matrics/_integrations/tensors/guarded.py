@@ -25,6 +25,7 @@ from matrics._arrays.torch import TORCH
 from matrics._counting import labels
 from matrics._counting.codes import searched
 from matrics._counting.count import add_pairs, margin_bins
+from matrics._integrations.running.recipe import Arrays
 from matrics._integrations.running.samples import kept_samples, of_samples
 from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState
@@ -97,15 +98,18 @@ class GuardedCounts(ABC):
         """A tensor of counts, all 0."""
         return torch.zeros(self.length, dtype=self.dtype or torch.int64)
 
-    def add(  # noqa: C901 (one way, told in order)
+    def add(  # noqa: C901, PLR0912 (a sequence of steps)
         self,
-        counts: Tensor,
+        arrays: Arrays,
         y_true: Tensor,
         y_pred: Tensor,
+        *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
+        are_logits: bool | None = None,  # noqa: ARG002 (of other recipes)
     ) -> None:
         """Count labels, or class scores, in place."""
+        counts = arrays["counts"]
         check_tensor("y_true", y_true, torch)
         check_tensor("y_pred", y_pred, torch)
         y_true = _as_labels(y_true, "y_true")
@@ -129,11 +133,13 @@ class GuardedCounts(ABC):
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         kept = kept_samples(y_true, mask, self.ignored, TORCH)
-        self.recipe._looks_at(y_true, scores, mask)
+        if self.recipe._looks:
+            self.recipe._looks_at(y_true, scores, mask)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
-        self.recipe._refuse_weights(sample_weight)
+        if sample_weight is not None:
+            self.recipe._refuse_weights(sample_weight)
         if sample_weight is None and self.counts_in_one_pass and TORCH.has_kernels(counts):
             add_pairs(counts, wide, y_pred, kept, self.num_classes)
             return

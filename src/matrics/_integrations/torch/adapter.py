@@ -48,6 +48,7 @@ class RunningMetric(torch.nn.Module):
                 self.register_buffer(self._names[name], values)
             for name in self._sums.values():
                 self.register_buffer(name + OF_ALL, None)
+            self._first_of_all = next(iter(self._sums.values())) + OF_ALL
 
     def update(
         self, y_true: Tensor, y_pred: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
@@ -55,12 +56,18 @@ class RunningMetric(torch.nn.Module):
         """Count a batch, over all axes of samples."""
         # Inline, as an update takes microseconds.
         with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
-            arrays = self._checked(y_true, y_pred, mask, sample_weight)
+            is_plain = mask is None and sample_weight is None
+            if not (is_plain and isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
+                check_tensors(self._recipe.second, y_true, y_pred, mask, sample_weight)
+            arrays: Any = {}
+            buffers: Any = self._buffers  # an attribute of a module takes longer
+            for name, buffer in self._pairs:
+                arrays[name] = buffers[buffer]
             self._recipe.count(arrays, y_true, y_pred, mask=mask, sample_weight=sample_weight)
             if not self._in_place:
                 self._write(arrays)
-            if self._forgets:
-                self._forget_of_all()
+            if self._forgets and buffers[self._first_of_all] is not None:
+                self._recipe.forget(self._part(OF_ALL))
 
     def forward(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
         """Count a batch, and return the values of that batch alone: what ``metric(y_true, y_pred)`` does.
@@ -85,20 +92,15 @@ class RunningMetric(torch.nn.Module):
         **named: Any,
     ) -> dict[str, Tensor]:
         y_pred = (*given, *named.values())[0]
-        arrays = self._checked(y_true, y_pred, mask, sample_weight)
+        check_tensors(self._recipe.second, y_true, y_pred, mask, sample_weight)
+        arrays = self._part()
         batch = self._recipe.batch(arrays, y_true, y_pred, mask=mask, sample_weight=sample_weight)
         values = self._report(batch, is_batch=True)
         self._recipe.absorb(arrays, batch)
         self._write(arrays)
-        if self._forgets:
-            self._forget_of_all()
+        if self._forgets and (shared := self._part(OF_ALL)):
+            self._recipe.forget(shared)
         return values
-
-    def _checked(self, y_true: Any, y_pred: Any, mask: Any, sample_weight: Any) -> dict[str, Tensor]:
-        """The arrays that a batch is counted into; raises for what is no tensor."""
-        check_tensors(self._recipe.second, y_true, y_pred, mask, sample_weight)
-        buffers: Any = self._buffers  # an attribute of a module takes longer
-        return {name: buffers[buffer] for name, buffer in self._pairs}
 
     def _write(self, arrays: Mapping[str, Tensor]) -> None:
         """Copy arrays that a recipe has replaced into the buffers."""
@@ -107,11 +109,6 @@ class RunningMetric(torch.nn.Module):
             own = buffers[self._names[name]]
             if values is not own:
                 own.copy_(values)
-
-    def _forget_of_all(self) -> None:
-        """Let what was counted before the last sync decay, or leave the window."""
-        if shared := self._part(OF_ALL):
-            self._recipe.forget(shared)
 
     def _part(self, ending: str = "") -> dict[str, Tensor]:
         """The arrays of this process, or of all up to the last sync, with the settings; empty before a sync."""
@@ -327,7 +324,7 @@ class RunningMetric(torch.nn.Module):
     def _replicate_for_data_parallel(self) -> Self:
         """Make a copy that raises when it counts: DataParallel throws away what its copies of a model count."""
         replica: Self = super()._replicate_for_data_parallel()
-        replica.__dict__["_checked"] = _refuse_replica
+        replica.__dict__["update"] = replica.__dict__["_count_and_compute"] = _refuse_replica
         return replica
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
