@@ -366,6 +366,39 @@ def test_the_doors_of_torchmetrics(torch: Any) -> None:
     assert collection.compute()["mcc"] == metric["mcc"].compute()
 
 
+@pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec.` is deprecated")
+@pytest.mark.filterwarnings("ignore:.*does not have many workers")
+def test_lightning(torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Values of an epoch are of all batches, and those of kinds."""
+    lightning = pytest.importorskip("lightning")
+    pytest.importorskip("torchmetrics")
+    monkeypatch.chdir(tmp_path)
+    door = Door("torchmetrics")
+    batches = [door.arrays(batch) for batch in draw("logits", (10, 20, 7))]
+    metric, parts = kinds(door, "logits")
+
+    class Model(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.metrics = metric
+
+        def validation_step(self, batch: Any) -> None:
+            self.metrics.update(*batch)
+            self.log_dict(self.metrics)
+
+    quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False, "accelerator": "cpu"}
+    trainer = lightning.Trainer(**quiet)
+    loader = torch.utils.data.DataLoader(batches, batch_size=None)
+    (found,) = trainer.validate(Model(), loader, verbose=False)
+    wanted = {}
+    for part in parts:
+        for batch in batches:
+            part.update(*batch)
+        wanted |= part.log_dict()
+    assert found == pytest.approx({name: value for name, value in wanted.items() if name != "dropped"}, abs=1e-6)
+    assert int(metric.matrix.sum()) == 0  # it was reset
+
+
 @pytest.mark.parametrize("case", [*CASES])
 @pytest.mark.sampled(2)
 def test_one_graph(torch: Any, case: str) -> None:
