@@ -11,27 +11,34 @@ from matrics._integrations.running.multilabel_sums import MultilabelSums
 from matrics._integrations.running.values import Counted, Values
 from matrics._ranking.state import ScoreState
 from matrics._states.confusion import ConfusionState
+from matrics._states.leaves import Additive
 from matrics._states.margins import MarginState
 
 
-class CombinedState(NamedTuple):
-    """The states of a metric of any measures, which are merged by addition; None where no measure needs one."""
+class StatesOfKinds(NamedTuple):
+    """The states of a metric of any measures; None where no measure needs one."""
 
     labels: ConfusionState | MarginState | None = None
     scores: ScoreState | None = None
     sets: MultilabelSums | None = None
 
-    def __add__(self, other: Any) -> CombinedState:
-        """The states of the batches of both."""
-        if not isinstance(other, CombinedState) or [x is None for x in self] != [x is None for x in other]:
-            raise TypeError(f"expected a CombinedState of the same kinds of measures, got {type(other).__name__}")
+
+class CombinedState(Additive, StatesOfKinds):
+    """These states as one: they add up, over batches and over processes."""
+
+    __slots__ = ()
+
+    def _plus(self, other: CombinedState) -> CombinedState:
+        if [x is None for x in self] != [x is None for x in other]:
+            raise ValueError("expected states of the same kinds of measures, got some of others")
         pairs: Any = zip(self, other, strict=True)
         return CombinedState._make(None if x is None else x + y for x, y in pairs)
 
     @property
     def dropped(self) -> Array:
         """How many samples were left out, which is the same number in each state."""
-        return next(state.dropped for state in self if state is not None)
+        dropped: Array = next(state.dropped for state in self if state is not None)
+        return dropped
 
 
 @dataclass(frozen=True, kw_only=True)
