@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -388,22 +389,12 @@ def _slot(loaded: Any, place: int, window: int) -> Any:
     return loaded[place] if getattr(loaded, "ndim", 0) and len(loaded) == window else loaded
 
 
-@functools.cache
-def _backend_module(library: str) -> Standard:
-    if library == "torch":
-        import torch
-
-        return as_arrays(like=torch.zeros(()))[0]
-    import jax.numpy as jnp
-
-    return as_arrays(like=jnp.zeros(()))[0]
-
-
 _BACKENDS: dict[str, Standard] = {}
 
 
 def _backend(library: str) -> Standard:
     """The library of this name; compiled code reads the dict."""
     if library not in _BACKENDS:
-        _BACKENDS[library] = _backend_module(library)
+        module = importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[library])
+        _BACKENDS[library] = as_arrays(like=module.zeros(()))[0]
     return _BACKENDS[library]
