@@ -9,7 +9,8 @@ logits) and a scatter_add_, which would crash or miscount at a label out of rang
 thread; every figure is the best of several runs, and below it their median. Values are compared first. Of the times
 nothing is asserted.
 
-Then rows beside code by hand: an update from logits beside ``argmax`` and ``bincount``, counting under ``jax.vmap``
+Then an update of Metrics, of five measures, with those of a ConfusionMetric and a ScoreMetric for the same; and rows
+beside code by hand: an update from logits beside ``argmax`` and ``bincount``, counting under ``jax.vmap``
 beside an addition to zeros, the five highest of 50,000 logits in bfloat16 beside ``topk``, and the gradient of a soft
 MCC under ``torch.func.vmap``; and what 1,000 and 100,000 classes cost in metrics of margins. ``--quick`` has few runs
 and compiles nothing of PyTorch: 40 s.
@@ -31,7 +32,7 @@ import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
 from matrics import ConfusionState, confusion_matrix, mcc, soft_confusion_matrix
-from matrics.torch import ConfusionMetric, MarginMetric, ScoreMetric
+from matrics.torch import ConfusionMetric, MarginMetric, Metrics, ScoreMetric
 from matrics.torchmetrics import ConfusionMetric as Torchmetric
 from matrics.torchmetrics import MarginMetric as TorchmetricOfMargins
 
@@ -172,6 +173,31 @@ def measure_many_classes(n: int, *, quick: bool) -> list[dict[str, object]]:
     ]
 
 
+def measure_any(n: int, *, quick: bool) -> list[dict[str, object]]:
+    """An update of Metrics from logits, and the updates of its two parts: seconds."""
+    random, rows = torch.Generator().manual_seed(2), []
+    of_labels, of_scores = "f1, mcc", "ece, roc_auc, top_k_accuracy(k=5)"
+    for size in BATCHES:
+        true, scores = torch.randint(0, n, (size,), generator=random), torch.randn((size, n), generator=random)
+        for way in ("eager",) if quick else ("eager", "compiled"):
+            whole = Metrics(n, f"{of_labels}, {of_scores}", from_logits=True)
+            parts = ConfusionMetric(n, of_labels), ScoreMetric(n, of_scores, from_logits=True)
+            steps = [metric.update for metric in (whole, *parts)]
+            if way == "compiled":
+                torch._dynamo.reset()
+                steps = [torch.compile(step, fullgraph=True, dynamic=False) for step in steps]
+            calls = {
+                "Metrics": lambda steps=steps, batch=(true, scores): steps[0](*batch),
+                "parts": lambda steps=steps, batch=(true, scores): [step(*batch) for step in steps[1:]],
+            }
+            for call in calls.values():
+                call()
+            assert whole.log_dict() == parts[0].log_dict() | parts[1].log_dict(), "values differ"
+            repeats = max(1, 2_000 // size)
+            rows.append({"batch": f"{size:,} logits, {way}", **timed(calls, repeats, quick=quick)})
+    return rows
+
+
 def measure_by_hand(*, quick: bool) -> list[dict[str, object]]:
     """Ours and what is written by hand: seconds."""
     random = torch.Generator().manual_seed(1)
@@ -265,6 +291,14 @@ def print_by_hand(rows: list[dict[str, object]]) -> None:
         print(f"{row['batch']:<25}{spell(ours * 1e9):>12}{spell(bare * 1e9):>12} ({ratio:.2f}, {ratio.median:.2f})")
 
 
+def print_any(rows: list[dict[str, object]]) -> None:
+    print("\nAn update of Metrics, and of a ConfusionMetric and a ScoreMetric: in brackets the share (best, median)\n")
+    for row in rows:
+        whole, parts = row["Metrics"], row["parts"]
+        share = whole / parts
+        print(f"{row['batch']:<25}{spell(whole * 1e9):>12}{spell(parts * 1e9):>12} ({share:.2f}, {share.median:.2f})")
+
+
 def main() -> None:
     """Print the table; save the figures if asked."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -280,13 +314,15 @@ def main() -> None:
     rows.append(measure_compute(options.classes, quick=options.quick))
     for number in (MANY, 100 * MANY):
         rows += measure_many_classes(number, quick=options.quick)
+    of_any = measure_any(options.classes, quick=options.quick)
     by_hand = measure_by_hand(quick=options.quick)
     print_rows(rows, options.classes)
+    print_any(of_any)
     print_by_hand(by_hand)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(
-            json.dumps({"machine": found, "classes": options.classes, "rows": rows + by_hand}, indent=1)
+            json.dumps({"machine": found, "classes": options.classes, "rows": rows + of_any + by_hand}, indent=1)
         )
 
 

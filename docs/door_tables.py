@@ -61,9 +61,9 @@ DOORS = {
     ),
     TRAINING: (
         *("ConfusionState", "MarginState", "ScoreState", "MultilabelState"),
-        *("torch.ConfusionMetric", "torch.ScoreMetric"),
-        *("torchmetrics.ConfusionMetric", "torchmetrics.ScoreMetric"),
-        *("flax.ConfusionMetric", "flax.ScoreMetric"),
+        *("torch.Metrics", "torch.ConfusionMetric", "torch.ScoreMetric"),
+        *("torchmetrics.Metrics", "torchmetrics.ConfusionMetric", "torchmetrics.ScoreMetric"),
+        *("flax.Metrics", "flax.ConfusionMetric", "flax.ScoreMetric"),
     ),
     ELSEWHERE: (
         *("dask.score", "dask.interval", "dask.confusion_matrix"),

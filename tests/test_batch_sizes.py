@@ -83,6 +83,8 @@ def compiled(torch: Any, way: str, step: Callable[..., Any], backend: str) -> It
 
 def leaves(state: Any) -> list[Any]:
     """All arrays of a state."""
+    if state is None:  # no measure needs it
+        return []
     return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [state]
 
 

@@ -232,12 +232,13 @@ def test_variables_of_flax(wrong: float) -> None:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
-@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
+@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric", "Metrics"])
 def test_both_forms_save_and_load_alike(library: str, kind: str) -> None:
     """The counts are in the checkpoint, a value that was computed before is not kept, and a lack of counts is told."""
     pytest.importorskip(library)
     make = getattr(importlib.import_module(f"matrics.{library}"), kind)
-    metric, other = (make(3, "roc_auc, ece" if kind == "ScoreMetric" else "f1") for _ in range(2))
+    names = {"ScoreMetric": "roc_auc, ece", "Metrics": "f1, roc_auc, ece"}.get(kind, "f1")
+    metric, other = (make(3, names) for _ in range(2))
     shape = (20, 3) if kind == "MultilabelMetric" else (20,)
     batch = torch.arange(20 * shape[-1]).reshape(-1)[: math.prod(shape)].reshape(shape) % 2, torch.rand(20, 3)
     for one, turned in ((metric, batch), (other, (1 - batch[0], batch[1]))):

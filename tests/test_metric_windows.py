@@ -18,6 +18,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "ConfusionMetric": {"num_classes": N, "metrics": "mcc, recall:class, true_positives:class"},
     "MarginMetric": {"num_classes": N, "metrics": "mcc, recall:class"},
     "ScoreMetric": {"num_classes": N, "metrics": "roc_auc, ece, log_loss, top_k_accuracy(k=2), f1@0.4", "bits": 6},
+    "Metrics": {"num_classes": N, "metrics": "mcc, roc_auc, recall:class, log_loss", "bits": 6},
     "MultilabelMetric": {"num_labels": N, "metrics": "f1, roc_auc, subset_accuracy, ranking_loss", "bits": 6},
 }
 LIBRARIES = ("torch", "torchmetrics", "flax")
@@ -171,7 +172,7 @@ def test_processes_with_different_numbers_of_batches(torch: Any, tmp_path: Path)
 
 
 @every_kind
-@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
+@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics"])
 def test_one_graph(torch: Any, kind: str) -> None:
     door, batches = Door("torch"), batches_of(kind, (30, 30, 7, 30, 12))
     metric = make(door, kind, window=WINDOW)
@@ -188,7 +189,7 @@ def test_one_graph(torch: Any, kind: str) -> None:
 
 
 @every_kind
-@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
+@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics"])
 def test_under_jit_and_scan(kind: str) -> None:
     nnx, jax = pytest.importorskip("flax.nnx"), pytest.importorskip("jax")
     door, batches = Door("flax"), batches_of(kind, (30,) * 5)

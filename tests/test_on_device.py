@@ -243,6 +243,7 @@ METRICS = {
         {"num_classes": 4, "metrics": "roc_auc, average_precision, ece, recall@0.5, log_loss", "from_logits": True},
     ),
     "scores of class 1": ("ScoreMetric", {"metrics": "roc_auc, ece, recall@0.37, brier_score", "bounds": True}),
+    "any measures": ("Metrics", {"num_classes": 4, "metrics": "mcc, roc_auc, ece, log_loss", "from_logits": True}),
     "multilabel": ("MultilabelMetric", {"num_labels": 4, "metrics": ["f1", "roc_auc", "hamming_loss"]}),
 }
 

@@ -50,7 +50,7 @@ def made(library: str, kind: str) -> tuple[Any, Callable[[int], tuple[Any, Any]]
     """A metric, and batches for it."""
     pytest.importorskip(library)
     metric = getattr(importlib.import_module(f"matrics.{library}"), kind)
-    measures = {"ScoreMetric": "ece", "MultilabelMetric": "f1"}.get(kind, "accuracy")
+    measures = {"ScoreMetric": "ece", "Metrics": "accuracy, ece", "MultilabelMetric": "f1"}.get(kind, "accuracy")
 
     def batch(size: int) -> tuple[Any, Any]:
         labels = torch.randint(0, 2, (size, CLASSES) if kind == "MultilabelMetric" else (size,))
@@ -71,7 +71,7 @@ def samples(metric: Any, kind: str) -> int:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric"])
+@pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric", "ScoreMetric", "MultilabelMetric", "Metrics"])
 def test_values_of_batches(library: str, kind: str) -> None:
     """Each call counts its batch, and its value is of that batch alone, whatever others count meanwhile."""
     metric, batch = made(library, kind)

@@ -52,6 +52,11 @@ METRICS = {
         "sets",
     ),
     "decay": Case(lambda of: of.ConfusionMetric(3, decay=0.5), 3),
+    "any measures": Case(
+        lambda of: of.Metrics(3, "f1, roc_auc, log_loss, mcc, top_k_accuracy(k=2)", bits=6, from_logits=True),
+        3,
+        options=mask,
+    ),
     "losses": Case(lambda of: of.ScoreMetric(3, "log_loss, top_k_recall(k=[1,2])", from_logits=True), 3, options=mask),
 }
 

@@ -3,11 +3,12 @@
 from matrics._extras import requires
 
 with requires("flax", "flax"):
-    from matrics._integrations.flax import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric
+    from matrics._integrations.flax import ConfusionMetric, MarginMetric, Metrics, MultilabelMetric, ScoreMetric
 
 __all__ = [
     "ConfusionMetric",
     "MarginMetric",
+    "Metrics",
     "MultilabelMetric",
     "ScoreMetric",
 ]

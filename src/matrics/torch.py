@@ -3,11 +3,19 @@
 from matrics._extras import requires
 
 with requires("torch", "torch"):
-    from matrics._integrations.torch import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric, SyncError
+    from matrics._integrations.torch import (
+        ConfusionMetric,
+        MarginMetric,
+        Metrics,
+        MultilabelMetric,
+        ScoreMetric,
+        SyncError,
+    )
 
 __all__ = [
     "ConfusionMetric",
     "MarginMetric",
+    "Metrics",
     "MultilabelMetric",
     "ScoreMetric",
     "SyncError",

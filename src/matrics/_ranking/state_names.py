@@ -46,13 +46,18 @@ def is_method(name: str, functions: Collection[str] = METHODS.keys()) -> bool:
     return of_scores.name_of(of_scores.spec_of(name)).strip() in functions
 
 
+def near_method(name: str) -> str:
+    """The values of scores that a misspelt name may mean, as a question; nothing if none is near."""
+    return of_scores.near(name, _NAMES)
+
+
 def read_method(key: str, *, has_classes: bool) -> Method:
     """The method of a name; raises for a name that is none, and for options that it does not have."""
     spec = of_scores.spec_of(key)
     head, colon, option = spec.partition(":")
     name, bracket, rest = head.partition("(")
     if name not in METHODS:
-        hint = of_scores.near(key, _NAMES)
+        hint = near_method(key)
         raise ValueError(
             f"metrics: {hint}expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
             f"{quoted(key)}"

@@ -1,5 +1,5 @@
 """Running metrics for Flax."""
 
-from matrics._integrations.flax.metrics import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric
+from matrics._integrations.flax.metrics import ConfusionMetric, MarginMetric, Metrics, MultilabelMetric, ScoreMetric
 
-__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric"]
+__all__ = ["ConfusionMetric", "MarginMetric", "Metrics", "MultilabelMetric", "ScoreMetric"]

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from matrics._arrays import Array
 from matrics._catalogue.record import Metric
 from matrics._integrations.flax.adapter import RunningMetric
+from matrics._integrations.running.combined import CombinedOptions, CombinedRecipe
 from matrics._integrations.running.labels import LabelOptions, LabelRecipe, MarginRecipe
 from matrics._integrations.running.multilabel import MultilabelOptions, MultilabelRecipe
 from matrics._integrations.running.parameters import documented
@@ -159,3 +160,59 @@ class MultilabelMetric(OfScores):
     def matrix(self) -> Array:
         """The matrix of each label so far, (L, 2, 2): rows are the true values 0 and 1."""
         return self._recipe.matrix(self.state)
+
+
+@documented("flax")
+class Metrics(RunningMetric):
+    """Any measures of all batches so far: of predicted labels, of scores, and losses, updated together.
+
+    It keeps what the measures need and nothing else: the confusion matrix, or of many classes its margins; counts of
+    scores for areas and calibration; sums of losses and of hits among the highest scores; or the counts of several
+    labels for each sample. Values are equal to those of :class:`ConfusionMetric`, :class:`ScoreMetric` and
+    :class:`MultilabelMetric`, which count a part of this each.
+
+    ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other metrics of an ``nnx.MultiMetric``.
+
+    Raises
+    ------
+    TypeError
+        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+    ValueError
+        A name is unknown, or an option has no meaning for these measures.
+
+    See Also
+    --------
+    matrics.flax.ConfusionMetric : measures of predicted labels alone.
+    matrics.flax.ScoreMetric : measures of scores alone.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from matrics.flax import Metrics
+    >>> metrics = Metrics(3, "f1, mcc, ece, roc_auc, top_k_accuracy(k=2)", prefix="val/", from_logits=True)
+    >>> logits = jnp.array([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
+    >>> metrics.update(logits=logits, labels=jnp.array([0, 1, 2, 2]))
+    >>> for name, value in metrics.compute().items():
+    ...     print(f"{name:<24}{value:.3f}")
+    val/f1                  0.778
+    val/mcc                 0.700
+    val/ece                 0.296
+    val/roc_auc             1.000
+    val/top_k_accuracy(k=2) 0.750
+    """
+
+    _kind = CombinedRecipe
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        **options: Unpack[CombinedOptions],
+    ) -> None:
+        super().__init__(num_classes, metrics, **options)
+
+    @property
+    def matrix(self) -> Array:
+        """The confusion matrix (n, n), or the matrices of several labels (L, 2, 2): rows are true classes."""
+        matrix: Array = self._recipe.matrix(self.state)
+        return matrix

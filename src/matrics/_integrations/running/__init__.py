@@ -30,6 +30,9 @@ An adapter uses these attributes and methods of a recipe; ``arrays`` is a dict o
 ``recipe.kind``, ``recipe.second``
     The name of the kind in the table of parameters, and the name of the argument after ``y_true``.
 
+``CombinedRecipe`` is a recipe made of recipes: ``Metrics`` counts each batch into the arrays of all that its measures
+need.
+
 A new kind of metric is one file with a subclass of ``Recipe``, which implements ``__init__``, ``_empty``, ``_add`` and
 ``_state``, and a class of a few lines in ``metrics.py`` of each framework; CONTRIBUTING.md has an example.
 """

@@ -129,7 +129,7 @@ class Layout:
         return self.labels(sums).matrix
 
     def labels(self, sums: MultilabelSums) -> MultilabelState:
-        """The matrices of the labels, and of whole samples; those that are not kept have no samples."""
+        """The matrices of the labels, and of whole samples; without samples where they are not kept."""
         backend, (counts, carried, dropped) = as_arrays(counts=sums.counts, carried=sums.carried, dropped=sums.dropped)
         xp = backend.xp
         shape, none = (self.num_labels, 2, 2), xp.zeros_like(dropped)

@@ -21,6 +21,24 @@ labels.num_classes : int, optional
     Number of classes; labels are 0 to n - 1. It is needed unless ``labels`` is given.
 num_labels : int
     Number of labels, L.
+combined.num_classes : int, optional
+    Number of classes, n: labels are 0 to n - 1, and scores have an axis of classes. If left out, without
+    ``labels``, scores are of class 1 of two.
+combined.num_labels : int, optional
+    Instead of ``num_classes``, for samples with several labels each: the number of labels, L.
+combined.metrics : str, Metric, or several of them
+    Names of any measures: of predicted labels, such as ``'f1, mcc, recall:class'``, names of groups, or records, as
+    :func:`matrics.score` takes them; of scores ``'roc_auc'``, ``'average_precision'``,
+    ``'expected_calibration_error'`` (``'ece'``), ``'log_loss'``, ``'brier_score'``, ``'top_k_accuracy(k=5)'``,
+    ``'top_k_recall(k=[1,5])'``, each with the averages that a ``ScoreMetric`` has, and any measure at a threshold:
+    ``'recall@0.5'``. With ``num_labels`` those of a ``MultilabelMetric``. Only what these measures need is kept.
+combined.positive : label, name or int, optional
+    The positive class: one of ``labels`` or ``class_names`` if they are given, an index otherwise. Measures without
+    an average are then values of this class.
+combined.threshold : float, or one for each label, optional
+    Scores of at least this are predictions of class 1, for measures of predicted labels; of logits it is a
+    probability. 0.5 if left out, where scores are of class 1 of two or of several labels. If given without
+    ``num_labels``, scores are of class 1.
 labels.metrics : str, Metric, or several of them
     Names of measures, such as ``'f1, mcc, recall:class'``, names of groups, or records, as :func:`matrics.score`
     takes them.
@@ -78,6 +96,11 @@ labels.from_logits : bool, default False
     Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
     scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, {visible}. The class with the
     largest score is the same for logits and for probabilities.
+combined.from_logits : bool, default False
+    The scores are logits{by_name}: areas are of the logits, or of the log-odds of each class against the rest, and do
+    not suffer from probabilities that are rounded to 0 or 1; all else is of the probabilities, by the logistic
+    function, or by the softmax over classes. Without it, scores outside of [0, 1] give a warning, once, {visible}, if
+    a measure is one of probabilities, or has a threshold between 0 and 1.
 scores.from_logits : bool, default False
     The scores are logits{by_name}. Areas are then of the logits themselves, or of the log-odds of each class
     against the rest, and do not suffer from probabilities that are rounded to 0 or 1; all else is of the
@@ -122,6 +145,11 @@ labels.y_true : {array} of int or bool, shape (N, ...)
     True labels. All axes are samples.
 scores.y_true : {array} of int or bool, shape (N, ...)
     True labels. All axes are samples.
+combined.y_true : {array} of int or bool, shape (N, ...), or (N, L, ...) of several labels
+    True labels. All axes but that of several labels are samples.
+combined.y_pred : {array}, shape (N, ...), (N, C, ...) or (N, L, ...)
+    Floating scores of all classes, of class 1 of two, or of several labels; logits in a metric made with
+    ``from_logits=True``. If no measure needs scores, predicted labels as integers as well: the dtype decides.
 multilabel.y_true : {array} of int or bool, shape (N, L, ...)
     1 if a sample has a label, 0 if not.
 labels.y_pred : {array}, shape (N, ...) or (N, C, ...)
@@ -137,6 +165,8 @@ sample_weight : {array}, optional
     A weight for each sample; broadcasts against the samples. The metric must have been made with ``dtype=``.
 labels : {array}
     Another name of ``y_true``, as losses have it.
+combined.logits : {array}
+    Logits in place of ``y_pred``.
 labels.logits : {array}
     Another name of ``y_pred``, as losses have it.
 logits : {array} of floats
@@ -149,6 +179,8 @@ SUMMARIES = {
     "Labels out of range, and scores with a NaN, are dropped.",
     "scores": "Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.\n\n"
     "Samples with a label out of range or a NaN score are dropped.",
+    "combined": "Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.\n\n"
+    "Samples with a label out of range or a NaN score are dropped. With several labels for each sample, entries are.",
     "multilabel": "Count a batch, over all axes but that of the labels.\n\nEntries, of a sample and a label, with a "
     "true value other than 0 and 1 or a NaN score are dropped, and their samples are left out of the measures of whole "
     "samples.",

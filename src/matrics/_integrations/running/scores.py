@@ -69,6 +69,11 @@ class ScoreRecipe(StateRecipe):
             ignored=self.ignored,
         )
 
+    @property
+    def warns_of_scores(self) -> bool:
+        """Whether scores that are no probabilities cause a warning: of the bins, of losses, or of thresholds."""
+        return self._looks or bool(self._kept["num_bins"] or self._kept["losses"])
+
     def _own_options(self) -> dict[str, Any]:
         axis = {} if self.num_classes else {"axis": None}
         return axis | {"kind": "score", "of": self.positive}

@@ -11,6 +11,7 @@ from torch.nn.modules.module import register_module_module_registration_hook
 
 from matrics._catalogue.naming import MeasureName
 from matrics._catalogue.record import Metric
+from matrics._integrations.running.combined import CombinedOptions, CombinedRecipe
 from matrics._integrations.running.labels import LabelOptions, LabelRecipe, MarginRecipe
 from matrics._integrations.running.multilabel import MultilabelOptions, MultilabelRecipe
 from matrics._integrations.running.parameters import documented
@@ -216,5 +217,65 @@ class MultilabelMetric(OfScores):
     @property
     def matrix(self) -> Tensor:
         """The matrix of each label so far, (L, 2, 2): rows are the true values 0 and 1."""
+        matrix: Tensor = self._recipe.matrix(self.state)
+        return matrix
+
+
+@documented("torch")
+class Metrics(RunningMetric):
+    """Any measures of all batches so far: of predicted labels, of scores, and losses, updated together.
+
+    It keeps what the measures need and nothing else: the confusion matrix, or of many classes its margins; counts of
+    scores for areas and calibration; sums of losses and of hits among the highest scores; or the counts of several
+    labels for each sample. Values are equal to those of :class:`ConfusionMetric`, :class:`ScoreMetric` and
+    :class:`MultilabelMetric`, which count a part of this each.
+
+    Its buffers have a fixed size for any number of samples: they move with ``.to``, are part of ``state_dict``, and
+    take one ``all_reduce``. The host does not wait for a device: neither ``update`` nor ``compute`` inspects a value
+    there, and both compile without a graph break.
+
+    Raises
+    ------
+    TypeError
+        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+    ValueError
+        A name is unknown, or an option has no meaning for these measures.
+
+    See Also
+    --------
+    matrics.torch.ConfusionMetric : measures of predicted labels alone.
+    matrics.torch.ScoreMetric : measures of scores alone.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.torch import Metrics
+    >>> metrics = Metrics(3, "f1, mcc, ece, roc_auc, top_k_accuracy(k=2)", from_logits=True, prefix="val/")
+    >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
+    >>> metrics.update(torch.tensor([0, 1, 2, 2]), logits)
+    >>> for name, value in metrics.compute().items():
+    ...     print(f"{name:<24}{value:.3f}")
+    val/f1                  0.778
+    val/mcc                 0.700
+    val/ece                 0.296
+    val/roc_auc             1.000
+    val/top_k_accuracy(k=2) 0.750
+    """
+
+    _kind = CombinedRecipe
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        cuda_graph: bool = False,
+        **options: Unpack[CombinedOptions],
+    ) -> None:
+        super().__init__(num_classes, metrics, cuda_graph=cuda_graph, **options)
+
+    @property
+    def matrix(self) -> Tensor:
+        """The confusion matrix (n, n), or the matrices of several labels (L, 2, 2): rows are true classes."""
         matrix: Tensor = self._recipe.matrix(self.state)
         return matrix

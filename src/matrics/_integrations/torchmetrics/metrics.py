@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from matrics._catalogue.record import Metric
+from matrics._integrations.running.combined import CombinedRecipe
 from matrics._integrations.running.labels import LabelRecipe, MarginRecipe
 from matrics._integrations.running.multilabel import MultilabelRecipe
 from matrics._integrations.running.parameters import documented
@@ -171,5 +172,63 @@ class MultilabelMetric(RunningMetric):
     @property
     def matrix(self) -> Tensor:
         """The matrix of each label, (L, 2, 2), of this process: rows are the true values 0 and 1."""
+        matrix: Tensor = self._recipe.matrix(self.state)
+        return matrix
+
+
+@documented("torchmetrics")
+class Metrics(RunningMetric):
+    """Any measures of all batches so far: of predicted labels, of scores, and losses, updated together.
+
+    It keeps what the measures need and nothing else: the confusion matrix, or of many classes its margins; counts of
+    scores for areas and calibration; sums of losses and of hits among the highest scores; or the counts of several
+    labels for each sample. Values are equal to those of :class:`ConfusionMetric`, :class:`ScoreMetric` and
+    :class:`MultilabelMetric`, which count a part of this each.
+
+    ``self.log_dict(metrics)`` in a step is all that Lightning needs. As in all of torchmetrics, and unlike elsewhere in
+    matrics, predictions come first: ``update(preds, target)``.
+
+    Raises
+    ------
+    TypeError
+        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+    ValueError
+        A name is unknown, or an option has no meaning for these measures.
+
+    See Also
+    --------
+    matrics.torchmetrics.ConfusionMetric : measures of predicted labels alone.
+    matrics.torchmetrics.ScoreMetric : measures of scores alone.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.torchmetrics import Metrics
+    >>> metrics = Metrics(3, "f1, mcc, ece, roc_auc, top_k_accuracy(k=2)", from_logits=True, prefix="val/")
+    >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
+    >>> metrics.update(logits, torch.tensor([0, 1, 2, 2]))
+    >>> for name, value in metrics.compute().items():
+    ...     print(f"{name:<24}{value:.3f}")
+    val/f1                  0.778
+    val/mcc                 0.700
+    val/ece                 0.296
+    val/roc_auc             1.000
+    val/top_k_accuracy(k=2) 0.750
+    """
+
+    _kind = CombinedRecipe
+    _drawn = "metrics.matrix, or the curves of metrics.state.scores"
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        **keywords: Any,
+    ) -> None:
+        super().__init__(num_classes, metrics, **keywords)
+
+    @property
+    def matrix(self) -> Tensor:
+        """The confusion matrix (n, n), or the matrices of several labels (L, 2, 2): rows are true classes."""
         matrix: Tensor = self._recipe.matrix(self.state)
         return matrix

@@ -1,0 +1,96 @@
+"""The values of several running states that were counted from the same batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+from matrics._arrays import Array
+from matrics._integrations.running.multilabel_sums import MultilabelSums
+from matrics._integrations.running.values import Counted, Values
+from matrics._ranking.state import ScoreState
+from matrics._states.confusion import ConfusionState
+from matrics._states.leaves import Additive
+from matrics._states.margins import MarginState
+
+
+class StatesOfKinds(NamedTuple):
+    """The states of a metric of any measures; None where no measure needs one."""
+
+    labels: ConfusionState | MarginState | None = None
+    scores: ScoreState | None = None
+    sets: MultilabelSums | None = None
+
+
+class CombinedState(Additive, StatesOfKinds):
+    """These states as one: they add up, over batches and over processes."""
+
+    __slots__ = ()
+
+    def _plus(self, other: CombinedState) -> CombinedState:
+        if [x is None for x in self] != [x is None for x in other]:
+            raise ValueError("expected states of the same kinds of measures, got some of others")
+        pairs: Any = zip(self, other, strict=True)
+        return CombinedState._make(None if x is None else x + y for x, y in pairs)
+
+    @property
+    def dropped(self) -> Array:
+        """How many samples were left out, which is the same number in each state."""
+        dropped: Array = next(state.dropped for state in self if state is not None)
+        return dropped
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombinedValues(Values):
+    """The values of each state, in the order of the states."""
+
+    parts: tuple[tuple[str, Values], ...]
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, Values], prefix: str) -> CombinedValues:
+        """The values of the states with these names."""
+        first = next(iter(parts.values()))
+        return cls(
+            prefix=prefix,
+            class_names=first.class_names,
+            undefined=first.undefined,
+            parts=tuple(parts.items()),
+            keys=tuple(key for values in parts.values() for key in values.keys),
+        )
+
+    def of(self, state: CombinedState) -> dict[str, Array]:
+        """All values, as scalar arrays under names for a logger."""
+        return {key: value for part, values in self.parts for key, value in values.of(getattr(state, part)).items()}
+
+    @property
+    def requested(self) -> list[str]:
+        """The names of the values, as they were given."""
+        return [name for _, values in self.parts for name in values.requested]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of the first measure."""
+        return self.parts[0][1].higher_is_better
+
+    def _only(self, place: int) -> Self:
+        for part, values in self.parts:
+            number = len(values.requested)
+            if place < number:
+                return replace(self, parts=((part, values._only(place)),))
+            place -= number
+        raise IndexError(place)
+
+    def renamed(self, prefix: str) -> Self:
+        """The same with another prefix."""
+        made = super().renamed(prefix)
+        return replace(made, parts=tuple((part, values.renamed(prefix)) for part, values in self.parts))
+
+    def _samples(self, state: CombinedState) -> float | None:
+        part, values = self.parts[0]
+        return values._samples(getattr(state, part))
+
+    def _known(self, state: CombinedState) -> tuple[dict[str, Array], str, Counted]:
+        found = [values._known(getattr(state, part)) for part, values in self.parts]
+        known = {key: value for values, _, _ in found for key, value in values.items()}
+        return known, next((odd for _, odd, _ in found if odd), ""), found[0][2]
