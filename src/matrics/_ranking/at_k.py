@@ -37,12 +37,35 @@ def precision_at_k(
 
     Parameters
     ----------
-    y_true, y_score, average, labels, positive, ignore_index, workers
-        See :func:`matrics.ranking.roc_auc`, each class against the rest.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. They are scores of classes if they have an axis more than the labels, after the axis of
+        samples. Otherwise both broadcast: a ``y_true`` (N,) against the scores (M, N) of M models. Each class counts
+        against the rest.
     k : int
         The number of samples that are chosen, such as the alerts that are looked into each day.
+    average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
+        Of class scores: ``"auto"`` is the value of class 1 of two, and the mean over more classes. Otherwise the mean
+        over classes, that mean weighted by the samples of each class, the value of all classes' scores pooled, or every
+        class (``None`` or ``"class"``). Without an axis of classes it has no effect, and with ``positive`` it is an
+        error.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
+        takes no part in averages over classes.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     zero_division : float, default NaN
         The value where there are fewer than k samples.
 
@@ -92,8 +115,35 @@ def recall_at_k(
 
     Parameters
     ----------
-    y_true, y_score, k, average, labels, positive, sample_weight, ignore_index, workers
-        See :func:`matrics.ranking.precision_at_k`; equal scores count as there.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. They are scores of classes if they have an axis more than the labels, after the axis of
+        samples. Otherwise both broadcast: a ``y_true`` (N,) against the scores (M, N) of M models. Each class counts
+        against the rest.
+    k : int
+        The number of samples that are chosen, such as the alerts that are looked into each day.
+    average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
+        Of class scores: ``"auto"`` is the value of class 1 of two, and the mean over more classes. Otherwise the mean
+        over classes, that mean weighted by the samples of each class, the value of all classes' scores pooled, or every
+        class (``None`` or ``"class"``). Without an axis of classes it has no effect, and with ``positive`` it is an
+        error.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
+        takes no part in averages over classes.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     zero_division : float, default NaN
         The value without positive samples, or with fewer than k samples.
 
@@ -136,8 +186,35 @@ def lift_at_k(
 
     Parameters
     ----------
-    y_true, y_score, k, average, labels, positive, sample_weight, ignore_index, workers
-        See :func:`matrics.ranking.precision_at_k`; equal scores count as there.
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``labels=`` or ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. They are scores of classes if they have an axis more than the labels, after the axis of
+        samples. Otherwise both broadcast: a ``y_true`` (N,) against the scores (M, N) of M models. Each class counts
+        against the rest.
+    k : int
+        The number of samples that are chosen, such as the alerts that are looked into each day.
+    average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
+        Of class scores: ``"auto"`` is the value of class 1 of two, and the mean over more classes. Otherwise the mean
+        over classes, that mean weighted by the samples of each class, the value of all classes' scores pooled, or every
+        class (``None`` or ``"class"``). Without an axis of classes it has no effect, and with ``positive`` it is an
+        error.
+    labels : sequence, optional
+        The labels of the classes, of any kind, in the order of the columns of ``y_score``; those of ``y_true``,
+        ``positive`` and ``ignore_index`` are then among them. Without it they are the numbers 0 to n - 1.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
+        rest.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out; their scores and weights may have any value. Such a class
+        takes no part in averages over classes.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. The rows of a
+        batch, or of classes, are computed in parallel.
     zero_division : float, default NaN
         The value without positive samples, or with fewer than k samples.
 

@@ -89,8 +89,8 @@ def best_threshold(
         constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
         are not left out: to their number, also where samples have weights.
     cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
-        For the metric ``"cost"``: what it costs if a positive sample is predicted as negative, such as the amount of a
-        payment, and the other way round; the same for all samples, or a number for each. Weights multiply them.
+        What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
+        or a number for each, such as the amount of a payment. For the metric ``"cost"``. Weights multiply costs.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,

@@ -68,7 +68,7 @@ def score_drift(
     ----------
     y_score : array_like, shape (N,)
         Scores of any kind.
-    groups : array_like, shape (N,)
+    groups : array_like, shape (N,), optional
         The group of each sample, such as its month.
     reference : group, optional
         The group that all are compared with; the first if left out.

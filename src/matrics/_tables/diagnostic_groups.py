@@ -166,11 +166,25 @@ def diagnostic_groups(
         :func:`matrics.stats.diagnostic_table`.
     y_pred : array_like, shape (N,), optional
         The results of the test, if the first argument is labels.
-    groups : array_like, shape (N,), or sequence of str, length G
+    groups : array_like, shape (N,), or sequence of str, length G, optional
         The group of each sample, such as its site: numbers, or text. For matrices the name of each, by default their
         numbers.
-    positive, level, method, labels, ignore_index, class_names
-        As in :func:`matrics.stats.diagnostic_table`.
+    positive : label, str or int, optional
+        The class that the test is for: a label, one of ``class_names`` or of the labels of a data frame, and an index
+        where there is neither. If left out, class 1 of two classes, of labels that are numbers or booleans; in
+        all other cases it is required. With more than two classes all other classes count as negative and are listed
+        in the table. With two true classes, predictions of a third class, such as "indeterminate", raise an error. If
+        the true labels and the results use different words, join both with an equals sign: ``"ill=reactive"``.
+    level : float, default 0.95
+        The confidence level.
+    method : {"wilson", "agresti_coull", "clopper_pearson", "jeffreys"}
+        The limits of proportions; the last two need SciPy (extra ``stats``).
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; by default the labels that occur.
+    ignore_index : label, or list of labels, optional
+        Samples with this true label, or any of these, are left out.
+    class_names : sequence of str, optional
+        Names of the classes, in their order, for a matrix as first argument.
 
     Returns
     -------

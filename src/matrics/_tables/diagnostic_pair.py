@@ -164,19 +164,23 @@ def diagnostic_comparison(
     Parameters
     ----------
     y_true : array_like, shape (N,)
-        True labels of any kind, as in :func:`matrics.score_labels`.
+        True and predicted labels of any kind: of these the true ones.
     y_a, y_b : array_like, shape (N,)
         The results of both tests, for the samples of ``y_true`` in their order.
     positive : label, optional
-        The class that the tests are for, as in :func:`matrics.stats.diagnostic_table`.
-    names : sequence of str, length 2
-        The names of the tests.
+        The positive class, that the tests are for.
+    names : sequence of str, default ("a", "b")
+        The names of both tests.
     level : float, default 0.95
         The confidence level.
-    exact, mid_p : bool
-        Which of McNemar's tests, as in :func:`matrics.stats.mcnemar`: by default the exact one, which needs SciPy.
-    labels, ignore_index
-        As in :func:`matrics.stats.diagnostic_table`.
+    exact : bool, default True
+        Whether McNemar's test is exact, which needs SciPy, or by the chi-squared distribution.
+    mid_p : bool, default False
+        Whether the exact test counts half of the probability of the observed result, as McNemar's mid-p test.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; by default the labels that occur.
+    ignore_index : label, or list of labels, optional
+        Samples with this true label, or any of these, are left out.
 
     Returns
     -------
