@@ -47,7 +47,7 @@ WIDTH = 96  # of a line of code on a page
 def signatures(module):
     """The public functions of a module, the constructors and the public methods of its classes, by name.
 
-    Results, which nobody but the library makes, have methods alone.
+    Results and errors, which nobody but the library makes, have methods alone.
     """
     for name in sorted(module.__all__, key=lambda name: (inspect.isclass(getattr(module, name)), name)):
         found = getattr(module, name)
@@ -56,7 +56,7 @@ def signatures(module):
         if inspect.isroutine(found):
             yield name, inspect.signature(found)
         elif inspect.isclass(found):
-            if found.__module__.startswith("matrics._integrations") and not issubclass(found, tuple):
+            if found.__module__.startswith("matrics._integrations") and not issubclass(found, (tuple, Exception)):
                 yield name, without_first(found.__init__)
             for method, member in members(found).items():
                 inside = member.__func__ if isinstance(member, classmethod) else member

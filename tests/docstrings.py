@@ -33,7 +33,7 @@ class Function(NamedTuple):
     """A public function, method or constructor."""
 
     name: str
-    folder: str
+    family: str
     signature: inspect.Signature
     doc: str
 
@@ -62,10 +62,20 @@ def public() -> Iterator[Function]:
             value = module
             for part in name.split("."):
                 value = getattr(value, part)
-            folder = inspect.unwrap(value).__module__.split(".")[1]
-            yield Function(f"{path}.{name}", folder, signature, value.__doc__ or "")
+            yield Function(f"{path}.{name}", family(path, name, value), signature, value.__doc__ or "")
     for record in METRICS.values():
         yield Function(record.place, "_metrics", inspect.signature(record), record.__doc__ or "")
+
+
+def family(path: str, name: str, value: object) -> str:
+    """The folder of a function; of an adapter its public module, as a parameter may be a tensor, a column or a name.
+
+    The parameters of metrics of several labels are of labels and entries where others are of classes and samples.
+    """
+    folder: str = inspect.unwrap(value).__module__.split(".")[1]  # type: ignore[arg-type]
+    if folder != "_integrations":
+        return folder
+    return f"{path}.multilabel" if name.startswith("Multilabel") else path
 
 
 def fields() -> Iterator[tuple[type, list[str]]]:
@@ -77,5 +87,5 @@ def fields() -> Iterator[tuple[type, list[str]]]:
             continue
         for kind in (getattr(module, name) for name in module.__all__):
             names = getattr(kind, "__match_args__", ()) or getattr(kind, "__dataclass_fields__", ())
-            if inspect.isclass(kind) and names and not kind.__module__.startswith("matrics._integrations"):
+            if inspect.isclass(kind) and names:
                 yield kind, [name for name in names if not name.startswith("_")]

@@ -308,7 +308,7 @@ def test_constructors_are_the_same_in_every_library(kind: str) -> None:
         found[library] = [(x.name, x.default, x.kind) for x in parameters.values()]
         documented = inspect.getdoc(metric)
         for name in parameters:
-            assert f"\n{name} : " in documented or f"\n**{name}\n" in documented, name
+            assert f"\n{name} : " in documented or f"\n**{name} : " in documented, name
         assert "As in :" not in documented
         assert "As for :" not in documented
     (graph,) = found["torch"][len(found["flax"]) :]

@@ -67,8 +67,8 @@ def cross_validate_confusion(
     y : array_like, shape (N,)
         Their labels, of any kind. All that occur are the classes, in order, also in folds that lack one.
     cv : int, splitter or iterable of splits, optional
-        As in scikit-learn: five stratified folds if left out. ``GroupKFold().split(X, y, groups)`` keeps groups
-        together.
+        How rows are split, as scikit-learn takes it: a number of folds, a splitter, or pairs of training and test rows;
+        five stratified folds if left out. ``GroupKFold().split(X, y, groups)`` keeps groups together.
     return_indices : bool, default False
         Whether to return the labels, the predictions and the rows of X as well, for comparisons of models on the same
         samples by :func:`matrics.compare_models`. Both models need the same folds: pass the same ``cv``, with a

@@ -52,22 +52,31 @@ def score(
     Parameters
     ----------
     da : xarray.DataArray
-        Counts or soft counts, with one dimension of true classes, one of predicted classes, and any others, in any
-        order. Chunked arrays (Dask) stay lazy, and all measures of a chunk are computed together, as
+        Counts, with one dimension of true classes, one of predicted classes, and any others, in any order; they may be
+        soft. Chunked arrays (Dask) stay lazy, and all measures of a chunk are computed together, as
         :func:`matrics.dask.score` does; the dimensions of the classes are whole in each chunk.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     class_dims : two names, optional
         The dimensions of the true and of the predicted classes. If left out: ``"true"`` and ``"pred"``, wherever they
         are, and in an array without these the last two.
     class_dim : str, default "class"
         The dimension of measures of every class (``"recall:class"``).
-    zero_division, invalid, workers
-        As in :func:`matrics.score`. For a chunked array, ``invalid`` warns or raises when a chunk is computed, and
-        names the chunk, and matrices by their place in it; ``workers`` is the number of threads for each chunk.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them, ``"raise"`` raises an error: for a chunked array
+        when a chunk is computed, with the name of the chunk, and matrices by their place in it.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. For a chunked
+        array it is the number of threads for each chunk.
     positive : label or int, optional
-        The positive class, as in :func:`matrics.score`: a label where the dimension of the true or of the predicted
-        classes has coordinates, an index otherwise. Specs name classes in the same way: ``"recall[dog]"``.
+        The positive class: a label where the dimension of the true or of the predicted classes has coordinates, an
+        index otherwise. Per-class measures without an average are values of this class. Without it they are values of
+        class 1 of two classes, and means over more (``macro``). Specs name classes in the same way: ``"recall[dog]"``.
     keep_attrs : bool, optional
         Whether the Dataset has the attributes of ``da``; xarray's option ``keep_attrs`` if left out, which keeps them
         by default.
@@ -138,18 +147,54 @@ def interval(
     Parameters
     ----------
     da : xarray.DataArray
-        Counts, as in :func:`score`. Chunked arrays stay lazy; the dimension of clusters is whole in each chunk, too.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
-    class_dims, class_dim, invalid, positive, keep_attrs
-        As in :func:`score`.
-    level, method, scheme, prior, num, rng, zero_division, workers
-        As in :func:`matrics.interval`. For a chunked array ``rng`` is a seed or a generator of NumPy, and each chunk
-        draws from its own stream, as in :func:`matrics.dask.interval`: the replicates depend on the
-        seed and on the chunks.
+        Counts, with one dimension of true classes, one of predicted classes, and any others, in any order. Chunked
+        arrays (Dask) stay lazy; the dimensions of the classes and of the clusters are whole in each chunk.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    class_dims : two names, optional
+        The dimensions of the true and of the predicted classes. If left out: ``"true"`` and ``"pred"``, wherever they
+        are, and in an array without these the last two.
+    class_dim : str, default "class"
+        The dimension of measures of every class (``"recall:class"``).
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    method : str, default "auto"
+        How limits are formed: "auto", "bootstrap", "bca", "posterior" or "delta"; of proportions "wilson",
+        "agresti_coull", "clopper_pearson" or "jeffreys"; of ratios "log" or "score". :func:`matrics.interval` explains
+        them.
+    scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
+        The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
+        method takes each.
+    prior : float or array_like, shape (n, n), optional
+        For ``"posterior"``: the number added to each cell; 1/n² if left out, which adds one sample in all.
+    num : int, optional
+        Number of replicates for the methods that draw them; 10,000 if left out.
+    rng : Generator, key or int, optional
+        Where random numbers come from: a generator of NumPy, PyTorch or JAX, the library of the values of ``da``; an
+        integer is a seed for NumPy. New draws every time if left out. For a chunked array it is a seed or a generator
+        of NumPy, and each chunk draws from its own stream: the replicates depend on the seed and on the chunks.
     cluster_dim : name, optional
-        The dimension of the clusters, such as patients or documents; their sum is
-        scored, and whole clusters are random.
+        The dimension of the clusters, such as patients or documents; their sum is scored, and whole clusters are
+        random.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is affected. ``"warn"`` names the first of them, ``"raise"`` raises an error: for a chunked array
+        when a chunk is computed, with the name of the chunk, and matrices by their place in it.
+    workers : int, default 1
+        Number of threads on the host; -1 for as many as there are cores. It does not change results. For a chunked
+        array it is the number of threads for each chunk.
+    positive : label or int, optional
+        The positive class: a label where the dimension of the true or of the predicted classes has coordinates, an
+        index otherwise. Per-class measures without an average are values of this class. Without it they are values of
+        class 1 of two classes, and means over more (``macro``). Specs name classes in the same way: ``"recall[dog]"``.
+    keep_attrs : bool, optional
+        Whether the Dataset has the attributes of ``da``; xarray's option ``keep_attrs`` if left out, which keeps them
+        by default.
 
     Returns
     -------
@@ -248,16 +293,36 @@ class MatricsAccessor:
     Parameters
     ----------
     da : xarray.DataArray
-        Confusion matrices.
+        Counts, with one dimension of true classes, one of predicted classes, and any others, in any order.
     """
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = da
 
     def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> xr.Dataset:
-        """Many measures of every confusion matrix; :func:`matrics.xarray.score` has the options."""
+        """Many measures of every confusion matrix; :func:`matrics.xarray.score` has the options.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+        **options : Any
+            The options of :func:`matrics.xarray.score`: ``class_dims``, ``zero_division``, and so on.
+        """
         return score(self._da, metrics, **options)
 
     def interval(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> xr.Dataset:
-        """Intervals of many measures; :func:`matrics.xarray.interval` has the options."""
+        """Intervals of many measures; :func:`matrics.xarray.interval` has the options.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them, default "core"
+            Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+            :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+            :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+        **options : Any
+            The options of :func:`matrics.xarray.interval`: ``level``, ``method``, ``cluster_dim``, and so on.
+        """
         return interval(self._da, metrics, **options)

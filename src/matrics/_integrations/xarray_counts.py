@@ -44,17 +44,24 @@ def confusion_matrix(
         taken in the order of ``labels``.
     dim : name or sequence of names, default "sample"
         The dimensions of the samples, which are counted into one matrix.
-    num_classes, labels, threshold, ignore_index
-        As in :func:`matrics.confusion_matrix`; exactly one of ``num_classes`` and ``labels`` is given.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
     class_dim : name, default "class"
         The dimension of class scores.
+    threshold : float, optional
+        ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
     sample_weight : xarray.DataArray, optional
         The weights of samples; broadcast by name.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out, with any prediction, weight and group. With ``labels`` it is
+        a label, or a list of labels, as ``y_true`` has them.
     groups : xarray.DataArray, optional
         The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
         group, along a dimension of its name. Its values are computed immediately.
     class_dims : two names, optional
-        The dimensions of the result; ``"true"`` and ``"pred"`` if left out.
+        The dimensions of the true and of the predicted classes in the result; ``"true"`` and ``"pred"`` if left out.
 
     Returns
     -------

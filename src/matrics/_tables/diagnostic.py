@@ -112,7 +112,7 @@ def diagnostic_table(
     ignore_index : label, or list of labels, optional
         Samples with this true label, or any of these, are left out.
     class_names : sequence of str, optional
-        Names of the classes, in their order, for a matrix as first argument.
+        Names of the classes, in their order; only for matrices.
 
     Returns
     -------

@@ -62,9 +62,10 @@ def participant_flow(y_true: ArrayLike, y_pred: ArrayLike) -> ParticipantFlow:
     Parameters
     ----------
     y_true : array_like, shape (N,)
-        True and predicted labels of any kind: the reference standard of each participant; None, NaN or empty text where there is none.
+        True and predicted labels of any kind: the reference standard of each participant; None, NaN or empty text
+        where there is none.
     y_pred : array_like, shape (N,)
-        True and predicted labels of any kind: the result of the test; likewise.
+        True and predicted labels of any kind: the result of the test, or None, NaN or empty text.
 
     Returns
     -------

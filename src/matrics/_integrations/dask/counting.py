@@ -38,19 +38,44 @@ def confusion_matrix(
     """Count labels in dask arrays, lazily: partial matrices of the blocks of samples, added up in a tree.
 
     No sample is moved: each block becomes a matrix on its worker, and the matrices of ``split_every`` blocks at a time
-    are added. Parameters are those of :func:`matrics.confusion_matrix`, but for the last.
+    are added.
 
     Parameters
     ----------
-    y_true, y_pred : dask array or series, or array_like
-        As in :func:`matrics.confusion_matrix`: labels (*B, *S), or for ``y_pred`` class scores with one more axis. At
-        least one is a dask array or a column of a dask data frame. Other arrays, lists and chunks that differ are cut
-        to the same chunks; if the sizes of chunks are unknown, their numbers must be equal. An axis of class scores is
-        whole in one chunk.
-    num_classes, labels, class_axis, sample_ndim, threshold, sample_weight, ignore_index, groups, num_groups, normalize
-        As in :func:`matrics.confusion_matrix`; ``sample_weight`` and ``groups`` may be dask arrays or series.
+    y_true : dask array or series, or array_like, shape (*B, *S)
+        True labels in [0, num_classes), or any of ``labels``. At least one of the arrays is a dask array or a column of
+        a dask data frame. Other arrays, lists and chunks that differ are cut to the same chunks; if the sizes of chunks
+        are unknown, their numbers must be equal.
+    y_pred : dask array or series, or array_like, shape (*B, *S), or (*B, *S) with a class axis
+        Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
+        ``class_axis``, which is whole in one chunk, the largest being the prediction; or, with ``threshold``, scores of
+        class 1 of two.
+    num_classes : int, optional
+        Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class, in order; required without ``num_classes``.
+    class_axis : int, optional
+        The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's
+        losses, (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last axis.
+    sample_ndim : int, default 1
+        How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them are
+        the batch. 2 for one matrix per image.
+    threshold : float, optional
+        ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
+    sample_weight : dask array or series, or array_like, optional
+        A weight for each sample; broadcasts against the labels.
+    ignore_index : int or sequence of int, optional
+        Samples with any of these true labels are left out, with any prediction, weight and group. With ``labels`` it is
+        a label, or a list of labels, as ``y_true`` has them.
+    groups : dask array or series, or array_like, optional
+        The group of each sample, an integer in [0, num_groups); broadcasts against the labels. There is a matrix for
+        each group, all counted in a single pass.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
+    normalize : {"true", "pred", "all"}, optional
+        Scale rows, columns or the whole to sum 1, as :func:`matrics.transform.normalize` does.
     split_every : int, optional
-        How many partial matrices are added in one task; dask's ``split_every`` (4) if left out.
+        How many partial results are merged in one task: matrices are added; dask's ``split_every`` (4) if left out.
 
     Returns
     -------

@@ -42,21 +42,21 @@ def count_frame(
         One row per sample.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
-    by : column name or sequence of them, optional
+    by : column name or sequence of them, default ()
         The columns of the groups; one matrix for each combination of their values that is there, in order. That of
         categories that dask has before it reads the data is their own.
     num_classes : int, optional
-        Number of classes, if labels are 0 to n - 1.
+        Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
-        In place of ``num_classes``: the label of each class, in the order of rows and columns. If both are left out,
-        the classes are the categories of both columns, where these are the same and known to dask; otherwise all labels
-        in the two columns, sorted.
+        The label of each class, in order; in place of ``num_classes``. If both are left out, the classes are the
+        categories of both columns, where these are the same and known to dask; otherwise all labels in the two columns,
+        sorted.
     sample_weight : column name, optional
         The column of the weights.
     ignore_index : label or sequence of labels, optional
         Samples with this true label, or one of these, are left out.
     split_every : int, optional
-        How many tables are merged in one task; dask's default (8) if left out.
+        How many partial results are merged in one task; dask's default (8) if left out.
 
     Returns
     -------

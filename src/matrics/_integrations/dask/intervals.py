@@ -51,18 +51,48 @@ def interval(
     cm : dask array, shape (*B, n, n)
         Counts. The batch may be in any chunks, also of unknown sizes; both axes of classes are whole in one chunk, and
         so is the axis of clusters.
-    metrics, level, method, scheme, prior, num, cluster_axis, zero_division, class_names, positive
-        As in :func:`matrics.interval`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    method : str, default "auto"
+        How limits are formed: "auto", "bootstrap", "bca", "posterior" or "delta"; of proportions "wilson",
+        "agresti_coull", "clopper_pearson" or "jeffreys"; of ratios "log" or "score". :func:`matrics.interval` explains
+        them.
+    scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
+        The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
+        method takes each.
+    prior : float or array_like, shape (n, n), optional
+        For ``"posterior"``: the number added to each cell; 1/n² if left out, which adds one sample in all.
+    num : int, optional
+        Number of replicates for the methods that draw them; 10,000 if left out.
     rng : Generator or int, optional
         Seed of the methods that draw replicates, or a generator of NumPy. Each block draws from its own stream,
         the child of the seed with the number of the block, so that blocks are independent of each other, and the
         results depend only on the seed and the chunks: not on the scheduler, nor on the order of tasks, nor on a
         task that is run again. They differ from :func:`matrics.interval` with the same seed, which draws from a
         single stream.
+    cluster_axis : int, optional
+        The axis of the clusters: ``cm`` has a matrix for each of them, such as a patient or a document. Their sum is
+        scored, and whole clusters are random.
+    zero_division : float, default NaN
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
-        As in :func:`matrics.dask.score`, when a block is computed.
+        What to do about matrices with a negative, NaN or infinite cell, once they are computed: every measure of such a
+        matrix is NaN. ``"warn"`` names the first of each block; on a cluster warnings are in the logs of the workers.
+        ``"raise"`` raises an error when the result is computed.
     workers : int, default 1
-        Number of threads in each task; see :func:`matrics.dask.score`.
+        Number of threads in each task. More than one is for schedulers that run a single task at a time on several
+        cores; dask's own threads take one task each.
+    class_names : sequence of str, optional
+        Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
+    positive : str or int, optional
+        The positive class: a class name where there are ``class_names``, an index otherwise. Per-class measures without
+        an average are values of this class. Without it they are values of class 1 of two classes, and means over more
+        (``macro``).
 
     Returns
     -------

@@ -48,8 +48,10 @@ def score(
     cm : dask array, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones. The batch may be in any chunks, also of
         unknown sizes; both axes of classes are whole in one chunk.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`.
+    metrics : str, Metric, or several of them, default "core"
+        Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
+        :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
@@ -60,9 +62,11 @@ def score(
         Number of threads in each task. More than one is for schedulers that run a single task at a time on several
         cores; dask's own threads take one task each.
     class_names : sequence of str, optional
-        As in :func:`matrics.score`: with them the value of each class has its own key.
+        Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
     positive : str or int, optional
-        The positive class, as in :func:`matrics.score`: a class name, or an index.
+        The positive class: a class name where there are ``class_names``, an index otherwise. Per-class measures without
+        an average are values of this class. Without it they are values of class 1 of two classes, and means over more
+        (``macro``).
 
     Returns
     -------

@@ -20,7 +20,10 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     Parameters
     ----------
     path : str or path
-        A log, as for :func:`read`, whose answers have grades of two scorers.
+        A log of Inspect (``.eval`` or ``.json``), the samples of lm-evaluation-harness (``samples_*.jsonl``, as
+        ``--log_samples`` writes them), an output of promptfoo (``.json``), or JSON Lines (``.jsonl``) with the fields
+        ``sample`` and ``score``, or ``sample``, ``target`` and ``prediction``; and ``scorer``, as its answers have
+        grades of two scorers.
     people : str
         The scorer whose grades are true, where there are some.
     judge : str

@@ -66,6 +66,16 @@ class Noise(NamedTuple):
 
         The variance between the values is that of data plus that of prediction. Both are at least 0, so that a part
         that is estimated to be larger than the whole is the whole.
+
+        Parameters
+        ----------
+        values : array, shape (N,)
+            The value of each sample.
+        prediction : float
+            The part of their variance that is noise of prediction; NaN if it is unknown, as both parts are then.
+        scale : float, optional
+            The size of the values before a difference was taken: a variance that is rounding next to it is 0. The
+            largest of the values if left out.
         """
         whole = variance(values, scale)
         if math.isnan(prediction):
@@ -74,7 +84,15 @@ class Noise(NamedTuple):
         return cls(whole - prediction, prediction)
 
     def standard_error(self, number: float, *, epochs: float = 1) -> float:
-        """That of the mean of this number of samples, with so many times as many epochs."""
+        """That of the mean of this number of samples, with so many times as many epochs.
+
+        Parameters
+        ----------
+        number : float
+            The number of samples.
+        epochs : float, default 1
+            How many times as many epochs there would be; ``math.inf`` leaves the noise of data alone.
+        """
         return math.sqrt((self.data + self.prediction / epochs) / number)
 
 

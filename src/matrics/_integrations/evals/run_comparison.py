@@ -13,7 +13,17 @@ POWER = 0.8  # of four cases of five
 
 
 class Estimate(NamedTuple):
-    """A value with its limits and its standard error."""
+    """A value with its limits and its standard error.
+
+    Parameters
+    ----------
+    value : float
+        The value of all samples.
+    low, high : float
+        The limits of the value.
+    standard_error : float
+        The standard error of the value.
+    """
 
     value: float
     low: float
@@ -76,6 +86,13 @@ class RunComparison(NamedTuple):
 
         It is that of ``difference``, times the ratio of the standard errors. Without repeats, more epochs are NaN, as
         the variance between epochs is unknown. ``epochs=math.inf`` is the smallest that further epochs can make it.
+
+        Parameters
+        ----------
+        samples : float, default 1
+            How many times as many samples there would be.
+        epochs : float, default 1
+            How many times as many epochs there would be; ``math.inf`` leaves the noise of data alone.
         """
         error, number = self.difference.standard_error, self.samples * samples
         if epochs == 1:

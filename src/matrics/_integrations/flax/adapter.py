@@ -80,6 +80,11 @@ class RunningMetric(nnx.Metric):
 
         Metrics with other settings raise an error; a state alone has no thresholds. A window takes metrics alone: their
         newest batches are added up, then those before them, and so on.
+
+        Parameters
+        ----------
+        other : metric or state
+            A metric of the same options, or the state of such a metric. It is not changed.
         """
         arrays = self._arrays
         if isinstance(other, RunningMetric):
@@ -115,11 +120,26 @@ class RunningMetric(nnx.Metric):
         return named
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. Under
+            ``jit`` nothing is known about it.
+        """
         return as_numbers(self.compute(expected=expected))
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """An independent copy, optionally with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training.
+
+        Parameters
+        ----------
+        prefix : str, optional
+            Prefix of the keys of the copy, for example ``"val/"``; that of this metric if left out.
+        """
         other: Self = nnx.clone(self)
         if prefix is not None:
             other._values = other._values.renamed(prefix)

@@ -42,7 +42,7 @@ def log_to(
     step : int
         The step or epoch.
     prefix : str, default ""
-        It is put before every name unchanged: ``"val/"``.
+        Prefix of the names: ``"val/"`` is put before each of them unchanged.
     class_names : sequence of str, optional
         Names of the classes, one for each, in place of their numbers.
     run_id : str, optional
@@ -96,7 +96,9 @@ def log_confusion_matrix(
     Parameters
     ----------
     writer : SummaryWriter, wandb.Run or mlflow
-        As in :func:`log_to`; not a file.
+        The destination of the picture: a ``SummaryWriter`` of ``torch.utils.tensorboard`` or of ``tensorboardX``; a run
+        of Weights & Biases, or the module ``wandb`` for the current run; the module ``mlflow`` for the active run, a
+        run, or a client together with ``run_id``. Not a file.
     cm : array_like, shape (n, n)
         Counts or soft counts of one matrix; rows are true classes.
     step : int
@@ -105,9 +107,11 @@ def log_confusion_matrix(
         Draw only if the step is a multiple of this number: ``every=5`` logs epochs 0, 5, 10, … At other steps nothing
         is read from the device.
     prefix : str, default ""
-        It is put before the name of the picture, ``confusion_matrix``: ``"val/"``.
-    class_names, run_id
-        As in :func:`log_to`.
+        Prefix of the name: ``"val/"`` is put before ``confusion_matrix``.
+    class_names : sequence of str, optional
+        Names of the classes, one for each, in place of their numbers.
+    run_id : str, optional
+        The run of a writer that is an ``MlflowClient``.
 
     Raises
     ------

@@ -26,7 +26,7 @@ combined.num_classes : int, optional
     ``labels``, scores are of class 1 of two.
 combined.num_labels : int, optional
     Instead of ``num_classes``, for samples with several labels each: the number of labels, L.
-combined.metrics : str, Metric, or several of them
+combined.metrics : str, Metric, or several of them, default "core"
     Names of any measures: of predicted labels, such as ``'f1, mcc, recall:class'``, names of groups, or records, as
     :func:`matrics.score` takes them; of scores ``'roc_auc'``, ``'average_precision'``,
     ``'expected_calibration_error'`` (``'ece'``), ``'log_loss'``, ``'brier_score'``, ``'top_k_accuracy(k=5)'``,
@@ -39,7 +39,7 @@ combined.threshold : float, or one for each label, optional
     Scores of at least this are predictions of class 1, for measures of predicted labels; of logits it is a
     probability. 0.5 if left out, where scores are of class 1 of two or of several labels. If given without
     ``num_labels``, scores are of class 1.
-labels.metrics : str, Metric, or several of them
+labels.metrics : str, Metric, or several of them, default "core"
     Names of measures, such as ``'f1, mcc, recall:class'``, names of groups, or records, as :func:`matrics.score`
     takes them.
 scores.metrics : str, or several of them, optional
@@ -81,8 +81,8 @@ bounds : bool, default False
     0.01 apart, for at least 100 samples, ``compute`` warns once, on the CPU.
 num_bins : int, default 15
     Number of bins of the calibration error.
-prefix : str, default ''
-    Prefix of the keys of the results, for example ``'val/'``.
+prefix : str, default ""
+    Prefix of the keys of the results, for example ``"val/"``.
 class_names : sequence of str, optional
     Names of the classes, for the keys of values per class; their labels or numbers if left out.
 multilabel.class_names : sequence of str, optional
@@ -93,7 +93,7 @@ class_axis : int, optional
 multilabel.class_axis : int, optional
     The axis of the labels. If left out, {axis}; with a warning if {other_axis} has the same length.
 labels.from_logits : bool, default False
-    Scores that are compared with the threshold are logits, and the threshold is one of the probability. Without it,
+    The scores are logits, and the threshold that they are compared with is one of the probability. Without it,
     scores outside of [0, 1] and a threshold between 0 and 1 give a warning, once, {visible}. The class with the
     largest score is the same for logits and for probabilities.
 combined.from_logits : bool, default False
@@ -116,8 +116,8 @@ multilabel.ignore_index : int or sequence of int, optional
     Single entries with this true value, or one of these, are left out, and do not count as dropped. A sample
     without any other entry is left out of the measures of whole samples.
 dtype : dtype, optional
-    {dtypes} for weighted counts (``sample_weight=``); integer counts if left out. float32 rounds the sums at each
-    batch.
+    The dtype of weighted counts (``sample_weight=``): {dtypes}; integer counts if left out. float32 rounds the sums at
+    each batch.
 decay : float, optional
     What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
     exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of the widest
@@ -141,35 +141,35 @@ keywords : Any
 """
 #: The same of ``update``.
 UPDATE = """
-labels.y_true : {array} of int or bool, shape (N, ...)
+labels.y_true : {array} of int or bool, shape (N, ...){left_out}
     True labels. All axes are samples.
-scores.y_true : {array} of int or bool, shape (N, ...)
+scores.y_true : {array} of int or bool, shape (N, ...){left_out}
     True labels. All axes are samples.
-combined.y_true : {array} of int or bool, shape (N, ...), or (N, L, ...) of several labels
+combined.y_true : {array} of int or bool, shape (N, ...), or (N, L, ...) of several labels{left_out}
     True labels. All axes but that of several labels are samples.
-combined.y_pred : {array}, shape (N, ...), (N, C, ...) or (N, L, ...)
+combined.y_pred : {array}, shape (N, ...), (N, C, ...) or (N, L, ...){left_out}
     Floating scores of all classes, of class 1 of two, or of several labels; logits in a metric made with
     ``from_logits=True``. If no measure needs scores, predicted labels as integers as well: the dtype decides.
-multilabel.y_true : {array} of int or bool, shape (N, L, ...)
+multilabel.y_true : {array} of int or bool, shape (N, L, ...){left_out}
     1 if a sample has a label, 0 if not.
-labels.y_pred : {array}, shape (N, ...) or (N, C, ...)
+labels.y_pred : {array}, shape (N, ...) or (N, C, ...){left_out}
     Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
-scores.y_score : {array} of floats, shape (N, ...) or (N, C, ...)
+scores.y_score : {array} of floats, shape (N, ...) or (N, C, ...){left_out}
     Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
-multilabel.y_score : {array}, shape (N, L, ...)
+multilabel.y_score : {array}, shape (N, L, ...){left_out}
     Scores of the labels, or logits in a metric made with ``from_logits=True``; or, of measures of predicted labels,
     0 and 1 as integers or booleans.
 mask : {array} of bool, optional
     Samples with False are left out; broadcasts against the samples.
 sample_weight : {array}, optional
     A weight for each sample; broadcasts against the samples. The metric must have been made with ``dtype=``.
-labels : {array}
+labels : {array}, optional
     Another name of ``y_true``, as losses have it.
-combined.logits : {array}
+combined.logits : {array}, optional
     Logits in place of ``y_pred``.
-labels.logits : {array}
+labels.logits : {array}, optional
     Another name of ``y_pred``, as losses have it.
-logits : {array} of floats
+logits : {array} of floats, optional
     Logits in place of ``y_score``.
 _ : Any
     Ignored; for the other metrics of an ``nnx.MultiMetric``.
@@ -192,6 +192,7 @@ OF_PYTORCH = {
     "visible": "on the CPU",
     "by_name": "",
     "array": "tensor",
+    "left_out": "",
 }
 WORDS = {
     "torch": OF_PYTORCH,
@@ -199,10 +200,11 @@ WORDS = {
     "flax": {
         "axis": "the last axis, as for the losses of Optax",
         "other_axis": "axis 1",
-        "dtypes": "``jax.numpy.float32``, or ``float64`` where it is enabled,",
+        "dtypes": "``jax.numpy.float32``, or ``float64`` where it is enabled",
         "visible": "on the CPU outside ``jit``",
         "by_name": "; those given as ``logits=`` always are",
         "array": "array",
+        "left_out": ", optional",
     },
 }
 THEIRS = {"preds": ("y_pred", "y_score"), "target": ("y_true",)}
@@ -273,7 +275,7 @@ def _section(names: list[str], table: str, kind: str, library: str) -> str:
         )
         of_type, meaning = (text.format(**WORDS[library]) for text in known)
         star = "**" if name in ("keywords", "_") else ""
-        lines.append(f"{star}{name}" if star else f"{name} : {of_type}")
+        lines.append(f"{star}{name} : {of_type}")
         lines += textwrap.wrap(meaning, WIDTH, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
 

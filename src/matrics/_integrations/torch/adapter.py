@@ -75,6 +75,13 @@ class RunningMetric(torch.nn.Module):
         Values of every batch take time: ``update``, with the same arguments, counts as well, and returns nothing.
         Several threads may call both of one metric at once, and no count is lost.
 
+        Parameters
+        ----------
+        *batch : tensor
+            The true labels and the predictions or scores, by position, in the order of :meth:`update`.
+        **options : tensor
+            ``mask`` and ``sample_weight``, which leave out or weight samples, and what is not given by position.
+
         Returns
         -------
         dict of str to tensor
@@ -186,7 +193,16 @@ class RunningMetric(torch.nn.Module):
         return named
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. On a
+            device this number has to be waited for.
+        """
         return as_numbers(self.compute(expected=expected))
 
     def items(self) -> NoReturn:
@@ -198,7 +214,13 @@ class RunningMetric(torch.nn.Module):
         )
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """An independent copy, optionally with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training.
+
+        Parameters
+        ----------
+        prefix : str, optional
+            Prefix of the keys of the copy, for example ``"val/"``; that of this metric if left out.
+        """
         other = copy.deepcopy(self)
         if prefix is not None:
             other._values = other._values.renamed(prefix)
@@ -219,6 +241,11 @@ class RunningMetric(torch.nn.Module):
         """Add the counts of other metrics of the same classes and bins, on any device; returns the metric itself.
 
         Of windows, the newest batches of each are added up, then those before them, and so on.
+
+        Parameters
+        ----------
+        *others : metric
+            Metrics of the same class with the same options. They are not changed.
         """
         for other in others:
             if not isinstance(other, RunningMetric):

@@ -129,6 +129,13 @@ class RunningMetric(ManyValues):
         """Count a batch, and return the values of that batch alone; ``update`` is quicker.
 
         Several threads may call both of one metric at once, and no count is lost.
+
+        Parameters
+        ----------
+        *batch : tensor
+            The predictions or scores and the true labels, by position, in the order of :meth:`update`.
+        **options : tensor
+            ``mask`` and ``sample_weight``, which leave out or weight samples, and what is not given by position.
         """
         with self._turns.mine():
             return self._count_and_compute(*batch, **options)
@@ -195,14 +202,31 @@ class RunningMetric(ManyValues):
         return torch.stack(values) if len(values) > 1 else values[0]
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger.
+
+        Parameters
+        ----------
+        expected : int, optional
+            How many samples there are in all, those that were dropped included: another number causes a warning with
+            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
+            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. The
+            attribute ``expected`` is the same for Lightning, which calls :meth:`compute` without arguments.
+        """
         values = self.compute(expected=expected)
         return as_numbers(
             values if self._measure is None else dict(zip(self._values.keys, values.reshape(-1), strict=True))
         )
 
     def plot(self, *values: Any, **options: Any) -> Any:
-        """Raise an error: torchmetrics draws one value or a curve; of a metric of one measure it draws the value."""
+        """Raise an error: torchmetrics draws one value or a curve; of a metric of one measure it draws the value.
+
+        Parameters
+        ----------
+        *values : tensor
+            Of a metric of one measure: the value, or a list of values, to draw in place of that of :meth:`compute`.
+        **options : Any
+            The options of ``torchmetrics.Metric.plot``: ``ax``, the axes of Matplotlib to draw on.
+        """
         if self._measure is not None:
             return self._plot(*values, **options)
         raise NotImplementedError(
@@ -213,6 +237,11 @@ class RunningMetric(ManyValues):
         """Add the counts of another metric that counts the same, or of its states.
 
         Of windows, the newest batches of both are added up, then those before them, and so on.
+
+        Parameters
+        ----------
+        incoming_state : metric or dict
+            A metric of the same options, or its states by their names. It is not changed.
         """
         if not isinstance(incoming_state, (dict, RunningMetric)) or self.dist_sync_on_step:
             super().merge_state(incoming_state)  # raises
@@ -233,7 +262,13 @@ class RunningMetric(ManyValues):
         self._computed, self._update_count = None, max(self._update_count, 1)
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """An independent copy, optionally with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training.
+
+        Parameters
+        ----------
+        prefix : str, optional
+            Prefix of the keys of the copy, for example ``"val/"``; that of this metric if left out.
+        """
         other: Self = super().clone()
         if prefix is not None:
             other._values, other._computed = other._values.renamed(prefix), None  # values that are kept have the other
@@ -254,7 +289,13 @@ class RunningMetric(ManyValues):
         return list(zip(self._values.keys, self._each, strict=True))
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
-        """Do nothing: counts keep their dtype."""
+        """Do nothing: counts keep their dtype.
+
+        Parameters
+        ----------
+        dst_type : str or torch.dtype
+            Ignored; the metrics of torchmetrics itself change to this dtype.
+        """
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
@@ -304,6 +345,11 @@ class RunningMetric(ManyValues):
 
         They are 0 once Lightning has logged the values of an epoch: it saves its checkpoint before it resets a metric,
         and a run that goes on from there would count that epoch again.
+
+        Parameters
+        ----------
+        **options : Any
+            The options of ``torch.nn.Module.state_dict``: ``destination``, ``prefix`` and ``keep_vars``.
         """
         is_done = self._logged is not None and self._logged is self._computed
         if not (is_done or self._is_synced or self._has_warned_of_saving):
