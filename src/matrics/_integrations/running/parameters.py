@@ -27,8 +27,8 @@ combined.num_classes : int, optional
 combined.num_labels : int, optional
     Instead of ``num_classes``, for samples with several labels each: the number of labels, L.
 combined.metrics : str, Metric, or several of them, default "core"
-    Names of any measures: of predicted labels, such as ``'f1, mcc, recall:class'``, names of groups, or records, as
-    :func:`matrics.score` takes them; of scores ``'roc_auc'``, ``'average_precision'``,
+    Names of measures, such as ``'f1, mcc, recall:class'``, names of groups, or records, as :func:`matrics.score`
+    takes them; of scores ``'roc_auc'``, ``'average_precision'``,
     ``'expected_calibration_error'`` (``'ece'``), ``'log_loss'``, ``'brier_score'``, ``'top_k_accuracy(k=5)'``,
     ``'top_k_recall(k=[1,5])'``, each with the averages that a ``ScoreMetric`` has, and any measure at a threshold:
     ``'recall@0.5'``. With ``num_labels`` those of a ``MultilabelMetric``. Only what these measures need is kept.
@@ -165,7 +165,7 @@ sample_weight : {array}, optional
     A weight for each sample; broadcasts against the samples. The metric must have been made with ``dtype=``.
 labels : {array}, optional
     Another name of ``y_true``, as losses have it.
-combined.logits : {array}, optional
+combined.logits : {array} of floats, optional
     Logits in place of ``y_pred``.
 labels.logits : {array}, optional
     Another name of ``y_pred``, as losses have it.
