@@ -31,12 +31,12 @@ def scorer(
     ----------
     metrics : str, Metric, or several of them
         Names, aliases or specs of measures with one value for each matrix, such as ``"mcc"`` and ``"recall:macro"``
-        (see :func:`matrics.get_metric`), or metrics; and measures of scores: ``"roc_auc"``, ``"average_precision"`` (also as
-        ``":macro"``, ``":weighted"``, ``":micro"``, and ``"roc_auc(multi_class=one_vs_one)"``), ``"log_loss"``,
-        ``"brier_score"`` and ``"expected_calibration_error"`` with its options, or of one class: ``"roc_auc[fraud]"``.
-        The latter call ``decision_function`` or ``predict_proba`` as scikit-learn's scorers do. One name or ``Metric``
-        gives a scorer with one number; a list, or a text with several names, one that returns a dictionary with the
-        specs as keys.
+        (see :func:`matrics.get_metric`), or metrics; and measures of scores: ``"roc_auc"``, ``"average_precision"``
+        (also as ``":macro"``, ``":weighted"``, ``":micro"``, and ``"roc_auc(multi_class=one_vs_one)"``),
+        ``"log_loss"``, ``"brier_score"`` and ``"expected_calibration_error"`` with its options, or of one class:
+        ``"roc_auc[fraud]"``. The latter call ``decision_function`` or ``predict_proba`` as scikit-learn's scorers do.
+        One name or ``Metric`` gives a scorer with one number; a list, or a text with several names, one that returns a
+        dictionary with the specs as keys.
     positive : label, optional
         The positive class, as in :func:`matrics.score`. With scores of two classes it is the one that they are of; with
         those of more, values without an average are of this class against the rest.
