@@ -762,9 +762,9 @@ def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeyp
     (tmp_path / "broken_one.py").write_text("1 / 0\n")
     (tmp_path / "needs_more.py").write_text("import not_there_at_all\n")
     assert command("describe", "mcc", "--plugin", "broken_one")[2] == (
-        "matrics: --plugin broken_one: ZeroDivisionError: division by zero\n"
+        "matrics: --plugin: broken_one: ZeroDivisionError: division by zero\n"
     )
     assert command("describe", "mcc", "--plugin", "needs_more")[2] == (
-        "matrics: --plugin needs_more: it needs not_there_at_all, which is not installed\n"
+        "matrics: --plugin: needs_more: it needs not_there_at_all, which is not installed\n"
     )
     assert "expected measures that matrics.metric" in command("describe", "mcc", "--plugin", "json")[2]

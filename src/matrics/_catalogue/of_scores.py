@@ -21,7 +21,7 @@ OF_SCORES = {
     ),
     "ranking.precision_at_k(y_true, y_score, k)": ("precision_at_k",),
     "ranking.recall_at_k(y_true, y_score, k)": ("recall_at_k",),
-    "ranking.lift_at_k(y_true, y_score, k)": ("lift_at_k", "lift"),
+    "ranking.lift_at_k(y_true, y_score, k)": ("lift_at_k",),
     "probabilities.log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss", "binary_cross_entropy", "bce"),
     "probabilities.brier_score(y_true, y_prob)": ("brier_score", "brier", "brier_score_loss", "neg_brier_score"),
     "probabilities.expected_calibration_error(y_true, y_prob)": (

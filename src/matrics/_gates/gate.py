@@ -124,7 +124,7 @@ def gate(
     >>> old = ["ok", "fraud"] * 180 + ["fraud", "ok"] * 20
     >>> new = ["ok", "fraud"] * 182 + ["fraud", "ok"] * 18
     >>> print(matrics.gate(y_true, "accuracy", y_pred=new, baseline=old, margin=0.02))
-    accuracy - baseline >= -0.02: pass; 0.010, 95 % between −0.002 and 0.024
+    accuracy - baseline >= -0.02: pass; 0.010, 95 % between -0.002 and 0.024
     """  # noqa: E501 (what is printed)
     has_baseline = baseline is not None
     margin = check_manner(margin, on_undecided, has_baseline=has_baseline)
