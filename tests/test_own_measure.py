@@ -765,6 +765,6 @@ def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeyp
         "matrics: --plugin: broken_one: ZeroDivisionError: division by zero\n"
     )
     assert command("describe", "mcc", "--plugin", "needs_more")[2] == (
-        "matrics: --plugin: needs_more: it needs not_there_at_all, which is not installed\n"
+        "matrics: --plugin: needs_more needs not_there_at_all, which is not installed\n"
     )
     assert "expected measures that matrics.metric" in command("describe", "mcc", "--plugin", "json")[2]
