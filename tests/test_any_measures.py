@@ -107,7 +107,7 @@ def options_of_update(door: Door, case: str, labels: np.ndarray) -> dict[str, An
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(8)
 def test_values_are_those_of_the_kinds(door: Door, case: str) -> None:
     """Bit for bit, names included, after each batch; so are the dropped samples."""
     metric, parts = kinds(door, case)
@@ -150,6 +150,7 @@ def test_values_are_those_of_other_libraries(door: Door) -> None:
 
 
 @pytest.mark.parametrize("case", ["labels", "labels and a mask", "labels of two"])
+@pytest.mark.sampled(3)
 def test_labels_of_any_numbers(door: Door, case: str) -> None:
     """As with the labels 0 to n - 1; labels to ignore are among them or not."""
     known = [7, 3, 9, 12]
@@ -406,8 +407,8 @@ def test_lightning(torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -
     assert int(metric.matrix.sum()) == 0  # it was reset
 
 
+@pytest.mark.exhaustive(case=[name for name in CASES if name != "class 1"])
 @pytest.mark.parametrize("case", [*CASES])
-@pytest.mark.sampled(2)
 def test_one_graph(torch: Any, case: str) -> None:
     """Update and compute without a graph break, with the values of eager code."""
     door = Door("torch")

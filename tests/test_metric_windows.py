@@ -57,7 +57,7 @@ def of_last(door: Door, kind: str, batches: list[Any], **options: Any) -> dict[s
 
 
 @every_kind
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_values_are_those_of_the_last_batches(door: Door, kind: str) -> None:
     """After each batch; a batch that is refused changes nothing, and a reset metric begins anew."""
     metric, batches = make(door, kind, window=WINDOW), batches_of(kind)
@@ -86,7 +86,7 @@ def test_sums_by_hand(door: Door) -> None:
 
 
 @every_kind
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
     """The newest batches of both are added up; the next batch replaces the oldest of both."""
     one, other = (make(door, kind, window=WINDOW) for _ in range(2))
@@ -112,7 +112,7 @@ def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
 
 
 @every_kind
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_a_checkpoint_has_the_window(door: Door, kind: str) -> None:
     batches = batches_of(kind)
     whole, first, second = (make(door, kind, window=WINDOW) for _ in range(3))
@@ -172,7 +172,7 @@ def test_processes_with_different_numbers_of_batches(torch: Any, tmp_path: Path)
 
 
 @every_kind
-@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics"])
+@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics", "MultilabelMetric"])
 def test_one_graph(torch: Any, kind: str) -> None:
     door, batches = Door("torch"), batches_of(kind, (30, 30, 7, 30, 12))
     metric = make(door, kind, window=WINDOW)
