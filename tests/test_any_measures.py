@@ -210,7 +210,7 @@ def test_predicted_labels_alone(door: Door) -> None:
     door.update(metric, (labels, labels[::-1].copy()))
     assert metric.log_dict() == {"f1": 0, "accuracy": 0}
     metric = door.module.Metrics(N, "f1, ece, roc_auc:class")
-    with pytest.raises(TypeError, match=r"expected floating scores, which ece, roc_auc:class need, got predicted lab"):
+    with pytest.raises(TypeError, match=r"expected floating scores for ece, roc_auc:class, got predicted lab"):
         door.update(metric, (labels, labels))
     with pytest.raises(TypeError, match=r"expected floating scores of class 1, .* pass num_classes=2 for labels"):
         door.update(door.module.Metrics(metrics="f1"), (labels % 2, labels % 2))

@@ -183,7 +183,7 @@ class CombinedRecipe(Recipe):
         if not is_float and "scores" in self._parts:
             names = ", ".join(self._parts["scores"].values.requested)
             raise TypeError(
-                f"y_pred: expected floating scores, which {names} need, got predicted labels (dtype {y_pred.dtype}); "
+                f"y_pred: expected floating scores for {names}, got predicted labels (dtype {y_pred.dtype}); "
                 "of labels alone make the metric without these measures"
             )
         if not is_float and self._is_binary:
