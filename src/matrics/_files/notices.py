@@ -54,7 +54,7 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
 
     odd = odd_labels(true, pred)
     if odd is not None:
-        hint = ", unless it is named as a missing value" if odd.endswith(A_CLASS) else ""
+        hint = ", unless the option na names it" if odd.endswith(A_CLASS) else ""
         say(f"warning: {file}: {odd}{hint}")
 
 
