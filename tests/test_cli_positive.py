@@ -239,7 +239,7 @@ def test_the_long_names_of_columns(command):
         (["cat,cat", "cat,cat ", "dog,dog"], "the labels 'cat' and 'cat ' are different classes"),
         (["1,01", "x,x"], "the labels '1' and '01' are different classes"),
         (["1,1", "one,one", "2,2"], "some labels are numbers ('1', '2') and some are not ('one')"),
-        (["NA,NA", "x,x"], "'NA' is a class and not a missing value, unless --na names it"),
+        (["NA,NA", "x,x"], "'NA' is a class and not a missing value, unless the option na names it"),
     ],
 )
 def test_one_line_warns_of_odd_labels(command, tmp_path, rows, warning):
