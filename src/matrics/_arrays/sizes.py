@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._errors import ArgumentError
 from matrics._memory_limits import ARRAY
 from matrics._quoting import quoted
 
@@ -28,9 +29,9 @@ def is_whole(value: Any) -> bool:
 def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
     if not is_whole(value) or value < 1:
-        raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
+        raise ArgumentError(name, f"expected an integer of at least 1, got {quoted(value)}")
     if most is not None and value > most:
-        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {quoted(value)}")
+        raise ArgumentError(name, f"expected an integer of at most {most:,}, got {quoted(value)}")
     return int(value)
 
 

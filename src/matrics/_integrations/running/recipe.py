@@ -352,9 +352,10 @@ class StateRecipe(Recipe):
         self._absent_tensors = {n: x for n, x in absent.items() if not x.numel()} if self.library == "torch" else {}
         self._absent_on_host = {name: np.zeros(x.shape, self.backend.to_numpy(x).dtype) for name, x in absent.items()}
 
-    @staticmethod
-    def _is_plain_tensor(x: Any) -> bool:
-        return hasattr(x, "is_meta") and x.device.type == "cpu" and not is_compiling()
+    def _is_plain_tensor(self, x: Any) -> bool:
+        """Whether tensors that were made once may meet this one: it is on the CPU, and neither traced nor a fake."""
+        made = next(iter(self._absent_tensors.values()), None)
+        return type(x) is type(made) and x.device.type == "cpu" and not is_compiling()
 
     def _parts(self, state: Any) -> tuple[Arrays, Arrays]:
         """The arrays of a state that add up, and its settings."""
