@@ -157,6 +157,9 @@ def _message(error: BaseException) -> str:
         return f"not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, ArgumentError):
         return _in_options(error)
+    name, colon, rest = str(error).partition(": ")
+    if colon and isinstance(error, (ValueError, TypeError)) and name in _options():
+        return _in_options(ArgumentError(name, rest))  # of a function that raises the errors of Python
     notes = getattr(error, "__notes__", ())  # of a user's own measure
     return " ".join([_with_options(str(error)) or type(error).__name__, *notes])
 
