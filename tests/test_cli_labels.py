@@ -71,7 +71,10 @@ ODD: dict[str, tuple[Rows, str]] = {
     ),
     "one side": ([("a", "b"), ("b", "b")], "only among the true labels: 'a'"),
     "mixed truths": ([("True", "true"), ("False", "False")], "the labels 'True' and 'true' are different classes"),
-    "None": ([("None", "None"), ("x", "x")], "'None' is a class and not a missing value, unless the option na names it"),
+    "None": (
+        [("None", "None"), ("x", "x")],
+        "'None' is a class and not a missing value, unless the option na names it",
+    ),
     "NA": ([("NA", "NA"), ("x", "x")], "'NA' is a class and not a missing value, unless the option na names it"),
     "two forms": (
         [("caf\u00e9", "cafe\u0301"), ("x", "x")],
