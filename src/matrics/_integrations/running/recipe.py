@@ -355,7 +355,7 @@ class StateRecipe(Recipe):
     def _is_plain_tensor(self, x: Any) -> bool:
         """Whether tensors that were made once may meet this one: it is on the CPU, and neither traced nor a fake."""
         made = next(iter(self._absent_tensors.values()), None)
-        return type(x) is type(made) and x.device.type == "cpu" and not is_compiling()
+        return made is not None and type(x) is type(made) and x.device.type == "cpu" and not is_compiling()
 
     def _parts(self, state: Any) -> tuple[Arrays, Arrays]:
         """The arrays of a state that add up, and its settings."""
