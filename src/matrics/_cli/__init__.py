@@ -177,9 +177,9 @@ def _with_options(text: str) -> str:
     if "true" in options:  # messages about labels name options of the command that scores them
         options = _options("score") | options
 
-    def option(found: re.Match[str]) -> str:
-        name = options.get(ALIASES.get(found[1], found[1]))
-        return found[0] if name is None else f"{name} {found[2] or ''}".rstrip()
+    def option(mention: re.Match[str]) -> str:
+        name = options.get(ALIASES.get(mention[1], mention[1]))
+        return mention[0] if name is None else f"{name} {mention[2] or ''}".rstrip()
 
     return MENTION.sub(option, text)
 
