@@ -353,7 +353,7 @@ class StateRecipe(Recipe):
         self._absent_on_host = {name: np.zeros(x.shape, self.backend.to_numpy(x).dtype) for name, x in absent.items()}
 
     def _is_plain_tensor(self, x: Any) -> bool:
-        """Whether tensors that were made once may meet this one: it is on the CPU, and neither traced nor a fake."""
+        """Whether cached tensors may meet this tensor: it is on the CPU, and neither traced nor a fake."""
         made = next(iter(self._absent_tensors.values()), None)
         return made is not None and type(x) is type(made) and x.device.type == "cpu" and not is_compiling()
 
