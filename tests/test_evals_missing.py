@@ -129,3 +129,17 @@ def test_names_of_runs(tmp_path: Path) -> None:
     assert names == {"large", *map(str, twice)}
     (result,) = evals.compare(of_model, of_model)
     assert result.names == ("m.jsonl: large", "m.jsonl: large (run 2)")
+
+
+def test_a_judge_that_fails_for_some_answers(tmp_path: Path) -> None:
+    """Its missing grades are a stratum; answers that nobody has graded are not counted."""
+    random = np.random.default_rng(3)
+    people = (random.random(600) < 0.7).astype(int)
+    judge = [None if missing else int(grade) for missing, grade in zip(random.random(600) < 0.2, people, strict=True)]
+    rows: list[dict[str, Any]] = [{"sample": k, "scorer": "judge", "score": grade} for k, grade in enumerate(judge)]
+    rows += [{"sample": k, "scorer": "people", "score": int(people[k])} for k in range(200)]
+    counts = evals.judged_counts(write(tmp_path / "a.jsonl", rows), people="people", judge="judge")
+    silent = sum(grade is None for grade in judge[:200])
+    assert counts.labelled[:, 2].sum() == silent
+    assert counts.unlabelled[2].sum() == 0
+    assert counts.labelled.sum() + counts.unlabelled.sum() == 200 + sum(grade is not None for grade in judge[200:])
