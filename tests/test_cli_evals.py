@@ -65,7 +65,8 @@ def test_one_epoch_has_no_clusters(run: Any) -> None:
 def test_answers_without_a_score_are_named(run: Any) -> None:
     _, err = run("score", B, "--metrics", "accuracy")
     assert err.strip().endswith(
-        "left out 1 without a score, the first: sample q07, epoch 2: RuntimeError('the model is out of order')"
+        "left out 1 answer without a score (1 of mockllm/model), the first: sample q07, epoch 2: "
+        "RuntimeError('the model is out of order')"
     )
 
 
@@ -120,7 +121,9 @@ def test_compare(run: Any) -> None:
     assert f"about {found.samples_to_show()} samples like these" in out
     assert f"twice the epochs ±{found.half_width(epochs=2):.3f}" in out
     missing, only = err.splitlines()
-    assert missing.startswith("matrics: left out 1 without a score, the first: sample q07, epoch 2: RuntimeError(")
+    assert missing.startswith(
+        "matrics: left out 1 answer of b.eval without a score, the first: sample q07, epoch 2: RuntimeError("
+    )
     assert only == "matrics: left out 2 that only a.eval has: q00, q01"
 
 
@@ -167,7 +170,12 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", WORDS), "words.eval: expected one scorer, got match, includes: one matrix of each by --by scorer"),
+        (("score", WORDS), "words.eval: --scorer: expected one of match, includes, whose scores the log has, got none"),
+        (("gate", A, "--scorer", "x", "--require", "accuracy>0"), "--scorer: expected one of 'choice', got 'x'"),
+        (("score", "README.md", "--scorer", "x"), "--scorer: expected an evaluation log with it"),
+        (("score", B, "--missing-score", "error"), "b.eval: expected a score of each answer, got 1 without"),
+        (("score", B, "--missing-score", "no"), "--missing-score: expected one of 'drop', 'zero', 'error', got 'no'"),
+        (("compare", A, B, "--scorer", "x"), "--scorer: expected one of 'choice', got 'x'"),
         (
             ("compare", A, "README.md"),
             "README.md: expected two evaluation logs (.eval, .json, .jsonl), or one file with",

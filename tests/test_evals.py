@@ -172,7 +172,7 @@ def test_polars() -> None:
         (
             "x.json",
             '{"version": 2, "eval": {"task": "t", "model": "m"}}',
-            "expected graded answers, got a log of Inspect without any",
+            "expected answers with scores, got a log of Inspect without any",
         ),
         ("x.json", '{"results": {"version": 2}}', "expected version 3 of promptfoo's results, got 2"),
         ("x.json", '{"results": {"version": 3, "results": [3]}}', "expected the structure of a log, got another: "),

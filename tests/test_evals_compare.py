@@ -22,7 +22,7 @@ from matrics._integrations.evals.comparing import Compared, compared_means, join
 from matrics._integrations.evals.labels import passed_of  # noqa: E402
 from matrics._integrations.evals.log import Graded  # noqa: E402
 from matrics._integrations.evals.noise import Answers, Noise  # noqa: E402
-from matrics._integrations.evals.pairing import Pair  # noqa: E402
+from matrics._integrations.evals.pairing import Pair, Run  # noqa: E402
 
 OURS = Path(__file__).parent / "data" / "evals"
 LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew
@@ -51,7 +51,9 @@ def test_samples_of_one_run_are_named_and_left_out(found: Any) -> None:
     assert (found.only_a, found.only_b) == (("q00", "q01"), ())
     assert (found.names, found.scorer, found.samples) == (("a.eval", "b.eval"), "choice", 28)
     assert found.epochs == (3, 83 / 28)
-    assert found.unscored == ("sample q07, epoch 2: RuntimeError('the model is out of order')",)
+    assert found.unscored == ((), ("sample q07, epoch 2: RuntimeError('the model is out of order')",))
+    assert found.answered[0].value == 1
+    assert found.answered[1].value == pytest.approx(83 / 84)
 
 
 def test_the_standard_errors_are_those_of_inspect(found: Any) -> None:
@@ -100,7 +102,7 @@ def test_one_epoch_is_the_paired_comparison(tmp_path: Path) -> None:
 
 def test_measures_of_classes() -> None:
     """The estimates are those of the matrices of all answers, each sample counting once."""
-    (found,) = evals.compare(LOGS / "a.eval", LOGS / "b.eval", "mcc")
+    (found,) = evals.compare(LOGS / "a.eval", LOGS / "b.eval", metrics="mcc")
     frame = evals.read(LOGS / "a.eval")
     kept = frame[~frame["sample"].isin(["q00", "q01"])]
     cm = matrics.confusion_matrix(kept["y_true"].to_list(), kept["y_pred"].to_list(), labels=list("ABCD"))
@@ -162,7 +164,11 @@ def run(chance: Any, epochs: int) -> Any:
 
 
 def about(answers: Pair, level: float = 0.95) -> Compared:
-    return Compared(("a", "b"), answers, (), level)
+    runs = [
+        Run(name, tuple(row for rows in side for row in rows), (), name)
+        for name, side in zip("ab", (answers.a, answers.b), strict=True)
+    ]
+    return Compared((runs[0], runs[1]), answers, level, 1)
 
 
 @pytest.mark.exhaustive
@@ -286,7 +292,8 @@ def test_rounding_is_no_difference(tmp_path: Path) -> None:
 def test_two_models_of_one_log() -> None:
     (found,) = evals.compare(OURS / "promptfoo.json")
     assert found.names == ("openai:gpt-small", "openai:gpt-large")
-    assert found.only_a == ("Is 21 even?",)  # of which the other has an error
+    assert found.only_a == ()
+    assert found.unscored[1][0].startswith("sample Is 21 even?, epoch 1: ")  # of which the other has an error
 
 
 def test_a_scorer_each() -> None:
@@ -312,11 +319,11 @@ def test_others_are_refused(tmp_path: Path, others: dict[str, Any], metrics: Any
     a = write(tmp_path / "a.jsonl", RANDOM.random(9) < 0.5)
     b = write(tmp_path / "b.jsonl", RANDOM.random(9) < 0.5, **others)
     with pytest.raises(ValueError, match=message):
-        evals.compare(a, b, metrics)
+        evals.compare(a, b, metrics=metrics)
 
 
-def test_a_log_of_several_models_is_refused() -> None:
+def test_a_single_run_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a\.eval: expected two logs, or one of two models, got one of mockllm/model"):
         evals.compare(LOGS / "a.eval")
-    with pytest.raises(ValueError, match=r"promptfoo\.json: expected a log of one model, as there are two logs, got"):
-        evals.compare(LOGS / "a.eval", OURS / "promptfoo.json")
+    with pytest.raises(ValueError, match="paths: expected at least one evaluation log, got none"):
+        evals.compare()

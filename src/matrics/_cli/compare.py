@@ -95,7 +95,7 @@ def compare(
         from matrics._cli.compare_logs import compare_logs, say_left_out, show_logs
         from matrics._cli.compare_results import logs_result
 
-        runs = compare_logs(path, other, metrics, read_number("level", level))
+        runs = compare_logs(paths, metrics, read_number("level", level), reading.read().answers)
         if delivery.is_table:
             delivery.show(lambda console: show_logs(console, runs))
         else:

@@ -10,25 +10,29 @@ from rich.text import Text
 from matrics._cli.printing import fold, show, text_table
 from matrics._files.notices import say
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
-from matrics._wording import in_percent, limits, number, plain
+from matrics._wording import counted, in_percent, limits, number, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import Console
     from rich.table import Table
 
+    from matrics._files.foreign import Answers
     from matrics._integrations.evals.noise import Noise
     from matrics._integrations.evals.run_comparison import Estimate, RunComparison
 
 MOST_NAMED = 10  # samples that only one run has
 
 
-def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: float) -> list[RunComparison]:
-    """Compare the runs of two logs, or the two models of one."""
+def compare_logs(
+    paths: Sequence[Path], metrics: list[str] | None, level: float, answers: Answers
+) -> list[RunComparison]:
+    """Compare the runs of logs, or the models of one log, in pairs."""
     from matrics._integrations.evals.comparing import compare
 
-    return compare(a, b, metrics, level=level)
+    return compare(*paths, metrics=metrics, level=level, **answers._asdict())
 
 
 def show_logs(console: Console, found: list[RunComparison]) -> None:
@@ -47,8 +51,11 @@ def left_out(found: list[RunComparison]) -> list[str]:
     """What is left out of all comparisons, in sentences."""
     lines = []
     for one in found[:1]:
-        if one.unscored:
-            lines.append(f"left out {len(one.unscored):,} without a score, the first: {one.unscored[0]}")
+        lines += [
+            f"left out {counted(len(reasons), 'answer')} of {name} without a score, the first: {reasons[0]}"
+            for name, reasons in zip(one.names, one.unscored, strict=True)
+            if reasons
+        ]
         for name, samples in zip(one.names, (one.only_a, one.only_b), strict=True):
             if samples:
                 more = f" and {len(samples) - MOST_NAMED:,} more" if len(samples) > MOST_NAMED else ""

@@ -85,7 +85,7 @@ def count(
         **reading.read().names,
     )
     names.check()
-    inputs = [open_input(path, counts_as_rows=counts is not None) for path in paths]
+    inputs = [open_input(path, counts_as_rows=counts is not None, answers=names.answers) for path in paths]
     if names.models:
         if len(inputs) > 1:
             raise ArgumentError("pred", f"expected one file with the columns of several models, got {len(inputs)}")

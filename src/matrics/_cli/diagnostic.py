@@ -69,7 +69,7 @@ def diagnostic(
         None if prevalence is None else read_number("prevalence", prevalence),
         read_number("level", level),
     )
-    asked = ScoreRequest(
+    request = ScoreRequest(
         true=true,
         pred=pred,
         by=(),
@@ -79,7 +79,7 @@ def diagnostic(
         positive=positive,
         reading=reading.read(),
     )
-    source = open_matrices(logs.opened(path), asked)
+    source = open_matrices(logs.opened(path, request.reading.answers), request)
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")

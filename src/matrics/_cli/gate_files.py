@@ -160,12 +160,12 @@ def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...]
 
 def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
     baseline = beside.baseline
-    given = opened(path)
+    given = opened(path, asked.reading.answers)
     clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)
-        old_given = opened(baseline)
+        old_given = opened(baseline, asked.reading.answers)
         _refuse_epochs(old_given, baseline)
     if None not in (clusters, baseline):
         raise ArgumentError("clusters", f"expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")

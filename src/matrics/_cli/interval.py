@@ -90,7 +90,8 @@ def interval(
     plug_in(plugin)
     zero = read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    given = logs.opened(path)
+    rows_read = reading.read()
+    given = logs.opened(path, rows_read.answers)
     clusters = logs.clusters_of(given, clusters, weight, cells, counts, scheme)
     wanted = IntervalRequest.read(
         level=read_number("level", level),
@@ -111,7 +112,7 @@ def interval(
         weight=weight,
         positive=positive,
         cells=cells,
-        reading=reading.read(),
+        reading=rows_read,
     )
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, output if delivery is None else None) as work:

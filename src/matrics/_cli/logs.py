@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.run import Run
+    from matrics._files.foreign import Answers
     from matrics._files.inputs import Input
 
 
@@ -36,13 +37,13 @@ def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:
     return wrong is None and (has_log or len(paths) == 1 or paired_on is None)
 
 
-def opened(path: Path) -> Path | Input:
+def opened(path: Path, answers: Answers) -> Path | Input:
     """A log, read; any other path as it is."""
     if not is_log(path):
         return path
     from matrics._files.inputs import open_input
 
-    return open_input(path)
+    return open_input(path, answers=answers)
 
 
 def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str | None:

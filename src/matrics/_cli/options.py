@@ -11,6 +11,7 @@ import typer
 
 from matrics._cli.blocks import cores
 from matrics._errors import ArgumentError
+from matrics._files.foreign import Answers
 from matrics._files.names import Names
 from matrics._quoting import first_twice, quoted, split_outside, unquote
 
@@ -197,6 +198,20 @@ ClassOrder = Annotated[
 ]
 
 
+MissingScores = Annotated[
+    str,
+    typer.Option(
+        "--missing-score",
+        metavar="drop|zero|error",
+        help="Answers of an evaluation log without a score: left out, scored as 0, or an error.",
+    ),
+]
+Scorer = Annotated[
+    str | None,
+    typer.Option("--scorer", metavar="NAME", help="The scorer of an evaluation log whose scores are read."),
+]
+
+
 class Reading(NamedTuple):
     """How rows are read."""
 
@@ -205,6 +220,7 @@ class Reading(NamedTuple):
     na: tuple[str, ...] = ()
     text_labels: bool = False
     order: tuple[str, ...] | None = None
+    answers: Answers = Answers()
 
     @property
     def names(self) -> dict[str, Any]:
@@ -218,6 +234,7 @@ class Reading(NamedTuple):
             "na": ",".join(self.na) or None,
             "text-labels": self.text_labels or None,
             "labels": None if self.order is None else ",".join(self.order),
+            "scorer": self.answers.scorer,
         }
         for option, value in given.items():
             if value is not None:
@@ -233,6 +250,8 @@ class ReadingOptions:
     na: MissingTexts = None
     text_labels: TextLabels = False
     labels: ClassOrder = None
+    missing_score: MissingScores = "drop"
+    scorer: Scorer = None
 
     def read(self) -> Reading:
         """The same, checked."""
@@ -249,7 +268,14 @@ class ReadingOptions:
         twice = first_twice(order)
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None)
+        return Reading(
+            self.missing,
+            name,
+            _several("na", self.na),
+            self.text_labels,
+            order or None,
+            Answers(self.missing_score, self.scorer),
+        )
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from matrics._errors import ArgumentError
+from matrics._quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+
+class Answers(NamedTuple):
+    """Which answers of an evaluation log are rows."""
+
+    missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
+    scorer: str | None = None  # whose scores are read; all if None
 
 
 class ForeignTable(Protocol):
@@ -30,8 +40,8 @@ class ForeignTable(Protocol):
         """Why some rows have no ``y_true`` and ``y_pred``, in words; empty if all have."""
 
     @property
-    def left_out(self) -> str:
-        """Which rows the file has in addition, in words; empty if none."""
+    def notice(self) -> str:
+        """What became of rows without a value, in words; empty if none is missing."""
 
 
 # What reads files of arrays that no command reads, by the end of their names.
@@ -60,8 +70,19 @@ _READER_OF_LOGS = ("matrics._integrations.evals.reading", "table_of")
 _READER_OF_SHEETS = ("matrics._files.sheets", "read_sheets")
 
 
-def read_foreign(suffix: str, files: Sequence[Path]) -> ForeignTable:
+def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = None) -> ForeignTable:
     """A file of another tool, or several as one table, by the end of their names."""
-    module, name = _READER_OF_LOGS if suffix in LOGS else _READER_OF_SHEETS
-    found: ForeignTable = getattr(importlib.import_module(module), name)(files)
-    return found
+    is_log = suffix in LOGS
+    module, name = _READER_OF_LOGS if is_log else _READER_OF_SHEETS
+    read = getattr(importlib.import_module(module), name)
+    table: ForeignTable = read(files, *(answers or Answers())) if is_log else read(files)
+    return table
+
+
+def check_answers(answers: Answers, path: Path) -> None:
+    """Raise if a file that is no evaluation log is to be read with the options of logs."""
+    for option, value, default in zip(Answers._fields, answers, Answers(), strict=True):
+        if value != default:
+            raise ArgumentError(
+                option, f"expected an evaluation log with it ({', '.join(LOGS)}), got {quoted(value)} and {path}"
+            )

@@ -12,7 +12,7 @@ from matrics._files.columns import typed
 from matrics._files.compression import suffix_of
 from matrics._files.counts import Counts
 from matrics._files.counts_file import CountsFile, CountsRows, opened
-from matrics._files.foreign import FOREIGN, ForeignTable, in_python, read_foreign
+from matrics._files.foreign import FOREIGN, LOGS, Answers, ForeignTable, check_answers, in_python, read_foreign
 from matrics._files.fragments import Fragment, find, is_pattern, texts
 from matrics._files.labels import joined_order, labelled, order_of, sides
 from matrics._files.missing import said, settled
@@ -87,13 +87,18 @@ class Input:
         return TableRows(name_of(self.path), self.table, names)
 
 
-def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
-    """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other."""
+def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | None = None) -> Input:
+    """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other.
+
+    ``answers`` says which answers of an evaluation log are read.
+    """
+    many = path.is_dir() or is_pattern(path)
+    if path != STDIN and suffix_of(path) in FOREIGN and not path.is_dir():
+        return _read_foreign(path, texts(path) if many else [path], answers)
+    if answers is not None:
+        check_answers(answers, path)
     if path == STDIN:
         return Input(path, "text")
-    many = path.is_dir() or is_pattern(path)
-    if suffix_of(path) in FOREIGN and not path.is_dir():
-        return _read_foreign(path, texts(path) if many else [path])
     if not many:
         path.stat()  # raises with the name of a missing file
         suffix = suffix_of(path)
@@ -113,12 +118,14 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
     return Input(path, "rows", files) if counts is None else Input(path, "counts", files, counts)
 
 
-def _read_foreign(path: Path, files: Sequence[Path]) -> Input:
+def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) -> Input:
     """A file of another tool, or several as one table."""
+    if answers is not None and suffix_of(path) not in LOGS:
+        check_answers(answers, path)
     with named(name_of(path)):
-        found = read_foreign(suffix_of(path), files)
-    if found.left_out:
-        say(f"{name_of(path)}: left out {found.left_out}")
+        found = read_foreign(suffix_of(path), files, answers)
+    if found.notice:
+        say(f"{name_of(path)}: {found.notice}")
     return Input(path, "table", tuple(map(Fragment, files)), table=found)
 
 
@@ -162,7 +169,7 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
     for path in paths:
         if suffix_of(path) != ".parquet" and not (path.is_dir() or is_pattern(path)):
             raise ValueError(f"{path}: expected a file of counts, .parquet, as by matrics count")
-        inputs.append(open_input(path))
+        inputs.append(open_input(path, answers=names.answers))
     wrong = next((one.paths[0] for one in inputs if one.kind != "counts"), None)
     if wrong is not None:
         raise ValueError(f"{wrong}: expected a file of counts, as by matrics count, got another")
@@ -177,7 +184,7 @@ def read_rows(
     Errors have the name of the file. ``made`` takes a table whose labels are codes of classes, see
     :func:`matrics._files.labels.labelled`. With ``warns``, labels that are probably mistakes are named on stderr.
     """
-    found = found if isinstance(found, Input) else open_input(found)
+    found = found if isinstance(found, Input) else open_input(found, answers=names.answers)
     file = name_of(found.path)
     if found.kind == "counts":
         raise ValueError(f"{file}: expected a file of labels with one row per sample, got counts")

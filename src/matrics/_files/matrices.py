@@ -41,7 +41,11 @@ def read(found: Path | Input, names: Names, rows: str | None, watch: Watch = unw
     names.check()
     if names.models:
         found, names = by_model(found, names)
-    found = found if isinstance(found, Input) else open_input(found, counts_as_rows=names.counts is not None)
+    found = (
+        found
+        if isinstance(found, Input)
+        else open_input(found, counts_as_rows=names.counts is not None, answers=names.answers)
+    )
     path = found.path
     if found.kind == "arrays":
         if suffix_of(path) == ".npy":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from matrics._errors import ArgumentError
+from matrics._files.foreign import Answers
 from matrics._quoting import cut, quoted, quoted_list
 
 
@@ -25,6 +26,7 @@ class Names:
     na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
     text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
     order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
+    answers: Answers = field(default=Answers(), kw_only=True)  # of evaluation logs
     models: tuple[str, ...] = field(default=(), kw_only=True)  # columns of several models, in place of that of one
     positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
 

@@ -19,7 +19,7 @@ class Sheet(NamedTuple):
     clusters: str | None = None
     scorers: tuple[str, ...] = ()
     unlabelled: str = ""
-    left_out: str = ""
+    notice: str = ""
 
 
 def read_sheets(paths: Sequence[Path]) -> Sheet:

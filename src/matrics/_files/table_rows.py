@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from matrics._errors import ArgumentError
 from matrics._files import rows as batches
 from matrics._files.names import check_columns
 from matrics._files.rows import Batch, named
@@ -58,7 +59,8 @@ class TableRows:
     def _wanted(self) -> Any:
         scorers = self.found.scorers
         if len(scorers) > 1 and "scorer" not in self.names.by:
-            raise ValueError(f"expected one scorer, got {', '.join(scorers)}: one matrix of each by by=scorer")
+            names = ", ".join(scorers)
+            raise ArgumentError("scorer", f"expected one of {names}, whose scores the log has, got none", self.file)
         if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
             raise ValueError(self.found.unlabelled)
         columns = {}

@@ -55,7 +55,7 @@ class LongTable:
     clusters: str | None = None
     scorers: tuple[str, ...] = ()
     unlabelled: str = ""
-    left_out: str = ""
+    notice: str = ""
 
 
 def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:

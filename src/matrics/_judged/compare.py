@@ -15,8 +15,8 @@ from matrics._counting.codes import CodedClasses, check_classes
 from matrics._counting.jointly import count_jointly
 from matrics._counting.labels import squared_weights
 from matrics._engine.evaluation import check_options, evaluate
-from matrics._judged.correction import Correction, Design
-from matrics._judged.counts import JudgedCounts, judged_codes
+from matrics._judged.correction import Correction, Design, check_answered
+from matrics._judged.counts import JudgedCounts, judge_labels, judged_codes
 from matrics._judged.estimates import Estimate, Judged, estimates_of
 from matrics._judged.interval import LimitsBy, few_labels, limits_of, read_options
 from matrics._judged.pairs import Pairs, of_samples
@@ -44,6 +44,7 @@ def compare(
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: ArrayLike | None = None,
+    unanswered: bool | None = None,
     level: float = 0.95,
     method: Correction = "auto",
     design: Design = "random",
@@ -72,7 +73,8 @@ def compare(
         -1 (unless ``labels`` contain it). A tuple of the labels for a and of those for b where the answers of each
         model have grades of their own, on the same samples.
     y_judge : array_like, shape (*B, N)
-        The judge's labels of all samples. A tuple as ``y_true``.
+        The judge's labels. A sample that the judge has not labelled has None, NaN or -1 (unless ``labels`` contain it).
+        A tuple as ``y_true``.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere. A tuple as ``y_true``.
     num_classes : int, optional
@@ -81,6 +83,10 @@ def compare(
         The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. The counts then have the sums of squared weights as well.
+    unanswered : bool, optional
+        Whether samples without a judge's label are counted, with the label n of the judge. By default they are if there
+        are any. On devices and in compiled code, where values are not inspected, the default is no, and such samples
+        are left out.
     level : float, default 0.95
         The probability with which an interval is to contain the true difference.
     zero_division : float, default NaN
@@ -167,7 +173,7 @@ def compare(
     classes = check_classes(num_classes, labels)
     n = classes.number
     chosen = metrics_of(metrics, n, class_names or classes.labels, positive)  # type: ignore[arg-type]
-    codes, numbers = _codes(a, b, y_true, y_judge, labelled, classes)
+    codes, numbers = _codes(a, b, y_true, y_judge, labelled, classes, unanswered=unanswered)
     check_size(math.prod(numbers.values()), num_classes=n)
     tables = [count_jointly(codes, numbers, sample_weight=sample_weight)]
     if sample_weight is not None:
@@ -180,12 +186,13 @@ def compare(
                 f"{quoted(method)}"
             )
         judge = home.xp.sum(tables[0], axis=-4)
-        joint = home.xp.sum(tables[0][..., :n, :, :, :], axis=-3) if method == "labelled" else judge
+        joint = home.xp.sum(tables[0][..., :n, :, :, :], axis=-3) if method == "labelled" else judge[..., :n, :, :]
         found = compare_paired(joint, list(chosen.values()), level=level, zero_division=zero_division, workers=workers)
         number = home.xp.sum(home.to_float(joint), axis=(-3, -2, -1))
         results = [_alone(one, number if method == "labelled" else number * math.nan, home) for one in found.values()]
         return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
     tables = [home.to_float(table) for table in tables]
+    tables = _all_answered(tables, apart=len(numbers) > 4, backend=home) if method == "rogan_gladen" else tables
     seen = [view for view in (on_host(table, home, rng, asked) for table in tables) if view is not None]
     is_there = len(seen) == len(tables)
     backend = NUMPY if is_there else home
@@ -207,8 +214,19 @@ def compare(
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
+def _all_answered(tables: Sequence[Array], *, apart: bool, backend: Standard) -> list[Array]:
+    """The tables without samples that a judge has not labelled; raise if there are some."""
+    n = tables[0].shape[-1]
+    kept = list(tables)
+    for axes_behind in (4, 1) if apart else (2,):
+        index = (..., slice(n), *(slice(None),) * axes_behind)
+        kept = [table[index] for table in kept]
+    check_answered(tables, kept, backend)
+    return kept
+
+
 def _codes(  # noqa: PLR0917 (the samples of compare)
-    a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses
+    a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses, *, unanswered: bool | None
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """The labels of both models as numbers of classes, and how many there are of each.
 
@@ -217,17 +235,24 @@ def _codes(  # noqa: PLR0917 (the samples of compare)
     n = classes.number
     if not (isinstance(y_true, tuple) and isinstance(y_judge, tuple)):
         codes = judged_codes({"y_true": y_true, "y_judge": y_judge, "a": a, "b": b}, labelled, classes)
-        return codes, {"y_true": n + 1, "y_judge": n, "a": n, "b": n}
+        return codes, {
+            "y_true": n + 1,
+            "y_judge": judge_labels(codes["y_judge"], n, unanswered=unanswered),
+            "a": n,
+            "b": n,
+        }
     for name, pair in (("y_true", y_true), ("y_judge", y_judge)):
         if len(pair) != 2:
             raise ValueError(f"{name}: expected a pair, the labels of the answers of a and of b, got {len(pair)}")
     masks = labelled if isinstance(labelled, tuple) else (labelled, labelled)
-    found: dict[str, Any] = {}
+    codes = {}
     for name, pred, true, judge, mask in zip("ab", (a, b), y_true, y_judge, masks, strict=True):
         one = judged_codes({"y_true": true, "y_judge": judge, name: pred}, mask, classes)
         end = "" if name == "a" else " of b"
-        found |= {f"y_true{end}": one["y_true"], f"y_judge{end}": one["y_judge"], name: one[name]}
-    return found, {name: n + 1 if name.startswith("y_true") else n for name in found}
+        codes |= {f"y_true{end}": one["y_true"], f"y_judge{end}": one["y_judge"], name: one[name]}
+    number = max(judge_labels(codes[name], n, unanswered=unanswered) for name in ("y_judge", "y_judge of b"))
+    numbers = {"y_true": n + 1, "y_judge": number}
+    return codes, {name: numbers.get(name.removesuffix(" of b"), n) for name in codes}
 
 
 def _alone(one: Comparison, number: Array, backend: Standard) -> Comparison:

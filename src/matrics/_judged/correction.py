@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from matrics._arrays import Array, Standard, as_arrays
@@ -33,14 +34,15 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
     -------
     array of floating numbers, shape (*B, n, n)
         Expected counts: rows are true classes, columns predicted ones. They add up to the number of all samples; with
-        ``"labelled"`` to that of those with a true label. NaN where the counts are invalid or do not suffice.
+        ``"labelled"`` to that of those with a true label, and with ``"judge"`` to that of those with a judge's. NaN
+        where the counts are invalid or do not suffice.
 
     Raises
     ------
     TypeError
         ``counts`` is something else.
     ValueError
-        The shapes do not fit, or the method is not for this design.
+        The shapes do not fit, or the method is not for this design, or for a judge that has not labelled all samples.
 
     Notes
     -----
@@ -56,8 +58,11 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
     - ``"rogan_gladen"``: the judge's confusion matrix, of labelled samples with any prediction, is inverted for each
       prediction (Rogan and Gladen 1978). It assumes that the judge's errors do not depend on the model.
     - ``"labelled"``: the samples with a true label alone.
-    - ``"judge"``: all samples, with the judge's label taken as true.
+    - ``"judge"``: all samples that the judge has labelled, with that label taken as true.
     - ``"auto"`` is ``"post_stratified"``. The page on judges has the simulation behind this.
+
+    Samples without a label of the judge are strata of their own. ``"tuned"`` counts them as 1/n of each class, and
+    ``"rogan_gladen"`` is for a judge that has labelled all samples.
 
     Where cells would be negative, the column is projected on the nearest one of the same sum without negative cells.
 
@@ -78,6 +83,8 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
     """
     check_method(method, design)
     backend, cube, plane, valid = cells_of(counts)
+    if method == "rogan_gladen":
+        check_answered((cube, plane), (answered(cube), answered(plane)), backend)
     xp = backend.xp
     with backend.quiet():
         matrix = corrected(cube, plane, squares_of(counts, cube, plane, backend)[0], method, design, backend)
@@ -98,6 +105,17 @@ def check_method(method: Any, design: Any) -> None:
         )
 
 
+def check_answered(tables: Sequence[Array], kept: Sequence[Array], backend: Standard) -> None:
+    """Raise if tables have more samples than their parts that the judge has labelled; where looking is free."""
+    for pair in zip(tables, kept, strict=True):
+        whole, part = (backend.host_view(table) for table in pair)
+        if whole is not None and part is not None and whole.sum() != part.sum():
+            raise ValueError(
+                "method: expected 'post_stratified' where the judge has not labelled all samples, got 'rogan_gladen', "
+                "which inverts the judge's confusion matrix"
+            )
+
+
 def cells_of(counts: Any) -> tuple[Standard, Array, Array, Array]:
     """The library, both tables as floating numbers with 0 in place of invalid ones, and which are valid (*B,)."""
     if not isinstance(counts, JudgedCounts):
@@ -107,10 +125,11 @@ def cells_of(counts: Any) -> tuple[Standard, Array, Array, Array]:
         )
     backend, (cube, plane) = as_arrays(labelled=counts.labelled, unlabelled=counts.unlabelled)
     shape = tuple(cube.shape)
-    if len(shape) < 3 or not shape[-1] == shape[-2] == shape[-3] or tuple(plane.shape) != (*shape[:-3], *shape[-2:]):
+    fits = len(shape) >= 3 and shape[-1] == shape[-3] and shape[-2] - shape[-1] in {0, 1}
+    if not fits or tuple(plane.shape) != (*shape[:-3], *shape[-2:]):
         raise ValueError(
-            "counts: expected labelled (*B, n, n, n) and unlabelled (*B, n, n), got the shapes "
-            f"{shape} and {tuple(plane.shape)}"
+            "counts: expected labelled (*B, n, n, n) and unlabelled (*B, n, n), or with n + 1 labels of the judge "
+            f"(*B, n, n + 1, n) and (*B, n + 1, n), got the shapes {shape} and {tuple(plane.shape)}"
         )
     xp = backend.xp
     cube, plane = backend.to_float(cube), backend.to_float(plane)
@@ -139,10 +158,21 @@ def corrected(  # noqa: PLR0917 (both tables, and what is to be made of them)
         return xp.sum(cube, axis=-2)
     everything = plane + xp.sum(cube, axis=-3)
     if method == "judge":
-        return everything
+        return answered(everything)
     if method in ("auto", "post_stratified"):
         return strata_of(cube, everything, squares, design, backend).matrix(backend)
     return on_simplex(unprojected(cube, plane, method, backend), backend)
+
+
+def answered(table: Array) -> Array:
+    """The samples (..., n, n) of a table (..., judge, n) that the judge has labelled."""
+    return table[..., : table.shape[-1], :]
+
+
+def shared(table: Array, *, power: int = 1) -> Array:
+    """The table (..., n, n) with 1/n of each sample without a judge's label in each class, or a power of 1/n."""
+    n = table.shape[-1]
+    return table if table.shape[-2] == n else answered(table) + table[..., n:, :] / n**power
 
 
 def unprojected(cube: Array, plane: Array, method: str, backend: Standard) -> Array:
@@ -150,8 +180,8 @@ def unprojected(cube: Array, plane: Array, method: str, backend: Standard) -> Ar
     xp = backend.xp
     if method == "tuned":
         return untied(cube, plane, best_for_all_cells(cube, plane, backend), backend)
-    inverse = inverse_of_judge(xp.sum(cube, axis=-1), backend)
-    everything = plane + xp.sum(cube, axis=-3)
+    inverse = inverse_of_judge(xp.sum(answered(cube), axis=-1), backend)
+    everything = answered(plane + xp.sum(cube, axis=-3))
     return xp.sum(inverse[..., :, :, None] * everything[..., None, :, :], axis=-2)
 
 
@@ -166,7 +196,7 @@ def untied(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
     judged = xp.sum(cube, axis=-3)
     labelled, others = (xp.sum(part, axis=(-2, -1), keepdims=True) for part in (judged, plane))
     some = others > 0
-    seen = plane / xp.where(some, others, 1) - judged / labelled
+    seen = shared(plane / xp.where(some, others, 1) - judged / labelled)
     moved = xp.where(some, share[..., None, None], 0) * seen
     return (xp.sum(cube, axis=-2) / labelled + moved) * (labelled + others)
 
@@ -176,11 +206,12 @@ def best_for_all_cells(cube: Array, plane: Array, backend: Standard) -> Array:
     xp = backend.xp
     true, judged = xp.sum(cube, axis=-2), xp.sum(cube, axis=-3)
     labelled, others = (xp.sum(part, axis=(-2, -1)) for part in (judged, plane))
-    agreed = xp.sum(cube * identity(judged, backend)[..., None], axis=-2)
+    agreed = xp.sum(shared(cube) * identity(true, backend)[..., None], axis=-2)
     labelled_, all_ = labelled[..., None, None], (labelled + others)[..., None, None]
-    both = xp.sum(agreed / labelled_ - true * judged / labelled_**2, axis=(-2, -1))
-    share = (judged + plane) / all_
-    alone = xp.sum(share - share * share, axis=(-2, -1)) * _unbiased(labelled + others, xp)
+    both = xp.sum(agreed / labelled_ - true * shared(judged) / labelled_**2, axis=(-2, -1))
+    everything = (judged + plane) / all_
+    variances = shared(everything, power=2) - shared(everything) ** 2
+    alone = xp.sum(variances, axis=(-2, -1)) * _unbiased(labelled + others, xp)
     return clipped_share(both, alone, labelled, others, backend)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_size
 from matrics._counting.codes import CodedClasses, check_classes, codes_of
@@ -27,16 +29,18 @@ class JudgedCounts(Additive, _JudgedCounts):
 
     Parameters
     ----------
-    labelled : array, shape (*B, n, n, n)
-        The samples with a true label: ``[true, judge, predicted]``.
-    unlabelled : array, shape (*B, n, n)
-        The samples without one: ``[judge, predicted]``.
+    labelled : array, shape (*B, n, n, n) or (*B, n, n + 1, n)
+        The samples with a true label: ``[true, judge, predicted]``. The label n of the judge is no label: the judge
+        has refused or failed.
+    unlabelled : array, shape (*B, n, n) or (*B, n + 1, n)
+        The samples without a true label: ``[judge, predicted]``.
     labelled_squares, unlabelled_squares : array or None
         Of weighted samples the sums of squared weights, in the same shapes; None where all samples count the same.
 
     Notes
     -----
-    Counts of two batches of samples add up: ``counts + others``. JAX and PyTorch take them as a tree of arrays.
+    Counts of two batches of samples add up: ``counts + others``, also where the judge has labelled all samples of only
+    one batch. JAX and PyTorch take them as a tree of arrays.
     """
 
     __slots__ = ()
@@ -44,7 +48,22 @@ class JudgedCounts(Additive, _JudgedCounts):
     def _plus(self, other: Self) -> Self:
         if (self.labelled_squares is None) != (other.labelled_squares is None):
             raise TypeError("expected counts that are both weighted or both not, got one of each")
-        return type(self)(*(a if a is None else a + b for a, b in zip(self, other, strict=True)))
+        width = max(self.unlabelled.shape[-2], other.unlabelled.shape[-2])
+        first, second = (counts._with_judge_labels(width) for counts in (self, other))
+        return type(self)(*(a if a is None else a + b for a, b in zip(first, second, strict=True)))
+
+    def _with_judge_labels(self, number: int) -> Self:
+        """The counts with a row of zeros for samples without a judge's label, if they have none yet."""
+        if self.unlabelled.shape[-2] == number:
+            return self
+        parts: list[Array | None] = []
+        for part in self:
+            if part is None:
+                parts.append(None)
+                continue
+            backend, (array,) = as_arrays(counts=part)
+            parts.append(backend.xp.concat([array, backend.xp.zeros_like(array[..., :1, :])], axis=-2))
+        return type(self)(*parts)
 
 
 def count(
@@ -56,10 +75,11 @@ def count(
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: ArrayLike | None = None,
+    unanswered: bool | None = None,
 ) -> JudgedCounts:
     """Count samples by the labels of people, where there are any, of a judge, and of a model.
 
-    The judge (a language model, a crowd, a rule) has labelled every sample, and people some of them.
+    The judge (a language model, a crowd, a rule) has labelled the samples, and people some of them.
     :func:`matrics.judged.confusion_matrix` makes a confusion matrix of all samples from these counts, which is neither
     biased as the judge is nor as noisy as few labels are; :func:`matrics.judged.interval` gives limits of its measures.
 
@@ -69,11 +89,11 @@ def count(
         True labels. A sample without a true label has any value if ``labelled`` is given. Otherwise it has None, NaN or
         -1 (unless ``labels`` contain it).
     y_judge : array_like, shape (*B, N)
-        The judge's labels of all samples.
+        The judge's labels. A sample that the judge has not labelled has None, NaN or -1 (unless ``labels`` contain it).
     y_pred : array_like, shape (*B, N), optional
         The predicted labels. Batches broadcast: (M, N) predictions of M models with the labels (N,) of a judge. Left
-        out where the answers of a model are graded as fail (class 0) or pass (class 1): then class 1 is predicted of
-        all, and the accuracy is the pass rate.
+        out where the answers of a model are graded as fail (class 0), pass (class 1), and perhaps further grades, such
+        as refused: then class 1 is predicted of all, and the accuracy is the pass rate.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere.
     num_classes : int, optional
@@ -82,18 +102,23 @@ def count(
         The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. The counts then have the sums of squared weights as well.
+    unanswered : bool, optional
+        Whether samples without a judge's label are counted, with the label n of the judge. By default they are if there
+        are any. On devices and in compiled code, where values are not inspected, the default is no, and such samples
+        are left out.
 
     Returns
     -------
     JudgedCounts
         ``labelled`` (*B, n, n, n) by true label, judge and prediction, and ``unlabelled`` (*B, n, n) by judge and
-        prediction. On devices and in compiled code, where values are not inspected, samples with a label out of range
-        are left out.
+        prediction; the judge has n + 1 labels if ``unanswered`` samples are counted. On devices and in compiled code,
+        where values are not inspected, samples with a label out of range are left out.
 
     Raises
     ------
     ValueError
-        A label or a weight is out of range, or the shapes do not fit.
+        A label or a weight is out of range, the shapes do not fit, or a judge's label is missing and ``unanswered`` is
+        False.
     TypeError
         Labels are of another kind, or not exactly one of ``num_classes`` and ``labels`` is given.
 
@@ -114,7 +139,7 @@ def count(
     n = classes.number
     check_size((n + 1) * n**2, num_classes=n)
     given = judged_codes({"y_true": y_true, "y_judge": y_judge, "y_pred": y_pred}, labelled, classes)
-    numbers = {"y_true": n + 1, "y_judge": n, "y_pred": n}
+    numbers = {"y_true": n + 1, "y_judge": judge_labels(given["y_judge"], n, unanswered=unanswered), "y_pred": n}
     table = count_jointly(given, numbers, sample_weight=sample_weight)
     parts = (table[..., :n, :, :], table[..., n, :, :])
     if sample_weight is None:
@@ -124,23 +149,46 @@ def count(
 
 
 def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:
-    """The labels as numbers of classes; true labels that are missing get the number of classes."""
+    """The labels as numbers of classes; labels of people and of the judge that are missing are n."""
     true = given.pop("y_true")
     found = {"y_true": codes_with_gaps(true, labelled, classes, "y_true")}
     codes = None if classes.labels is None else {label: code for code, label in enumerate(classes.labels)}
     for name, values in given.items():
-        if values is None:
+        if name == "y_judge":
+            found[name] = codes_with_gaps(values, None, classes, name)
+        elif values is None:
             found[name] = _all_pass(found["y_judge"], name, classes.number)
         else:
             found[name] = values if codes is None else codes_of(values, codes, name, classes.labels or ())
     return found
 
 
+def judge_labels(codes: Array, n: int, *, unanswered: bool | None) -> int:
+    """The number of labels of a judge: n, or n + 1 with that of samples without a label.
+
+    Raises
+    ------
+    ValueError
+        There are samples without a label, which are not to be counted.
+    """
+    if unanswered:
+        return n + 1
+    backend, (array,) = as_arrays(y_judge=codes)
+    host = backend.host_view(array)
+    missing = None if host is None else np.argwhere(host == n)
+    if missing is None or not len(missing):
+        return n
+    if unanswered is None:
+        return n + 1
+    raise ValueError(
+        f"y_judge: expected a label of each sample, got {len(missing):,} without, the first at "
+        f"{tuple(missing[0].tolist())}; unanswered=True counts them"
+    )
+
+
 def _all_pass(judge: Any, name: str, n: int) -> Array:
-    """Class 1 as the prediction of all samples of two classes."""
-    if n != 2:
-        raise ValueError(
-            f"{name}: expected predicted labels, which only grades of two classes have not, got {n} classes"
-        )
+    """Class 1 as the prediction of all samples."""
+    if n < 2:
+        raise ValueError(f"{name}: expected predicted labels, or grades of fail and pass, got {n} class")
     backend, (array,) = as_arrays(y_judge=judge)
     return backend.xp.ones_like(array)

@@ -110,7 +110,10 @@ def of_tuned(slopes: Array, cube: Array, plane: Array, backend: Standard) -> tup
     number, rest = (xp.sum(part, axis=(-2, -1)) for part in (judged, plane))
     n, m = number[..., None, None], rest[..., None, None]
     everything = n + m
-    true, seen = slopes[..., :, None, :], slopes[..., None, :, :]  # [t, j, p] of both kinds of labels
+    by_judge = slopes
+    if judged.shape[-2] > slopes.shape[-2]:  # samples without a label of the judge count as 1/n of each class
+        by_judge = xp.concat([slopes, xp.mean(slopes, axis=-2, keepdims=True)], axis=-2)
+    true, seen = slopes[..., :, None, :], by_judge[..., None, :, :]  # [t, j, p] of both kinds of labels
 
     def mean(values: Array) -> Array:
         return (xp.sum(values * cube, axis=(-3, -2, -1)) / number)[..., None, None, None]
@@ -118,13 +121,13 @@ def of_tuned(slopes: Array, cube: Array, plane: Array, backend: Standard) -> tup
     true, alike = true - mean(true + 0 * cube), seen - mean(seen + 0 * cube)
     both = xp.sum(cube * true * alike, axis=(-3, -2, -1)) / number
     pooled = (judged + plane) / everything
-    middle = xp.sum(pooled * slopes, axis=(-2, -1), keepdims=True)
+    middle = xp.sum(pooled * by_judge, axis=(-2, -1), keepdims=True)
     total = number + rest
-    alone = xp.sum(pooled * (slopes - middle) ** 2, axis=(-2, -1)) * total / xp.where(total > 1, total - 1, 1)
+    alone = xp.sum(pooled * (by_judge - middle) ** 2, axis=(-2, -1)) * total / xp.where(total > 1, total - 1, 1)
     share = clipped_share(both, alone, number, rest, backend)
     by = share[..., None, None]
     labelled = (true - by[..., None] * alike) * (everything / n)[..., None]
-    others = slopes - xp.sum(plane * slopes, axis=(-2, -1), keepdims=True) / xp.where(m > 0, m, 1)
+    others = by_judge - xp.sum(plane * by_judge, axis=(-2, -1), keepdims=True) / xp.where(m > 0, m, 1)
     return Influences(labelled, by * others * everything / xp.where(m > 0, m, 1)), share
 
 

@@ -12,7 +12,16 @@ from matrics._arrays import NUMPY, Array, Standard
 from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import check_options
-from matrics._judged.correction import Correction, Design, cells_of, check_method, squares_of, unprojected
+from matrics._judged.correction import (
+    Correction,
+    Design,
+    answered,
+    cells_of,
+    check_answered,
+    check_method,
+    squares_of,
+    unprojected,
+)
 from matrics._judged.counts import JudgedCounts
 from matrics._judged.estimates import Estimate, Judged, estimates_of
 from matrics._judged.replicates import limits_of_replicates
@@ -147,19 +156,23 @@ def interval(
     if is_weighted and asked.method == "bootstrap":
         raise ValueError("limits: expected 'delta' for weighted samples, got 'bootstrap', which draws whole samples")
     squares = squares_of(counts, cube, plane, home)
-    arrays = [home.detached(array) for array in (cube, plane, *squares)]
+    tables: list[Array] = [cube, plane, *squares]
+    if method == "rogan_gladen":
+        check_answered(tables, [answered(table) for table in tables], home)
+        tables = [answered(table) for table in tables]
+    arrays = [home.detached(table) for table in tables]
     seen = [view for view in (on_host(array, home, rng, asked) for array in (*arrays, valid)) if view is not None]
     is_there = len(seen) == len(arrays) + 1
     backend = NUMPY if is_there else home
-    batch, n = tuple(plane.shape[:-2]), plane.shape[-1]
     if is_there:
         *arrays, valid = seen
         arrays = [np.asarray(array, np.float64) for array in arrays]
     cube, plane, first, second = arrays
+    batch, (number, n) = tuple(plane.shape[:-2]), plane.shape[-2:]
     xp, count = backend.xp, math.prod(batch)
-    pair = (xp.reshape(first, (count, n, n, n)), xp.reshape(second, (count, n, n)))
-    flat = (xp.reshape(cube, (count, n, n, n)), xp.reshape(plane, (count, n, n)))
-    judged = Judged(*flat, pair, "post_stratified" if method == "auto" else method, design, backend)
+    squares = (xp.reshape(first, (count, n, number, n)), xp.reshape(second, (count, number, n)))
+    flat = (xp.reshape(cube, (count, n, number, n)), xp.reshape(plane, (count, number, n)))
+    judged = Judged(*flat, squares, "post_stratified" if method == "auto" else method, design, backend)
     with backend.quiet():
         found = _intervals(judged, measures, xp.reshape(valid, (count,)), asked, rng, float(zero_division), workers)
     results = []
@@ -327,7 +340,8 @@ def _alone(
     if counts.labelled_squares is not None:
         tables.append(squares_of(counts, cube, plane, backend))
     cells, *squares = (
-        xp.sum(first, axis=-2) if method == "labelled" else second + xp.sum(first, axis=-3) for first, second in tables
+        xp.sum(first, axis=-2) if method == "labelled" else answered(second + xp.sum(first, axis=-3))
+        for first, second in tables
     )
     number = xp.sum(cells, axis=(-2, -1))
     if squares:

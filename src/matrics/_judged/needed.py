@@ -103,7 +103,7 @@ def labels_needed(
         raise ValueError(f"metric: expected one measure with one value, such as 'f1:macro', got {quoted(metric)}")
     # A plan is made on the host, before labels are bought.
     given = (cube, plane, *squares_of(counts, cube, plane, backend))
-    batch, n = tuple(plane.shape[:-2]), plane.shape[-1]
+    batch, (number, n) = tuple(plane.shape[:-2]), plane.shape[-2:]
     arrays = [np.asarray(backend.to_numpy(x), np.float64) for x in given]
     first, second, *squares = (x.reshape(math.prod(batch), *x.shape[len(batch) :]) for x in arrays)
     judged = Judged(first, second, (squares[0], squares[1]), "post_stratified", "random", NUMPY)
@@ -124,7 +124,7 @@ def labels_needed(
     labels = np.where(labels <= total, labels, np.where(np.isnan(labels), math.nan, math.inf))
     known = first.sum(-3)
     allocations = [_allocation(*one) for one in zip(judged.sizes, known, deviation, room, strict=True)]
-    allocation = np.asarray(allocations).reshape(-1, n, n)
+    allocation = np.asarray(allocations).reshape(-1, number, n)
     there = judged.labels
     in_strata = there + allocation.sum((-2, -1))
     parts = (labels, np.maximum(labels - there, 0), np.where(np.isnan(in_strata), math.inf, in_strata), allocation)
@@ -147,7 +147,7 @@ def _standard_error(half_width: Any, difference: Any, level: Any, power: Any) ->
 
 
 def _allocation(sizes: Array, known: Array, deviation: Array, room: float) -> Array:
-    """How many samples (n, n) of each stratum to label next, so that the variance fits; NaN where none fits.
+    """How many samples (judge, n) of each stratum to label next, so that the variance fits; NaN where none fits.
 
     Neyman's numbers for the variance; strata that have more labels than theirs, or fewer samples, are set to what they
     have, and the others share the rest of the variance, until nothing changes.
@@ -184,10 +184,11 @@ def choose_samples(
 
     Parameters
     ----------
-    allocation : array_like, shape (n, n)
+    allocation : array_like, shape (n, n) or (n + 1, n)
         How many samples of each judge's label and prediction, as from :func:`labels_needed`; fractions are rounded up.
     y_judge, y_pred : array_like of int, shape (N,)
-        The judge's and the predicted labels, as numbers of classes.
+        The judge's and the predicted labels, as numbers of classes. With n + 1 labels of the judge, n and -1 stand for
+        samples that the judge has not labelled.
     labelled : array_like of bool, shape (N,), optional
         Which samples have a true label already: they are not drawn.
     rng : numpy.random.Generator or int, optional
@@ -210,17 +211,20 @@ def choose_samples(
     array([1, 2, 3])
     """
     wanted = np.asarray(allocation, np.float64)
-    if wanted.ndim != 2 or wanted.shape[0] != wanted.shape[1] or not (np.isfinite(wanted) & (wanted >= 0)).all():
+    fits = wanted.ndim == 2 and wanted.shape[0] - wanted.shape[1] in {0, 1}
+    if not fits or not (np.isfinite(wanted) & (wanted >= 0)).all():
         raise ValueError(
-            f"allocation: expected finite numbers (n, n) from 0 on, as from labels_needed, got {quoted(allocation)}"
+            "allocation: expected finite numbers (n, n) or (n + 1, n) from 0 on, as from labels_needed, got "
+            f"{quoted(allocation)}"
         )
-    n, values = len(wanted), {"y_judge": y_judge, "y_pred": y_pred}
+    (number, n), values = wanted.shape, {"y_judge": y_judge, "y_pred": y_pred}
     backend, arrays = as_arrays(**values)
     judge, pred = (backend.to_numpy(array) for array in arrays)
-    for name, array in zip(values, (judge, pred), strict=True):
+    judge = np.where(judge == -1, n, judge) if number > n else judge
+    for name, array, size in zip(values, (judge, pred), (number, n), strict=True):
         if array.ndim != 1 or array.dtype.kind not in "iu" or array.shape != judge.shape:
             raise ValueError(f"{name}: expected integers (N,), as many as y_judge, got {array.dtype} of {array.shape}")
-        refuse_outside(array, n, None, name)
+        refuse_outside(array, size, None, name)
     there = np.zeros(judge.shape, bool) if labelled is None else np.asarray(labelled, bool)
     if there.shape != judge.shape:
         raise ValueError(f"labelled: expected shape {judge.shape}, got {there.shape}")
@@ -229,6 +233,6 @@ def choose_samples(
     order = free[generator.permutation(len(free))]
     stratum = judge[order].astype(np.int64) * n + pred[order].astype(np.int64)
     order = order[np.argsort(stratum, kind="stable")]
-    counts = np.bincount(stratum, minlength=n * n)
+    counts = np.bincount(stratum, minlength=number * n)
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.sort(order[place < np.repeat(np.ceil(wanted - 1e-9).ravel(), counts)])

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from matrics._arrays import Array, Standard
 from matrics._catalogue.record import Metric
-from matrics._judged.correction import cells_of, squares_of
+from matrics._judged.correction import answered, cells_of, squares_of
 from matrics._judged.counts import JudgedCounts
 from matrics._judged.results import JudgeQuality
 from matrics._judged.strata import identity
@@ -77,11 +77,13 @@ def quality(
     """
     backend, cube, plane, valid = cells_of(counts)
     xp = backend.xp
-    matrix = xp.sum(counts.labelled if backend.is_integer(counts.labelled) else cube, axis=-1)
+    sizes = plane + xp.sum(cube, axis=-3)
+    number, with_label = (xp.sum(table, axis=(-2, -1)) for table in (sizes, answered(sizes)))
+    matrix = xp.sum(answered(counts.labelled) if backend.is_integer(counts.labelled) else answered(cube), axis=-1)
     squares = None
     if counts.labelled_squares is not None:
-        squares = xp.sum(squares_of(counts, cube, plane, backend)[0], axis=-1)
-    known = xp.where(valid[..., None, None], xp.sum(cube, axis=-1), math.nan)
+        squares = xp.sum(answered(squares_of(counts, cube, plane, backend)[0]), axis=-1)
+    known = xp.where(valid[..., None, None], xp.sum(answered(cube), axis=-1), math.nan)
     scores = interval(
         known,
         metrics or MEASURES,
@@ -92,8 +94,11 @@ def quality(
         positive=positive,
     )
     with backend.quiet():
-        tested = _tested(cube, backend)
-    return JudgeQuality(matrix, scores, *(xp.where(valid, one, math.nan) for one in tested))
+        tested = _tested(answered(cube), backend)
+        share = xp.where(number > 0, with_label / xp.where(number > 0, number, 1), math.nan)
+    return JudgeQuality(
+        matrix, xp.where(valid, share, math.nan), scores, *(xp.where(valid, one, math.nan) for one in tested)
+    )
 
 
 def _tested(cube: Array, backend: Standard) -> tuple[Array, Array, Array]:

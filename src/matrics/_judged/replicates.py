@@ -44,33 +44,34 @@ def limits_of_replicates(  # noqa: PLR0917 (one call of interval)
 
 
 def _one_table(judged: Judged) -> Array:
-    """All counts (B, n + 1, n²): a row for each true class, and one for no label."""
-    xp, (count, n) = judged.backend.xp, judged.plane.shape[:2]
-    rows = xp.reshape(judged.cube, (count, n, n * n))
-    return xp.concat([rows, xp.reshape(judged.plane, (count, 1, n * n))], axis=1)
+    """All counts (B, n + 1, strata): a row for each true class, and another for no label."""
+    xp, (count, labels, n) = judged.backend.xp, judged.plane.shape
+    rows = xp.reshape(judged.cube, (count, n, labels * n))
+    return xp.concat([rows, xp.reshape(judged.plane, (count, 1, labels * n))], axis=1)
 
 
 def _of_table(drawn: Array, judged: Judged) -> Array:
-    """The corrected matrices (*, n, n) of such tables (*, n + 1, n²)."""
-    xp, n = judged.backend.xp, judged.plane.shape[-1]
-    cube = xp.reshape(drawn[..., :n, :], (*drawn.shape[:-2], n, n, n))
-    plane = xp.reshape(drawn[..., n, :], (*drawn.shape[:-2], n, n))
+    """The corrected matrices (*, n, n) of such tables (*, n + 1, strata)."""
+    xp, (labels, n) = judged.backend.xp, judged.plane.shape[-2:]
+    cube = xp.reshape(drawn[..., :n, :], (*drawn.shape[:-2], n, labels, n))
+    plane = xp.reshape(drawn[..., n, :], (*drawn.shape[:-2], labels, n))
     return corrected(cube, plane, cube, judged.method, judged.design, judged.backend)
 
 
 def _rows_of_strata(judged: Judged) -> Array:
-    """The labels of each stratum in a row, and the sizes of all in the last one: (B, n² + 1, n²)."""
-    xp, (count, n) = judged.backend.xp, judged.plane.shape[:2]
-    rows = xp.matrix_transpose(xp.reshape(judged.cube, (count, n, n * n)))
-    padded = xp.concat([rows, xp.zeros_like(rows[..., :1]) + xp.zeros((n * n - n,), dtype=rows.dtype)], axis=-1)
-    return xp.concat([padded, xp.reshape(judged.sizes, (count, 1, n * n))], axis=1)
+    """The labels of each stratum in a row, and the sizes of all in the last row: (B, strata + 1, strata)."""
+    xp, (count, labels, n) = judged.backend.xp, judged.plane.shape
+    strata = labels * n
+    rows = xp.matrix_transpose(xp.reshape(judged.cube, (count, n, strata)))
+    padded = xp.concat([rows, xp.zeros_like(rows[..., :1]) + xp.zeros((strata - n,), dtype=rows.dtype)], axis=-1)
+    return xp.concat([padded, xp.reshape(judged.sizes, (count, 1, strata))], axis=1)
 
 
 def _of_rows(drawn: Array, judged: Judged) -> Array:
     """The corrected matrices of such rows."""
-    xp, n = judged.backend.xp, judged.plane.shape[-1]
-    lead = drawn.shape[:-2]
-    cube = xp.reshape(xp.matrix_transpose(drawn[..., : n * n, :n]), (*lead, n, n, n))
-    sizes = xp.reshape(drawn[..., n * n, :], (*lead, n, n))
+    xp, (labels, n) = judged.backend.xp, judged.plane.shape[-2:]
+    lead, strata = drawn.shape[:-2], labels * n
+    cube = xp.reshape(xp.matrix_transpose(drawn[..., :strata, :n]), (*lead, n, labels, n))
+    sizes = xp.reshape(drawn[..., strata, :], (*lead, labels, n))
     # What is not labelled may be fewer than none; only the sizes of the strata count.
     return corrected(cube, sizes - xp.sum(cube, axis=-3), cube, "post_stratified", "strata", judged.backend)

@@ -14,6 +14,8 @@ class JudgeQuality(NamedResult):
     ----------
     matrix : array, shape (*B, n, n)
         The judge's own confusion matrix: labelled samples by true class and the judge's label.
+    answered : array, shape (*B,)
+        The share of all samples that the judge has labelled.
     scores : dict of str to Interval
         Measures of that matrix with limits.
     odds_ratio : array, shape (*B,)
@@ -26,6 +28,7 @@ class JudgeQuality(NamedResult):
     """
 
     matrix: Array
+    answered: Array
     scores: dict[str, Interval]
     odds_ratio: Array
     statistic: Array
@@ -43,7 +46,7 @@ class LabelsNeeded(NamedResult):
         How many of them are missing; 0 if there are enough.
     in_strata : array, shape (*B,)
         The number in all if the missing ones are drawn as ``allocation`` says.
-    allocation : array, shape (*B, n, n)
+    allocation : array, shape (*B, n, n) or (*B, n + 1, n)
         How many samples of each judge's label and prediction to label next. They add up to the missing ones of
         ``in_strata``; NaN where that is infinite.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from matrics._arrays import Array, Standard
@@ -19,13 +20,13 @@ class Strata(NamedTuple):
     Strata that are put together have the same shares, samples and labels.
     """
 
-    shares: Array  # (*B, n, n, n): P(true | judge, predicted)
+    shares: Array  # (*B, n, judge, n): P(true | judge, predicted)
     sizes: Array  # how many samples have this judge's label and prediction
     samples: Array  # how many samples the stratum has
     labelled: Array  # the weight of its labelled samples
     labels: Array  # their effective number
     borrowed: Array  # whether it has no labels, so that its shares are those of other predictions
-    errors: Array  # (*B, 1, 1): the effective number of labels in all strata that contradict the judge
+    errors: Array  # (*B, 1, 1): the effective number of labels in all strata that contradict the judge's
 
     def matrix(self, backend: Standard) -> Array:
         """The expected counts [true, predicted]."""
@@ -71,7 +72,9 @@ def strata_of(
 
 def _errors(cube: Array, squares: Array, backend: Standard) -> Array:
     """The effective number (*B, 1, 1) of labels [true, judge, predicted] that contradict the judge."""
-    wrong = 1 - identity(backend.xp.sum(cube, axis=-1), backend)[..., None]
+    n = cube.shape[-1]
+    of_judge = backend.xp.sum(cube, axis=-1)  # [true, judge], where the judge's label n is none
+    wrong = constant_cells(of_judge, lambda i, j: i != j < n, backend)[..., None]
     number, squared = (backend.xp.sum(x * wrong, axis=(-3, -2, -1))[..., None, None] for x in (cube, squares))
     return kish(number, squared, backend)
 
@@ -91,26 +94,39 @@ def _pooled(known: Array, sizes: Array, squares: Array, backend: Standard) -> Ar
     together, found = (xp.sum(x * inside, axis=-2, keepdims=True) for x in (expected, known))
     too_few = ((together < LABELS_OF_A_STRATUM) | (found == 0)) & (together > 0)
     first = xp.argmax(xp.where(thin, -1, sizes), axis=-2, keepdims=True)
-    index = backend.class_index(sizes.shape[-1], sizes)
+    index = backend.class_index(sizes.shape[-2], sizes)
     largest = xp.reshape(index, (*(1,) * (sizes.ndim - 2), -1, 1)) == first
     return thin | (too_few & largest)
 
 
 def _of_all_predictions(cube: Array, backend: Standard, *, prior: bool) -> Array:
-    """P(true | judge) (*B, n, n) of labels with any prediction; for a label of the judge that people never saw, it.
+    """P(true | judge) (*B, n, judge) of labels with any prediction.
 
-    The prior is that of one more sample, of any class: no error is then impossible.
+    For a label of the judge that people never saw, it is that label, and for none the shares of all true labels. The
+    prior is that of one more sample, of any class: no error is then impossible.
     """
     xp = backend.xp
     counts = xp.sum(cube, axis=-1)
+    n, labels = counts.shape[-2:]
     if prior:
-        counts = counts + 1 / counts.shape[-1]
+        counts = counts + 1 / n
     total = xp.sum(counts, axis=-2, keepdims=True)
-    return xp.where(total > 0, counts / xp.where(total > 0, total, 1), identity(counts, backend))
+    unseen = identity(counts, backend)
+    if labels > n:
+        of_all = xp.sum(counts, axis=-1, keepdims=True)
+        everything = xp.sum(of_all, axis=-2, keepdims=True)
+        shares = of_all / xp.where(everything > 0, everything, 1)
+        unseen = unseen + constant_cells(counts, lambda _, j: j == n, backend) * shares
+    return xp.where(total > 0, counts / xp.where(total > 0, total, 1), unseen)
 
 
 def identity(like: Array, backend: Standard) -> Array:
     """The identity matrix with as many axes as another array (..., n, n)."""
-    n = like.shape[-1]
-    one = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)
-    return backend.xp.reshape(one, (*(1,) * (like.ndim - 2), n, n))
+    return constant_cells(like, lambda i, j: i == j, backend)
+
+
+def constant_cells(like: Array, is_set: Callable[[int, int], bool], backend: Standard) -> Array:
+    """Cells of 1 and 0 by row and column, with as many axes as another array (..., rows, columns)."""
+    rows, columns = like.shape[-2:]
+    cells = backend.constant([[float(is_set(i, j)) for j in range(columns)] for i in range(rows)], like)
+    return backend.xp.reshape(cells, (*(1,) * (like.ndim - 2), rows, columns))

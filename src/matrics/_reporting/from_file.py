@@ -75,7 +75,7 @@ def read_file(
     """
     if path == STDIN:
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
-    found = open_input(path)
+    found = open_input(path, answers=(reading or {}).get("answers"))
     origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
     if found.kind in ("arrays", "counts"):
         source = read(found, Names(by=tuple(map(str, wanted.by)), **(reading or {})), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -13,11 +14,11 @@ import numpy as np
 from matrics._catalogue.record import Metric
 from matrics._errors import ArgumentError
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
-from matrics._integrations.evals.log import Graded
+from matrics._integrations.evals.log import Graded, MissingScore, check_missing_score
 from matrics._integrations.evals.noise import ROUNDING, Answers, Noise, shared_prediction, standard_error
-from matrics._integrations.evals.pairing import Pair, paired, runs_of
+from matrics._integrations.evals.pairing import Pair, Run, paired, runs_of
 from matrics._integrations.evals.reading import opened
-from matrics._integrations.evals.run_comparison import Estimate, RunComparison
+from matrics._integrations.evals.run_comparison import Estimate, RunComparison, level_of_difference
 from matrics._scoring.score import resolve
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.interval import interval
@@ -30,36 +31,40 @@ MOST_CELLS = 10**8  # of the joint tables of all samples
 
 
 def compare(
-    a: str | PathLike[str],
-    b: str | PathLike[str] | None = None,
+    *paths: str | PathLike[str],
     metrics: str | Metric | Iterable[str | Metric] | None = None,
-    *,
     level: float = 0.95,
+    missing_score: MissingScore = "drop",
+    scorer: str | None = None,
 ) -> list[RunComparison]:
-    """Compare two runs of an evaluation, sample by sample.
+    """Compare runs of an evaluation in pairs, sample by sample.
 
     Parameters
     ----------
-    a : str or path
-        The log of one run, as for :func:`matrics.evals.read`.
-    b : str or path, optional
-        That of the other. Without it the first has two models.
+    *paths : str or path
+        The logs of the runs, as for :func:`matrics.evals.read`; a log of several models is enough.
     metrics : str, Metric, or several of them, optional
         Measures of classes, such as ``"mcc"``, for logs whose targets and predictions are classes. The mean score if
         left out: with answers that pass or fail that is the accuracy.
     level : float, default 0.95
-        The confidence level of the limits.
+        The confidence level of the limits. With more than two runs, the limits of all differences of a measure hold
+        together with this probability (Bonferroni).
+    missing_score : {"drop", "zero", "error"}, default "drop"
+        What becomes of refused, failed and other answers without a score: left out, scored as 0, or an error.
+    scorer : str, optional
+        The scorer whose scores are read, where there are several; all if left out.
 
     Returns
     -------
     list of RunComparison
-        One for each scorer that both runs have, and each measure.
+        One for each pair of runs in the order of the logs, each scorer that both have, and each measure. They say how
+        many answers have no score (``unscored``, ``answered``).
 
     Raises
     ------
     ValueError
-        The runs have no scorer or no samples in common, a sample has different targets, or the measures need classes
-        that the logs do not have.
+        There is a single run, the runs have no scorer or no samples in common, a sample has different targets, or the
+        measures need classes that the logs do not have.
 
     Notes
     -----
@@ -84,31 +89,34 @@ def compare(
     >>> for name, wrong in (("old", 4), ("new", 5)):
     ...     lines = [json.dumps({"sample": k, "score": int(k % wrong != 1)}) for k in range(200)]
     ...     _ = folder.joinpath(name + ".jsonl").write_text(chr(10).join(lines))
-    >>> (found,) = evals.compare(folder / "new.jsonl", folder / "old.jsonl")
-    >>> print(f"{found.difference.value:.2f}, between {found.difference.low:.3f} and {found.difference.high:.3f}")
+    >>> (result,) = evals.compare(folder / "new.jsonl", folder / "old.jsonl")
+    >>> print(f"{result.difference.value:.2f}, between {result.difference.low:.3f} and {result.difference.high:.3f}")
     0.05, between -0.032 and 0.132
-    >>> found.is_real, found.samples_to_show()
+    >>> result.is_real, result.samples_to_show()
     (False, 1096)
     """
     level = check_level(level)
-    logs = [opened(Path(path)) for path in (a, b) if path is not None]
-    one, other = runs_of(logs)
+    check_missing_score(missing_score)
+    if not paths:
+        raise ArgumentError("paths", "expected at least one evaluation log, got none")
+    runs = runs_of([opened(Path(path), missing_score, scorer) for path in paths])
     chosen = None if metrics is None else resolve(metrics)
-    unscored = tuple(reason for log in logs for reason in log.left_out)
-    found = []
-    for pair in paired(one, other):
-        about = Compared((one.name, other.name), pair, unscored, level)
-        found += [compared_means(about)] if chosen is None else compared_measures(about, chosen)
-    return found
+    pairs = list(itertools.combinations(runs, 2))
+    results = []
+    for a, b in pairs:
+        for pair in paired(a, b):
+            about = Compared((a, b), pair, level, len(pairs))
+            results += [compared_means(about)] if chosen is None else compared_measures(about, chosen)
+    return results
 
 
 class Compared(NamedTuple):
     """What is compared."""
 
-    names: tuple[str, str]
+    runs: tuple[Run, Run]
     pair: Pair
-    unscored: tuple[str, ...]
     level: float
+    pairs: int  # of runs, whose differences have limits that hold together
 
     def made(
         self, measure: str, values: Sequence[Estimate], noise: Sequence[Noise], *, higher_is_better: bool = True
@@ -117,9 +125,11 @@ class Compared(NamedTuple):
         (a, b, gap), (noise_a, noise_b, noise_of_gap), pair = values, noise, self.pair
         if abs(gap.value) <= ROUNDING * max(abs(a.value), abs(b.value)):
             gap = gap._replace(value=0.0)
+        first, second = self.runs
+        scorer = pair.scorer
         return RunComparison(
-            names=self.names,
-            scorer=pair.scorer,
+            names=(first.name, second.name),
+            scorer=scorer,
             measure=measure,
             samples=len(pair.samples),
             epochs=(mean_epochs(pair.a), mean_epochs(pair.b)),
@@ -131,15 +141,17 @@ class Compared(NamedTuple):
             noise=noise_of_gap,
             only_a=pair.only_a,
             only_b=pair.only_b,
-            unscored=self.unscored,
+            unscored=(first.reasons(scorer), second.reasons(scorer)),
+            answered=(_answered(first, scorer, self.level), _answered(second, scorer, self.level)),
             higher_is_better=higher_is_better,
             level=self.level,
+            pairs=self.pairs,
         )
 
 
 def compared_means(about: Compared) -> RunComparison:
     """The comparison of mean scores, whose limits are those of the accuracy where answers pass or fail."""
-    pair, level = about.pair, about.level
+    pair, levels = about.pair, (about.level, about.level, level_of_difference(about.level, about.pairs))
     scores = [[np.array([row.score for row in rows]) for rows in side] for side in (pair.a, pair.b)]
     a, b = map(Answers.of, scores)
     scale = max(float(np.max(np.abs(run.means))) for run in (a, b))
@@ -147,10 +159,10 @@ def compared_means(about: Compared) -> RunComparison:
     means = (a.means, b.means, np.where(np.abs(gaps) <= ROUNDING * scale, 0, gaps))
     passes = all(np.isin(part, (0, 1)).all() for side in scores for part in side)
     if passes:
-        of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], level)
+        of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], about)
         limits = [(one.low, one.high) for one in of_accuracy]
     else:
-        limits = [_by_student(values, level, scale) for values in means]
+        limits = [_by_student(values, level, scale) for values, level in zip(means, levels, strict=True)]
     values = [
         Estimate(float(np.mean(of_samples)), *ends, standard_error(of_samples, scale))
         for of_samples, ends in zip(means, limits, strict=True)
@@ -187,7 +199,7 @@ def compared_measures(about: Compared, chosen: dict[str, Metric]) -> list[RunCom
         if joint is None or name not in others:
             found.append(compared_means(about))
             continue
-        values = _estimates(joint, metric, about.level)
+        values = _estimates(joint, metric, about)
         unknown = [Noise(math.nan, math.nan)] * 3
         found.append(about.made(name, values, unknown, higher_is_better=bool(metric.higher_is_better)))
     return found
@@ -228,11 +240,23 @@ def joint_tables(pair: Pair, labels: Any) -> Array:
     return joint * min(mean_epochs(pair.a), mean_epochs(pair.b))
 
 
-def _estimates(joint: Array, metric: Metric, level: float) -> list[Estimate]:
+def _answered(run: Run, scorer: str, level: float) -> Estimate:
+    """The share of the answers that have a score, with limits for samples as clusters where these have several."""
+    samples = np.array(run.answered(scorer))
+    tables = np.zeros((len(samples), 2, 2))
+    tables[:, 0] = samples
+    if samples.sum(axis=1).max() > 1:
+        result = interval(tables, "accuracy", level=level, cluster_axis=0)["accuracy"]
+    else:
+        result = interval(tables.sum(axis=0), "accuracy", level=level)["accuracy"]
+    return Estimate(*map(float, result[:4]))
+
+
+def _estimates(joint: Array, metric: Metric, about: Compared) -> list[Estimate]:
     """The values of both runs and their difference, with limits for clusters."""
-    options: dict[str, Any] = {"level": level, "cluster_axis": 0}
-    both = [interval(joint.sum(axis=axis), metric, **options)[str(metric)] for axis in (3, 2)]
-    gap = compare_paired(joint, metric, **options)[str(metric)]
+    key = str(metric)
+    both = [interval(joint.sum(axis=axis), metric, level=about.level, cluster_axis=0)[key] for axis in (3, 2)]
+    gap = compare_paired(joint, metric, level=level_of_difference(about.level, about.pairs), cluster_axis=0)[key]
     parts = [*(one[:4] for one in both), (gap.difference, gap.low, gap.high, gap.standard_error)]
     return [Estimate(*map(float, part)) for part in parts]
 

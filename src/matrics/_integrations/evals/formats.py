@@ -9,7 +9,7 @@ from typing import Any
 
 from matrics._files.compression import length_of_json, refuse_much, suffix_of, without_compression
 from matrics._integrations.evals import inspect_logs, json_lines, lm_eval_logs, promptfoo_logs
-from matrics._integrations.evals.log import Log, checked
+from matrics._integrations.evals.log import Log, MissingScore, settled
 
 #: The ends of the names of logs.
 SUFFIXES = (".eval", ".json", ".jsonl")
@@ -17,10 +17,10 @@ SUFFIXES = (".eval", ".json", ".jsonl")
 OF_JSON = ((inspect_logs.is_log, inspect_logs.read_json), (promptfoo_logs.is_log, promptfoo_logs.read_json))
 
 
-def read_log(path: Path) -> Log:
-    """The graded answers of a log; errors do not have the name of the file."""
+def read_log(path: Path, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
+    """The scored answers of a log, see :func:`settled`; errors do not have the name of the file."""
     try:
-        return checked(_read(path))
+        return settled(_read(path), missing_score, scorer)
     except (AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:  # of JSON of another structure
         raise ValueError(f"expected the structure of a log, got another: {error}") from error
 

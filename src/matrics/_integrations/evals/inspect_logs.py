@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from matrics._files.archives import opened_archive
 from matrics._files.compression import length_of_json, refuse_much
-from matrics._integrations.evals.log import Graded, Log, epoch_of, member, number, plain, text
+from matrics._integrations.evals.log import NO_ANSWER, Graded, Log, epoch_of, is_missing, member, number, plain, text
 from matrics._integrations.evals.zipped import read_member
 from matrics._quoting import quoted
 
@@ -19,7 +20,6 @@ VERSION = 2
 # The letters of Inspect's scorers: correct, incorrect, partially correct, no answer.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 OF_SAMPLE = ("id", "epoch", "scores", "error", "metadata", "target")
-NO_ANSWER = "no answer"
 
 
 def read_archive(path: Path) -> Log:
@@ -74,27 +74,32 @@ def _log(path: Path, header: Any, samples: Any) -> Log:
     if not isinstance(samples, list):
         raise ValueError(f"expected a list of samples, got {quoted(samples)}")  # noqa: TRY004 (of a file)
     rows: list[Graded] = []
-    left_out: list[str] = []
+    no_numbers: list[str] = []
     for sample in samples:
         known = sample if isinstance(sample, Mapping) else {}
         name, epoch = member(known, "id", where=" of each sample"), epoch_of(known.get("epoch", 1))
         scores = known.get("scores") or {}
-        error = known.get("error")
-        if error or not scores:
-            said = error.get("message") if isinstance(error, Mapping) else error
-            left_out.append(f"sample {name}, epoch {epoch}: {said or 'it has no score'}")
-            continue
+        error, target = known.get("error"), text(known.get("target"))
         about = plain(known.get("metadata") or {}, "metadata_")
+        if error or not scores:
+            message = error.get("message") if isinstance(error, Mapping) else error
+            reason = str(message or "it has no score")
+            rows.append(Graded(name, epoch, task, model, "", target, None, math.nan, about, reason))
+            continue
         for scorer, grade, answer in _grades(scores):
             if grade is None:
-                left_out.append(f"sample {name}, epoch {epoch}: the score by {scorer} is no number")
+                no_numbers.append(f"sample {name}, epoch {epoch}, by {scorer}")
                 continue
-            rows.append(Graded(name, epoch, task, model, scorer, text(known.get("target")), answer, grade, about))
-    return Log(str(path), tool, tuple(rows), tuple(left_out))
+            reason = f"no score by {scorer}" if math.isnan(grade) else ""
+            rows.append(Graded(name, epoch, task, model, scorer, target, answer, grade, about, reason))
+    return Log(str(path), tool, tuple(rows), tuple(no_numbers))
 
 
 def _grades(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None, str | None]]:
-    """Each scorer with its grade and the answer that it found; a score of several values is several scorers."""
+    """Each scorer with its grade and the answer that it took; a score of several values is several scorers.
+
+    The grade is NaN where it is missing, and None where it is no number.
+    """
     for scorer, score in scores.items():
         value = member(score, "value", where=f" of the score by {scorer}")
         answer = text(score.get("answer"))
@@ -102,6 +107,8 @@ def _grades(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None, str 
         parts: Iterable[tuple[str, Any]] = [(scorer, value)]
         if isinstance(value, Mapping):
             parts = [(f"{scorer}/{key}", one) for key, one in value.items()]
-        for name, one in parts:
-            is_grade = isinstance(one, str) and one in GRADES
-            yield name, GRADES[one] if is_grade else number(one), answer
+        for name, part in parts:
+            if isinstance(part, str) and part in GRADES:
+                yield name, GRADES[part], answer
+            else:
+                yield name, math.nan if is_missing(part) else number(part), answer

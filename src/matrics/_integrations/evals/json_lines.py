@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gzip
 import json
+import math
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,7 @@ from matrics._files.compression import (
     suffix_of,
 )
 from matrics._files.plain_values import of_one_type
-from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, number, plain, text
+from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, is_missing, number, plain, text
 from matrics._quoting import quoted, quoted_list
 
 
@@ -69,14 +70,19 @@ def opened_lines(path: Path) -> Iterator[Any]:
 def is_log(lines: list[Mapping[str, Any]]) -> bool:
     """Whether the lines name samples, and either a score or both a target and a prediction."""
     fields = lines[0].keys()
-    return "sample" in fields and ("score" in fields or {"target", "prediction"} <= fields)
+    return "sample" in fields and (_have_scores(lines) or {"target", "prediction"} <= fields)
+
+
+def _have_scores(lines: list[Mapping[str, Any]]) -> bool:
+    """Whether any line has a score: it may be missing in others."""
+    return any("score" in line for line in lines)
 
 
 def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     """The fields ``sample``, ``epoch``, ``task``, ``model``, ``scorer``, ``target``, ``prediction`` and ``score``.
 
-    Without a score an answer is right if it is the target. Without an epoch, further answers for a sample are further
-    epochs.
+    Without scores an answer is right if it is the target. Without an epoch, further answers for a sample are further
+    epochs. An answer has no score where the field is missing, null or NaN, or, without scores, the prediction is null.
     """
     if not is_log(lines):
         raise ValueError(
@@ -85,6 +91,7 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
         )
     rows: list[Graded] = []
     epochs: Counter[tuple[str, ...]] = Counter()
+    have_scores = _have_scores(lines)
     for position, line in enumerate(lines, 1):
         if line.get("sample") is None:
             raise ValueError(f"row {position}: expected a sample, got none")
@@ -92,12 +99,14 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
         task, model, scorer = (str(line.get(name, "")) for name in ("task", "model", "scorer"))
         key = (task, model, scorer, str(line["sample"]))
         epochs[key] += 1
-        if "score" in line:
-            grade = number(line["score"])
+        if have_scores:
+            grade, reason = _score_of(line, position)
+        elif target is None:
+            raise ValueError(f"row {position}: expected a target, as there is no score, got none")
+        elif prediction is None:
+            grade, reason = math.nan, "no prediction"
         else:
-            grade = None if None in (target, prediction) else float(target == prediction)
-        if grade is None:
-            raise ValueError(f"row {position}: expected a number as score, got {quoted(line.get('score'))}")
+            grade, reason = float(target == prediction), ""
         rest = {name: value for name, value in line.items() if name not in COLUMNS}
         try:
             epoch = epoch_of(line.get("epoch", epochs[key]))
@@ -114,9 +123,21 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
                 prediction,
                 grade,
                 plain(rest),
+                reason,
             )
         )
     return Log(str(path), "JSON Lines", tuple(rows))
+
+
+def _score_of(line: Mapping[str, Any], position: int) -> tuple[float, str]:
+    """The score of a line, and why it is missing."""
+    score = line.get("score")
+    if is_missing(score):
+        return math.nan, "no score" if "score" not in line else f"the score is {json.dumps(score)}"
+    grade = number(score)
+    if grade is None:
+        raise ValueError(f"row {position}: expected a number as score, got {quoted(score)}; without a score it is null")
+    return grade, ""
 
 
 def columns(lines: list[Mapping[str, Any]]) -> dict[str, list[Any]]:

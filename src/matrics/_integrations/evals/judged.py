@@ -27,13 +27,14 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     people : str
         The scorer whose grades are true, where there are some.
     judge : str
-        The scorer that has graded all answers, such as a language model.
+        The scorer that has graded the answers, such as a language model; it may have failed for some.
 
     Returns
     -------
     JudgedCounts
         Class 0 is fail and class 1 is pass, which is predicted of every answer: ``"accuracy"`` is the pass rate.
-        Answers that the judge has not graded are left out.
+        Answers that the judge has not graded are counted by themselves (``unanswered`` of
+        :func:`matrics.judged.count`). Answers that neither has graded, because the model failed, are left out.
 
     Raises
     ------
@@ -67,11 +68,11 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     for row in log.rows:
         if row.scorer in grades:
             grades[row.scorer][row.task, str(row.sample), row.epoch] = _grade(row)
-    answers = list(grades[judge])
-    known = [grades[people].get(answer) for answer in answers]
-    if all(grade is None for grade in known):
+    answers = list(dict.fromkeys([*grades[judge], *grades[people]]))
+    true, judged = ([grades[scorer].get(answer) for answer in answers] for scorer in (people, judge))
+    if not any(None not in pair for pair in zip(true, judged, strict=True)):
         raise ArgumentError("people", f"expected answers that both scorers have graded, got none by {quoted(people)}")
-    return count(known, [grades[judge][answer] for answer in answers], labels=[FAIL, PASS])
+    return count(true, judged, labels=[FAIL, PASS])
 
 
 def _grade(row: Graded) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matrics._integrations.evals.log import Graded, Log, member, number, text
+from matrics._integrations.evals.log import Graded, Log, is_missing, member, number, text
 
 FIELDS = {"doc_id", "filtered_resps", "metrics"}
 NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
@@ -24,20 +25,22 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     task = path.stem if found is None else found["task"]
     model = path.resolve().parent.name
     rows: list[Graded] = []
-    left_out: list[str] = []
+    no_numbers: list[str] = []
     for line in lines:
         target, name = text(member(line, "target")), member(line, "doc_id")
         filtered = line.get("filter", "none")
         for metric in member(line, "metrics"):
             # Numbers of lists, such as those of perplexity, make sense together only.
-            grade = number(line.get(metric))
+            score = line.get(metric)
+            grade = math.nan if is_missing(score) else number(score)
             scorer = metric if filtered == "none" else f"{metric},{filtered}"
             if grade is None:
-                left_out.append(f"document {name}: the score by {scorer} is no number")
+                no_numbers.append(f"document {name}, by {scorer}")
                 continue
             answer = _answer(line["filtered_resps"], metric)
-            rows.append(Graded(name, 1, task, model, scorer, target, answer, grade))
-    return Log(str(path), "lm-evaluation-harness", tuple(rows), tuple(left_out))
+            reason = f"no score by {scorer}" if math.isnan(grade) else ""
+            rows.append(Graded(name, 1, task, model, scorer, target, answer, grade, reason=reason))
+    return Log(str(path), "lm-evaluation-harness", tuple(rows), tuple(no_numbers))
 
 
 def _answer(responses: Any, metric: str) -> str | None:

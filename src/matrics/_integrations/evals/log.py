@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
+from matrics._errors import ArgumentError
 from matrics._files.plain_values import of_one_type
-from matrics._quoting import quoted
+from matrics._quoting import quoted, quoted_list
 
 #: The columns of a log, in this order; those of the metadata of samples follow.
 COLUMNS = ("sample", "epoch", "task", "model", "scorer", "target", "prediction", "score")
+
+#: What becomes of answers without a score.
+MissingScore = Literal["drop", "zero", "error"]
+NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True)
@@ -25,18 +31,31 @@ class Graded:
     scorer: str
     target: Any  # text, or None
     prediction: Any  # text, or None
-    score: float
+    score: float  # NaN without a score
     more: Mapping[str, Any] = field(default_factory=dict)  # plain values that describe the sample, by column
+    reason: str = ""  # why there is no score
+
+    @property
+    def has_score(self) -> bool:
+        """Whether the scorer gave a score."""
+        return not math.isnan(self.score)
+
+    @property
+    def place(self) -> str:
+        """The sample and the epoch, for messages."""
+        return f"sample {self.sample}, epoch {self.epoch}"
 
 
 @dataclass(frozen=True)
 class Log:
-    """The graded answers of a file, and those without a grade."""
+    """The answers in a file; an answer that failed before it was scored has the scorer ``""``."""
 
     file: str
     tool: str  # and its version, as far as the file says
     rows: tuple[Graded, ...]
-    left_out: tuple[str, ...] = ()  # answers without a grade, each with its reason
+    no_numbers: tuple[str, ...] = ()  # scores that are no numbers, such as lists, in words
+    unscored: tuple[Graded, ...] = ()  # of a settled log: the answers that have no score in the file
+    missing_score: MissingScore = "drop"  # of a settled log: what became of them
 
 
 def columns_of_rows(rows: Sequence[Graded]) -> dict[str, list[Any]]:
@@ -48,13 +67,76 @@ def columns_of_rows(rows: Sequence[Graded]) -> dict[str, list[Any]]:
     return found
 
 
-def checked(log: Log) -> Log:
-    """The log; raise if it has no graded answers, or grades one answer twice."""
-    if not log.rows:
-        why = f": {log.left_out[0]}" if log.left_out else ""
-        raise ValueError(f"expected graded answers, got a log of {log.tool} without any{why}")
+def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
+    """The log with scored answers only.
+
+    Parameters
+    ----------
+    log : Log
+        As read from a file.
+    missing_score : {"drop", "zero", "error"}
+        Whether answers without a score are left out, have the score 0, or are an error.
+    scorer : str, optional
+        The scorer whose scores are kept; all if left out.
+
+    Raises
+    ------
+    ValueError
+        No answer has a score, an answer has several by the same scorer, or a score is missing and ``missing_score`` is
+        ``"error"``.
+    ArgumentError
+        The log has no such scorer.
+    """
+    check_missing_score(missing_score)
+    rows = _with_scorers(log.rows)
+    _check_single(rows)
+    scorers = tuple(dict.fromkeys(row.scorer for row in rows))
+    if scorer is not None:
+        if scorer not in scorers:
+            raise ArgumentError("scorer", f"expected one of {quoted_list(scorers, 20)}, got {quoted(scorer)}")
+        rows = [row for row in rows if row.scorer == scorer]
+    unscored = tuple(row for row in rows if not row.has_score)
+    if unscored and missing_score == "error":
+        first = unscored[0]
+        raise ValueError(
+            f"expected a score of each answer, got {len(unscored):,} without, the first: {first.place}: "
+            f"{first.reason}; missing_score='drop' leaves them out, and 'zero' counts them as 0"
+        )
+    if missing_score == "zero":
+        kept = [row if row.has_score else _as_zero(row) for row in rows if row.scorer]
+    else:
+        kept = [row for row in rows if row.has_score]
+    if not kept:
+        reasons = [*(f"{row.place}: {row.reason}" for row in unscored), *log.no_numbers]
+        why = f": {reasons[0]}" if reasons else ""
+        raise ValueError(f"expected answers with scores, got a log of {log.tool} without any{why}")
+    return replace(log, rows=tuple(kept), unscored=unscored, missing_score=missing_score)
+
+
+def check_missing_score(value: Any) -> None:
+    """Raise unless it is 'drop', 'zero' or 'error'."""
+    if not isinstance(value, str) or value not in get_args(MissingScore):
+        words = ", ".join(map(repr, get_args(MissingScore)))
+        raise ArgumentError("missing_score", f"expected one of {words}, got {quoted(value)}")
+
+
+def _with_scorers(rows: Sequence[Graded]) -> list[Graded]:
+    """The rows; an answer that failed before a scorer saw it has a row for each scorer of its task and model."""
+    of_run: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        if row.scorer:
+            of_run[row.task, row.model][row.scorer] = None
+    everywhere = dict.fromkeys(scorer for scorers in of_run.values() for scorer in scorers)
+    result: list[Graded] = []
+    for row in rows:
+        scorers = [row.scorer] if row.scorer else list(of_run.get((row.task, row.model)) or everywhere) or [""]
+        result += [replace(row, scorer=scorer) for scorer in scorers]
+    return result
+
+
+def _check_single(rows: Sequence[Graded]) -> None:
     seen: set[tuple[Any, ...]] = set()
-    for row in log.rows:
+    for row in rows:
         key = (row.task, row.model, row.scorer, str(row.sample), row.epoch)
         if key in seen:
             raise ValueError(
@@ -62,7 +144,28 @@ def checked(log: Log) -> Log:
                 f"(scorer {row.scorer})"
             )
         seen.add(key)
-    return log
+
+
+def _as_zero(row: Graded) -> Graded:
+    """The row of an answer that failed: its prediction is a class of its own where targets are classes."""
+    prediction = NO_ANSWER if row.prediction is None and row.target is not None else row.prediction
+    return replace(row, score=0.0, prediction=prediction)
+
+
+def unscored_in_words(logs: Sequence[Log]) -> str:
+    """How many answers of which model have no score, and what became of them; empty if none is missing."""
+    rows = [row for log in logs for row in log.unscored]
+    others = [text for log in logs for text in log.no_numbers]
+    parts = []
+    if rows:
+        by_model = Counter(row.model for row in rows)
+        models = ", ".join(f"{count:,} of {model}" for model, count in by_model.items())
+        verb = "counted as 0" if logs[0].missing_score == "zero" else "left out"
+        number = f"{len(rows):,} answer{'' if len(rows) == 1 else 's'}"
+        parts.append(f"{verb} {number} without a score ({models}), the first: {rows[0].place}: {rows[0].reason}")
+    if others:
+        parts.append(f"left out {len(others):,} whose score is no number, the first: {others[0]}")
+    return "; ".join(parts)
 
 
 def ids(values: list[Any]) -> list[Any]:
@@ -73,6 +176,15 @@ def ids(values: list[Any]) -> list[Any]:
 def plain(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Those values of a mapping that fit in a cell, by the name of their column."""
     return {f"{prefix}{key}": value for key, value in values.items() if isinstance(value, (str, int, float, bool))}
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a score is missing: None, NaN, or an empty text."""
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or (isinstance(value, str) and value.strip().lower() in {"", "nan", "null", "none"})
+    )
 
 
 def number(value: Any) -> float | None:

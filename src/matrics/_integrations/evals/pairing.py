@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,23 @@ class Run(NamedTuple):
 
     name: str
     rows: tuple[Graded, ...]
+    unscored: tuple[Graded, ...]  # the answers without a score, of which some may be among the rows as well
+    file: str
+
+    def answered(self, scorer: str) -> list[tuple[int, int]]:
+        """For each sample of a scorer, how many answers have a score, and how many have none."""
+        without = {(row.task, str(row.sample), row.epoch) for row in self.unscored if row.scorer == scorer}
+        of_sample: dict[Key, list[int]] = defaultdict(lambda: [0, 0])
+        for task, sample, _ in without:
+            of_sample[task, sample][1] += 1
+        for row in self.rows:
+            if row.scorer == scorer and (row.task, str(row.sample), row.epoch) not in without:
+                of_sample[row.task, str(row.sample)][0] += 1
+        return [(scored, unscored) for scored, unscored in of_sample.values()]
+
+    def reasons(self, scorer: str) -> tuple[str, ...]:
+        """The answers without a score, each with its reason."""
+        return tuple(f"{row.place}: {row.reason}" for row in self.unscored if row.scorer == scorer)
 
 
 class Pair(NamedTuple):
@@ -27,31 +44,32 @@ class Pair(NamedTuple):
     samples: list[str]
     a: list[list[Graded]]
     b: list[list[Graded]]
-    only_a: tuple[str, ...]
+    only_a: tuple[str, ...]  # the samples that b does not have, neither with a score nor without
     only_b: tuple[str, ...]
 
 
-def runs_of(logs: Sequence[Log]) -> tuple[Run, Run]:
-    """The two runs of two logs, or of one log with two models; their names are those of models, or else of files."""
-    by_model: list[list[Run]] = []
+def runs_of(logs: Sequence[Log]) -> list[Run]:
+    """The runs of all logs, at least two; their names are those of models where these differ, and else of files."""
+    runs: list[Run] = []
     for log in logs:
         models = dict.fromkeys(row.model for row in log.rows)
-        by_model.append([Run(model, tuple(row for row in log.rows if row.model == model)) for model in models])
-    if len(logs) == 1:
-        if len(by_model[0]) != 2:
-            names = ", ".join(run.name for run in by_model[0])
-            raise ValueError(f"{logs[0].file}: expected two logs, or one of two models, got one of {names}")
-        return by_model[0][0], by_model[0][1]
-    several = next((k for k, runs in enumerate(by_model) if len(runs) > 1), None)
-    if several is not None:
-        names = ", ".join(run.name for run in by_model[several])
-        raise ValueError(f"{logs[several].file}: expected a log of one model, as there are two logs, got {names}")
-    (a,), (b,) = by_model
-    if a.name != b.name:
-        return a, b
-    files = [Path(log.file) for log in logs]
-    names_of_files = [file.name if files[0].name != files[1].name else str(file) for file in files]
-    return Run(names_of_files[0], a.rows), Run(names_of_files[1], b.rows)
+        for model in models:
+            rows, unscored = (tuple(row for row in part if row.model == model) for part in (log.rows, log.unscored))
+            runs.append(Run(model, rows, unscored, log.file))
+    if len(runs) < 2:
+        raise ValueError(f"{logs[0].file}: expected two logs, or one of two models, got one of {runs[0].name}")
+    by_model = Counter(run.name for run in runs)
+    files = dict.fromkeys(run.file for run in runs)
+    short = len({Path(file).name for file in files}) == len(files)
+    models_of = Counter(run.file for run in runs)
+    named: list[Run] = []
+    for run in runs:
+        file = Path(run.file).name if short else run.file
+        name = file if models_of[run.file] == 1 else f"{file}: {run.name}"
+        name = run.name if by_model[run.name] == 1 else name
+        again = sum(other.name.partition(" (run ")[0] == name for other in named)
+        named.append(run._replace(name=f"{name} (run {again + 1})" if again else name))
+    return named
 
 
 def paired(a: Run, b: Run) -> list[Pair]:
@@ -86,11 +104,17 @@ def paired(a: Run, b: Run) -> list[Pair]:
                     f"expected one target of sample {key[1]}, got {one} and {other}: these are different samples"
                 )
         names = [_named(key, with_task=tasks) for key in common]
-        only_a = tuple(_named(key, with_task=tasks) for key in mine if key not in theirs)
-        only_b = tuple(_named(key, with_task=tasks) for key in theirs if key not in mine)
+        all_a, all_b = (_samples(run, scorer) for run in (a, b))
+        only_a = tuple(_named(key, with_task=tasks) for key in mine if key not in all_b)
+        only_b = tuple(_named(key, with_task=tasks) for key in theirs if key not in all_a)
         of_both = ([mine[key] for key in common], [theirs[key] for key in common])
         found.append(Pair(scorer, names, *of_both, only_a, only_b))
     return found
+
+
+def _samples(run: Run, scorer: str) -> set[Key]:
+    """The samples that a run has, with a score or without."""
+    return {(row.task, str(row.sample)) for row in (*run.rows, *run.unscored) if row.scorer == scorer}
 
 
 def _by_scorer(run: Run) -> dict[str, dict[Key, list[Graded]]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matrics._integrations.evals.log import Graded, Log, member, number, text
+from matrics._integrations.evals.log import Graded, Log, is_missing, member, number, text
 from matrics._quoting import quoted
 
 VERSION = 3
@@ -29,7 +30,7 @@ def read_json(path: Path, content: Any) -> Log:
     results = member(summary, "results")
     several = len({one.get("promptIdx", 0) for one in results}) > len({_provider(one) for one in results})
     rows: list[Graded] = []
-    left_out: list[str] = []
+    no_numbers: list[str] = []
     epochs: Counter[tuple[str, str]] = Counter()
     names = _Names()
     for one in results:
@@ -41,20 +42,22 @@ def read_json(path: Path, content: Any) -> Log:
         sample = names.of(one.get("vars") or {}, case)
         epochs[model, sample] += 1
         epoch = epochs[model, sample]
+        response, target = one.get("response") or {}, _target(case)
         if one.get("failureReason") == ERROR:
-            left_out.append(f"test {place}: {one.get('error') or 'an error'}")
+            reason = str(one.get("error") or "an error")
+            rows.append(Graded(sample, epoch, path.stem, model, "", target, None, math.nan, reason=reason))
             continue
-        response = one.get("response") or {}
-        answer, target = text(response.get("output")), _target(case)
+        answer = text(response.get("output"))
         scores = {"pass": one.get("success"), **(one.get("namedScores") or {})}
         for scorer, value in scores.items():
-            grade = number(value)
+            grade = math.nan if is_missing(value) else number(value)
             if grade is None:
-                left_out.append(f"test {place}: the score {scorer} is no number")
+                no_numbers.append(f"test {place}, by {scorer}")
                 continue
-            rows.append(Graded(sample, epoch, path.stem, model, scorer, target, answer, grade))
+            reason = f"no score by {scorer}" if math.isnan(grade) else ""
+            rows.append(Graded(sample, epoch, path.stem, model, scorer, target, answer, grade, reason=reason))
     tool = f"promptfoo {(content.get('metadata') or {}).get('promptfooVersion', '')}".strip()
-    return Log(str(path), tool, tuple(rows), tuple(left_out))
+    return Log(str(path), tool, tuple(rows), tuple(no_numbers))
 
 
 class _Names:

@@ -8,13 +8,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from matrics._errors import ArgumentError
+from matrics._files.foreign import Answers, check_answers
 from matrics._integrations.evals import formats
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
-from matrics._integrations.evals.log import COLUMNS, Log, columns_of_rows
+from matrics._integrations.evals.log import COLUMNS, Log, MissingScore, columns_of_rows, unscored_in_words
 from matrics._tables.table import Library, imported
 
 
-def read(path: str | PathLike[str], *, library: Library = "pandas") -> Any:
+def read(
+    path: str | PathLike[str],
+    *,
+    library: Library = "pandas",
+    missing_score: MissingScore = "drop",
+    scorer: str | None = None,
+) -> Any:
     """The graded answers of an evaluation log of a language model, one row each.
 
     Parameters
@@ -26,6 +34,10 @@ def read(path: str | PathLike[str], *, library: Library = "pandas") -> Any:
         ``scorer`` if there are any.
     library : {"pandas", "polars"}
         Which library the data frame is of.
+    missing_score : {"drop", "zero", "error"}, default "drop"
+        What becomes of refused, failed and other answers without a score: left out, scored as 0, or an error.
+    scorer : str, optional
+        The scorer whose scores are read, where there are several; all if left out.
 
     Returns
     -------
@@ -39,16 +51,18 @@ def read(path: str | PathLike[str], *, library: Library = "pandas") -> Any:
     Raises
     ------
     ValueError
-        The file is no log of these tools, of another version of its format, or damaged; or no answer has a grade.
+        The file is no log of these tools, of another version of its format, or damaged; no answer has a score, or the
+        log has no such scorer.
     ImportError
         The library of data frames is missing, or pyarrow for a log of Inspect, which Zstandard compresses.
 
     Notes
     -----
     Target and prediction are classes if an answer passes exactly where both are equal, and if there are at most 50 of
-    them and twice as many samples. Answers without a grade, for example because of an error, are left out; the commands
-    say how many. The grades of Inspect are numbers by its own rule: C is 1, P is 0.5, I and N are 0. The predictions of
-    the harness are the texts that it generates, and for ``acc`` the number of the most likely choice.
+    them and twice as many samples. The commands say how many answers have no score, and so does
+    :func:`matrics.evals.compare`. The grades of Inspect are numbers by its own rule: C is 1, P is 0.5, I and N are 0.
+    The predictions of the harness are the texts that it generates, and for ``acc`` the number of the most likely
+    choice.
 
     Examples
     --------
@@ -63,13 +77,15 @@ def read(path: str | PathLike[str], *, library: Library = "pandas") -> Any:
     1       1    yes         no    0.0
     """
     frames = imported(library, "evals.read")
-    return frames.DataFrame(columns_of([opened(Path(path))]))
+    return frames.DataFrame(columns_of([opened(Path(path), missing_score, scorer)]))
 
 
-def opened(path: Path) -> Log:
+def opened(path: Path, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
     """A log; errors begin with the name of the file."""
     try:
-        return formats.read_log(path)
+        return formats.read_log(path, missing_score, scorer)
+    except ArgumentError as error:
+        raise ArgumentError(error.argument, error.text, str(path)) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -96,15 +112,18 @@ class LogTable(NamedTuple):
     clusters: str | None  # the column of repeats
     scorers: tuple[str, ...]  # of which only one can be counted in a matrix
     unlabelled: str = ""  # why some rows have no labels, in words
-    left_out: str = ""  # in words
+    notice: str = ""  # what became of answers without a score, in words
 
 
-def table_of(paths: Sequence[Path]) -> LogTable:
+def table_of(paths: Sequence[Path], missing_score: MissingScore = "drop", scorer: str | None = None) -> LogTable:
     """The columns of one or more logs, or of other JSON Lines; errors have the name of a file if there are several."""
     plain = formats.read_plain(paths)
     if plain is not None:
+        check_answers(Answers(missing_score, scorer), paths[0])
         return LogTable(plain, None, ())
-    logs = [formats.read_log(paths[0])] if len(paths) == 1 else [opened(path) for path in paths]
+    options = (missing_score, scorer)
+    read_one = formats.read_log if len(paths) == 1 else opened
+    logs = [read_one(path, *options) for path in paths]
     found = columns_of(logs)
     if len(logs) > 1:
         found = {"file": [Path(log.file).name for log in logs for _ in log.rows], **found}
@@ -112,8 +131,6 @@ def table_of(paths: Sequence[Path]) -> LogTable:
         pairs = zip(found["task"], found["sample"], strict=True)
         found["sample"] = [f"{task}/{sample}" for task, sample in pairs]
     repeated = len(logs) > 1 or len(set(found["epoch"])) > 1
-    missing = [one for log in logs for one in log.left_out]
-    left_out = f"{len(missing):,} without a score, the first: {missing[0]}" if missing else ""
     scorers = tuple(dict.fromkeys(found["scorer"]))
     partly = next((place for place, label in enumerate(found["y_true"]) if label is None), None)
     unlabelled = ""
@@ -122,4 +139,4 @@ def table_of(paths: Sequence[Path]) -> LogTable:
             f"expected answers that pass or fail, got the score {found['score'][partly]:.10g} of sample "
             f"{found['sample'][partly]} by {found['scorer'][partly]}: matrics compare takes such scores"
         )
-    return LogTable(found, "sample" if repeated else None, scorers, unlabelled, left_out)
+    return LogTable(found, "sample" if repeated else None, scorers, unlabelled, unscored_in_words(logs))

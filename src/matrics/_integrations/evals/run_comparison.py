@@ -31,6 +31,11 @@ class Estimate(NamedTuple):
     standard_error: float
 
 
+def level_of_difference(level: float, pairs: int) -> float:
+    """The level of the limits of each of so many differences, which then hold together with the level (Bonferroni)."""
+    return 1 - (1 - level) / pairs
+
+
 class RunComparison(NamedTuple):
     """Two runs of an evaluation on the samples that both have.
 
@@ -51,12 +56,18 @@ class RunComparison(NamedTuple):
         The variance of one sample's value in each run, and of its difference; NaN where it cannot be split.
     only_a, only_b : tuple of str
         The samples that only one of them has; they are left out.
-    unscored : tuple of str
-        The answers in the logs that have no score, each with its reason; they are left out as well.
+    unscored : tuple of tuple of str
+        For each run, its answers without a score, each with the reason. They are left out, or scored as 0.
+    answered : tuple of Estimate
+        For each run, the share of the answers that have a score, of all its samples. A model that refuses the hard
+        questions is not better.
     higher_is_better : bool
         Whether higher values are better.
     level : float
-        The level of all limits.
+        The level of the limits.
+    pairs : int
+        The number of pairs of runs whose differences have limits that hold together with the probability ``level``:
+        those of each difference have the level 1 − (1 − ``level``) / ``pairs``.
     """
 
     names: tuple[str, str]
@@ -72,9 +83,16 @@ class RunComparison(NamedTuple):
     noise: Noise
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
-    unscored: tuple[str, ...]
+    unscored: tuple[tuple[str, ...], tuple[str, ...]]
+    answered: tuple[Estimate, Estimate]
     higher_is_better: bool
     level: float
+    pairs: int = 1
+
+    @property
+    def level_of_difference(self) -> float:
+        """The level of the limits of this difference alone."""
+        return level_of_difference(self.level, self.pairs)
 
     @property
     def is_real(self) -> bool:
@@ -99,7 +117,7 @@ class RunComparison(NamedTuple):
             ratio = 1 / math.sqrt(samples)
         else:
             ratio = self.noise.standard_error(number, epochs=epochs) / error if error > 0 else math.nan
-        now, then = (student_quantile(self.level, round(size) - 1) for size in (self.samples, number))
+        now, then = (student_quantile(self.level_of_difference, round(size) - 1) for size in (self.samples, number))
         return (self.difference.high - self.difference.low) / 2 * ratio * then / now
 
     def samples_to_show(self) -> int | None:
@@ -111,6 +129,6 @@ class RunComparison(NamedTuple):
         away = gap - low if gap > 0 else high - gap  # of the limit that decides whether the difference is shown
         if not (abs(gap) > 0 and error > 0 and away > 0):
             return None
-        reach = normal_quantile(self.level) + NormalDist().inv_cdf(POWER)
-        reach *= away / student_quantile(self.level, self.samples - 1)
+        reach = normal_quantile(self.level_of_difference) + NormalDist().inv_cdf(POWER)
+        reach *= away / student_quantile(self.level_of_difference, self.samples - 1)
         return math.ceil(self.samples * (reach / gap) ** 2)
