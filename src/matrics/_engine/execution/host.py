@@ -15,13 +15,24 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._engine.eigenvalues.host import eigenvalues as stepped_eigenvalues
 from matrics._engine.eigenvalues.host import takes_steps
-from matrics._engine.execution.digits import holds_products, moderate_totals, product_dtype_of, rounds_from
+from matrics._engine.execution.digits import (
+    holds_products,
+    least_scaled,
+    moderate_totals,
+    product_dtype_of,
+    rounds_from,
+)
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 from matrics._engine.wide import Wide
 
 # Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
 SMALL = 1000
+
+
+def in_dtype(x: Array, dtype: Any) -> Array:
+    """The numbers in this dtype; to compare it first is the shortest for NumPy's scalars."""
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 TableFunction = Callable[[Table], Array]
@@ -74,8 +85,9 @@ class HostTable(Table):
         self, cells: Array, *, class_first: bool = True, stack: WholeStack | None = None, **options: Any
     ) -> None:
         super().__init__(cells, NUMPY, class_first=class_first, **options)
-        batch = cells.shape[2:] if class_first else cells.shape[:-2]
-        self.stack = WholeStack(math.prod(batch)) if stack is None else stack
+        if stack is None:
+            stack = WholeStack(math.prod(cells.shape[2:] if class_first else cells.shape[:-2]))
+        self.stack = stack
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, without known properties."""
@@ -96,7 +108,7 @@ class HostTable(Table):
 
     def nowhere(self, condition: Array) -> bool:
         """See ``Safe``."""
-        return not np.count_nonzero(condition)
+        return not (np.count_nonzero(condition) if condition.ndim else condition)
 
     @property
     def of_normal_counts(self) -> Table:
@@ -106,15 +118,14 @@ class HostTable(Table):
     @margin
     def _of_tiny_counts(self) -> Table | None:
         """The table with larger counts, if it is another one: a table that holds itself would stay in memory."""
-        true, limits = self.true, np.finfo(self.total.dtype)
-        least = limits.tiny * 2.0**limits.nmant  # with as many digits, half of it and its product by a weight
+        true, least = self.true, least_scaled(self.total.dtype)
         if np.minimum.reduce(true, axis=None, initial=1) >= least:
             return None
         few = np.any((true > 0) & (true < least), axis=0)
         if not few.any():
             return None
         # Up to the square root of the largest number, so that products stay in range.
-        shift = np.where(few, np.maximum(limits.maxexp // 2 - np.frexp(self.total)[1], 0), 0)
+        shift = np.where(few, np.maximum(np.finfo(self.total.dtype).maxexp // 2 - np.frexp(self.total)[1], 0), 0)
         return OfTinyCounts(np.ldexp(self.cells, self.cellwise(shift)), self)
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
@@ -125,6 +136,8 @@ class HostTable(Table):
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether x, which is not negative or whose sign does not matter, is 0 nowhere."""
+        if not x.ndim:
+            return bool(x != 0)
         if x.size <= SMALL:
             return bool(np.count_nonzero(x) == x.size)
         return bool(np.minimum.reduce(x, axis=None) > 0)
@@ -141,7 +154,7 @@ class HostTable(Table):
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Table``."""
-        return a / b if positive.ndim == 0 else self.ratio(a, b)
+        return a / b if positive is np.True_ else self.ratio(a, b)
 
     def is_positive(self, x: Array) -> Array:
         """True only if x is positive everywhere."""
@@ -162,12 +175,17 @@ class HostTable(Table):
 
     def within(self, x: Array, low: float, high: float) -> Array:
         """Return x cut at the bounds that its formula cannot leave."""
+        if not x.ndim:
+            return x if low <= x <= high else self.clip(x, low, high)
         inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
         return x if inside else self.clip(x, low, high)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """√(x y), for code that needs no gradient."""
-        larger, smaller = np.maximum(x, y), np.minimum(x, y)
+        if x.ndim:
+            larger, smaller = np.maximum(x, y), np.minimum(x, y)
+        else:
+            larger, smaller = (x, y) if x > y else (y, x)
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
     def abs(self, x: Array) -> Array:
@@ -197,10 +215,14 @@ class HostTable(Table):
     def sum_over(self, axis: int, x: Array) -> Array:
         """See ``Table``; where cells lie in another order, later sums would round differently."""
         sums = self._sum(x, axis)
+        if sums.ndim == 1:
+            return sums
         return np.ascontiguousarray(sums if self.class_first else self.lead(sums))
 
     def diagonal(self, x: Array) -> Array:
         """See ``Table``."""
+        if x.ndim == 2:
+            return x.diagonal().copy()
         return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
 
     def and_valid(self, condition: Array) -> Array:
@@ -226,7 +248,7 @@ class HostTable(Table):
     def wide(self, x: Array) -> Array:
         """In float64, which holds products of counts of float32, and of others unless they are extreme."""
         if self.is_moderate or self.total.dtype != np.float64:
-            return x.astype(np.float64, copy=False)
+            return in_dtype(x, np.float64)
         return super().wide(x)
 
     @margin
@@ -273,11 +295,11 @@ class HostTable(Table):
     # Sums of products -------------------------------------------------------------------------------------------------
 
     def _factor(self, x: Array) -> Array:
-        return self.scaled(x).astype(self.product_dtype, copy=False)
+        return in_dtype(self.scaled(x), self.product_dtype)
 
     def _rounded(self, x: Array) -> Array:
         """What has been made of factors, in the dtype of the cells."""
-        return x.astype(self.total.dtype, copy=False)
+        return in_dtype(x, self.total.dtype)
 
     @margin
     def _true(self) -> Array:
@@ -300,6 +322,8 @@ class HostTable(Table):
     def _dot(self, x: Array, y: Array) -> Array:
         """Σ x y over the classes."""
         if self.exact_products:  # nothing rounds, so they may be added up in any order: in one pass
+            if x.ndim == 1:
+                return x.dot(y)
             if x.size <= SMALL:
                 return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
@@ -416,7 +440,8 @@ class Looked(HostTable):
     def __init__(self, cells: Array, zero_division: float, stack: WholeStack, all_integers: Callable[[], bool]) -> None:
         super().__init__(cells, stack=stack, zero_division=zero_division)
         self._all_integers = all_integers
-        self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
+        total = self.total
+        self.largest = float(np.maximum.reduce(total, axis=None, initial=0) if total.ndim else total)
 
     @margin
     def exact(self) -> bool:
@@ -431,7 +456,8 @@ class Looked(HostTable):
     @margin
     def product_dtype(self) -> Any:
         """The dtype of these products."""
-        return product_dtype_of(self.cells.dtype, self.largest) if self.exact else np.float64
+        dtype = self.cells.dtype
+        return product_dtype_of(dtype, self.largest) if dtype != np.float64 and self.exact else np.float64
 
     @margin
     def is_moderate(self) -> bool:
