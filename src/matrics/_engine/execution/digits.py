@@ -28,6 +28,12 @@ def moderate_totals(dtype: Any) -> tuple[float, float]:
 
 
 @functools.cache
+def tiny(dtype: Any) -> float:
+    """The smallest number with all digits."""
+    return float(np.finfo(dtype).tiny)
+
+
+@functools.cache
 def least_scaled(dtype: Any) -> float:
     """The smallest count of which half, and its product by a weight, have all digits."""
     limits = np.finfo(dtype)

@@ -21,6 +21,7 @@ from matrics._engine.execution.digits import (
     moderate_totals,
     product_dtype_of,
     rounds_from,
+    tiny,
 )
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
@@ -207,8 +208,12 @@ class HostTable(Table):
         return np.log(x if self._no_zeros(x) else x + (x == 0))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """See ``Table``, likewise."""
-        return np.log1p(np.maximum(beyond, -0.5)) + self.log(np.minimum(2 * x, 1))
+        """See ``Table``; beyond 1/2 are few, which are then replaced."""
+        logs = self.log(x)
+        large = x > 0.5
+        if np.count_nonzero(large):
+            logs[large] = np.log1p(beyond[large])
+        return logs
 
     # Memory order -----------------------------------------------------------------------------------------------------
 
@@ -376,11 +381,47 @@ class HostTable(Table):
 
     @margin
     def share_log_share(self) -> Array:
-        """See ``Table``; where no cell has most of a matrix, this is left of it, with the same bits."""
+        """See ``Table``."""
         shares = self.shares
-        if (self.largest_share > 0.5).any():
-            return super().share_log_share
-        return shares * (np.log1p(shares.dtype.type(-0.5)) + self.log(2 * shares))
+        return self._times_log(self.cells, shares, np.empty_like(shares))
+
+    @margin
+    def class_error_logs(self) -> Array:
+        """See ``Table``; from the errors alone, unless the logarithms of all cells are there."""
+        if not self.class_first or "share_log_share" in self.__dict__:
+            return super().class_error_logs
+        logs = np.zeros(self.cells.shape, self.cells.dtype)
+        errors = self._errors_of(self.cells)
+        self._times_log(errors, self.ratio(errors, self.cellwise(self.total)), self._errors_of(logs))
+        return self.sum_over(self.pred_axis, logs) + self.sum_over(self.true_axis, logs)
+
+    def _errors_of(self, cells: Array) -> Array:
+        """A view of the cells outside the diagonal, ``[n - 1, n, *batch]``: n lie between two cells of the diagonal."""
+        n, batch = self.n, cells.shape[2:]
+        return cells.reshape(n * n, *batch)[1:].reshape(n - 1, n + 1, *batch)[:, :n]
+
+    def _times_log(self, cells: Array, shares: Array, out: Array) -> Array:
+        """Values p ln p of some cells and their shares p; of shares near 1 the logarithm is that of the rest."""
+        # For 0 the logarithm of a number that 0 can be multiplied by; subnormal shares have few digits anyway.
+        np.maximum(shares, tiny(shares.dtype), out=out)
+        np.log(out, out=out)
+        out *= shares
+        large = shares > 0.5
+        if np.count_nonzero(large):
+            out[large] = shares[large] * np.log1p(-self._rest_shares(cells, large))
+        return out
+
+    def _rest_shares(self, cells: Array, large: Array) -> Array:
+        """What cells of more than half of their matrix leave, as shares of the total."""
+        where = np.nonzero(large)
+        at = where[2:] if self.class_first else where[:-2]
+        total = self.total[at]
+        if self.exact:
+            return (total - cells[large]) / total
+        matrices = self.cells[(slice(None), slice(None), *at)] if self.class_first else self.cells[at]
+        axes = (self.true_axis, self.pred_axis)
+        largest = np.maximum.reduce(matrices, axis=axes, keepdims=True)
+        return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
 
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:
