@@ -44,7 +44,7 @@ def score_blocks(
     n = cm.shape[-1]
     dtype = np.dtype(NUMPY.float_dtype(cm))
     if cm.ndim == 2 and n < MIN_CLASSES_IN_PLACE:
-        return _score_one_matrix(cm, functions, zero_division, dtype)
+        return _score_matrix(cm, functions, zero_division, dtype)
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
     margin = MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
@@ -59,7 +59,7 @@ def score_blocks(
     return results, np.unique(np.concatenate(found)) if found else _NONE
 
 
-def _score_one_matrix(
+def _score_matrix(
     matrix: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], Array]:
     """Score a matrix that has no batch: its totals are NumPy's scalars, whose operations take a tenth of the time."""
