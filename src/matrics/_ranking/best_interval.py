@@ -184,7 +184,7 @@ def best_threshold(
     >>> found = matrics.ranking.best_threshold(y_true, y_score, "f1", level=0.95, rng=1)
     >>> where, value = found.threshold_interval, found.value_interval
     >>> print(f"{where.estimate:.2f}, between {where.low:.2f} and {where.high:.2f}")
-    -0.30, between -0.53 and 0.30
+    -0.30, between -0.53 and 0.17
     >>> print(f"{value.estimate:.2f}, between {value.low:.2f} and {value.high:.2f}")
     0.77, between 0.72 and 0.81
     """
