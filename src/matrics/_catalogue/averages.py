@@ -186,5 +186,9 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *
         if table.nowhere(mean != mean):  # noqa: PLR0124 (isnan takes twice as long)
             return mean
     missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
-    weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)
-    return table.divide(table.sum(xp.where(missing, 0, values * weights), axis=0), table.sum(weights, axis=0))
+    if weights is None:
+        weights = xp.astype(~missing, values.dtype)
+    else:
+        weights = xp.where(missing, 0, weights)
+        values = values * weights
+    return table.divide(table.sum(xp.where(missing, 0, values), axis=0), table.sum(weights, axis=0))

@@ -5,6 +5,7 @@ The metrics here have the type Any: ``record`` calls this file for them.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -50,14 +51,13 @@ def _of_resolved(metric: Any) -> TableFunction:
 
 def _averaged(metric: Any) -> TableFunction:
     function, keywords = metric.function, {option: weights.plain(value) for option, value in metric.fixed}
-    name, is_own, is_classwise = metric.name, metric.is_own, metric._averaged
+    name, is_classwise = metric.name, metric._averaged
 
-    def measure(table: Table) -> Array:
-        if not is_own:
-            return function(table, **keywords)
+    def checked(table: Table) -> Array:
         values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
         return checked_values(values, table, name, is_classwise=is_classwise)
 
+    measure = checked if metric.is_own else functools.partial(function, **keywords) if keywords else function
     if metric.kind == "overall":
         return measure if metric.average is None else averages.one_vs_rest(measure, metric.classes)
     unbounded = math.inf in (metric.range[1], -metric.range[0])

@@ -41,7 +41,7 @@ class margin:  # noqa: N801 (it reads as a decorator, like property)
         if table is None:
             return self
         value = self.function(table)
-        setattr(table, self.name, value)
+        table.__dict__[self.name] = value  # setattr takes twice as long
         return value
 
 

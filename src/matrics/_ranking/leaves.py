@@ -115,14 +115,14 @@ def empty(
     check_state_size(math.prod(batch) * (size + 8 * math.prod(calibrated)), sizes, allow_large=allow_large)
     options: Any = {"sizes": sizes, "allow_large": True}
     number = 2 * math.prod((*batch, *rows)) * (length + num_edges + 1)
-    counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, **options)
-    binned, _, bins_carried = zeros(batch, (*rows, num_edges + 1 if num_edges else 0, 2), like, dtype, **options)
-    backend, (dropped,) = as_arrays(dropped=dropped)
-    if backend.widest_int(dropped) is None and number > MOST_COUNT:
+    backend, (given,) = as_arrays(like=np.zeros(()) if like is None else like)
+    if backend.widest_int(given) is None and number > MOST_COUNT:  # before there is memory for them
         raise ValueError(
             f"expected a state of at most {MOST_COUNT:,} counts, as there are no 64-bit integers, got {number:,}; "
             "fewer bits= make it smaller"
         )
+    counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, **options)
+    binned, _, bins_carried = zeros(batch, (*rows, num_edges + 1 if num_edges else 0, 2), like, dtype, **options)
     xp, place = backend.xp, backend.device_option(dropped)
     wide = backend.widest_float(dropped)
     has_remainders = wide == xp.float32

@@ -153,6 +153,29 @@ def bound_functions(
     # Compiled code that has read this cache would be compiled again whenever it changes.
     if is_compiling():
         return _bound(metrics, number, class_names, positive)
+    key = _key_of(metrics, number, class_names, positive)
+    if key is None:
+        return _bound(metrics, number, class_names, positive)
+    found = _KNOWN.get(key)
+    if found is None:
+        found = _bound(metrics, number, class_names, positive)
+        if len(_KNOWN) >= MAX_KNOWN:
+            _KNOWN.clear()
+        listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
+        if sum(len(text) for text in (*(class_names or ()), *listed) if isinstance(text, str)) <= MAX_LETTERS:
+            _KNOWN[key] = found
+    return found
+
+
+def _key_of(
+    metrics: str | Metric | Iterable[str | Metric],
+    number: int,
+    class_names: Sequence[str] | None,
+    positive: Hashable,
+) -> tuple[Any, ...] | None:
+    """What a list of measures is cached under; None if it is not to be cached."""
+    if type(metrics) is str and class_names is None and positive is None:
+        return number, metrics  # most calls
     listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
     names: Any = () if class_names is None else class_names
     plain = type(listed) in (list, tuple) and type(names) in (list, tuple, Names, Texts, Sorted)
@@ -162,19 +185,11 @@ def bound_functions(
         or not all(isinstance(item, str) or (isinstance(item, Metric) and not item.is_traced) for item in listed)
         or any(type(n) is not str for n in names)
     ):
-        return _bound(metrics, number, class_names, positive)
+        return None
     # A metric is part of the key because two may share a name, and its spec because equal metrics may be spelled in two
     # ways.
     items = tuple([item if isinstance(item, str) else (item, item.spec, item.resolved) for item in listed])
-    key = (number, items, type(names), None if class_names is None else tuple(names), positive)
-    found = _KNOWN.get(key)
-    if found is None:
-        found = _bound(listed, number, class_names, positive)
-        if len(_KNOWN) >= MAX_KNOWN:
-            _KNOWN.clear()
-        if sum(len(text) for text in (*names, *listed) if isinstance(text, str)) <= MAX_LETTERS:
-            _KNOWN[key] = found
-    return found
+    return number, items, type(names), None if class_names is None else tuple(names), positive
 
 
 def _bound(

@@ -16,6 +16,7 @@ from matrics._catalogue.record import Metric
 from matrics._counting.labels import MANY_CLASSES
 from matrics._engine.evaluation import Invalid, InvalidConfusionMatrix, finish, frames_to_the_user, refuse_unseen
 from matrics._engine.execution.host import TableFunction
+from matrics._engine.execution.host_arithmetic import HostArithmetic
 from matrics._engine.execution.no_cells import CellsNeeded, NoCells
 from matrics._engine.margins import margin
 from matrics._states.two_words import TwoWords
@@ -32,7 +33,8 @@ def table_of(counts: Any, backend: Standard, zero_division: float) -> NoCells:
     tp, fn, fp = (counts[k] for k in range(3)) if has_words else (counts[k, ...] for k in range(3))
     if not has_words and backend.is_float(counts):
         return NoCells({"tp": tp, "fn": fn, "fp": fp}, backend, zero_division=zero_division)
-    return _WholeMargins(tp, fn, fp, backend, zero_division)
+    kind = _OnHost if backend is NUMPY else _WholeMargins
+    return kind(tp, fn, fp, backend, zero_division)
 
 
 class _WholeMargins(NoCells):
@@ -41,10 +43,11 @@ class _WholeMargins(NoCells):
     def __init__(self, tp: Any, fn: Any, fp: Any, backend: Standard, zero_division: float) -> None:
         self._tp, self._fn, self._fp = tp, fn, fp
         self._has_words = isinstance(tp, TwoWords)
-        floating = tp.to_float(backend) if self._has_words else backend.to_float(tp)
+        first = tp[:1].to_float(backend) if self._has_words else backend.to_float(tp[:1, ...])
         # Products of five 64-bit integers are well within the range of float64.
-        is_moderate = bool(floating.dtype == backend.xp.float64)
-        super().__init__({"tp": floating}, backend, zero_division=zero_division, is_moderate=is_moderate)
+        is_moderate = bool(first.dtype == backend.xp.float64)
+        like = backend.xp.broadcast_to(first, tuple((tp.low if self._has_words else tp).shape))
+        super().__init__({}, backend, like=like, zero_division=zero_division, is_moderate=is_moderate)
 
     def _rounded(self, x: Any) -> Array:
         return x.to_float(self.backend) if self._has_words else self.backend.to_float(x)
@@ -75,6 +78,11 @@ class _WholeMargins(NoCells):
     @margin
     def _not_true(self) -> Any:
         return self._total[None, ...] - self._true
+
+    @margin
+    def tp(self) -> Array:
+        """Correct predictions of each class."""
+        return self._rounded(self._tp)
 
     @margin
     def fn(self) -> Array:
@@ -133,6 +141,10 @@ class _WholeMargins(NoCells):
         # The low words are at least 0.
         lowest = [self.xp.min(part.high if self._has_words else part, axis=0) for part in parts]
         return (lowest[0] >= 0) & (lowest[1] >= 0) & (lowest[2] >= 0)
+
+
+class _OnHost(HostArithmetic, _WholeMargins):
+    """The same for arrays of NumPy, whose values may be inspected."""
 
 
 def scores_of(chosen: Mapping[str, Metric], functions: Sequence[TableFunction], table: NoCells) -> dict[str, Array]:

@@ -27,6 +27,19 @@ def moderate_totals(dtype: Any) -> tuple[float, float]:
     return float(limits.tiny**0.02), float(limits.max**0.4)
 
 
+@functools.cache
+def tiny(dtype: Any) -> float:
+    """The smallest number with all digits."""
+    return float(np.finfo(dtype).tiny)
+
+
+@functools.cache
+def least_scaled(dtype: Any) -> float:
+    """The smallest count of which half, and its product by a weight, have all digits."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny * 2.0**limits.nmant)
+
+
 def holds_products(dtype: Any, largest: float) -> bool:
     """Whether sums of products of integers are exact, if a product of sums is no more than this squared."""
     return largest < _products_round_from(dtype)

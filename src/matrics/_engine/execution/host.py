@@ -15,13 +15,22 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._engine.eigenvalues.host import eigenvalues as stepped_eigenvalues
 from matrics._engine.eigenvalues.host import takes_steps
-from matrics._engine.execution.digits import holds_products, moderate_totals, product_dtype_of, rounds_from
+from matrics._engine.execution.digits import (
+    holds_products,
+    least_scaled,
+    moderate_totals,
+    product_dtype_of,
+    rounds_from,
+    tiny,
+)
+from matrics._engine.execution.host_arithmetic import SMALL, HostArithmetic
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
-from matrics._engine.wide import Wide
 
-# Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
-SMALL = 1000
+
+def in_dtype(x: Array, dtype: Any) -> Array:
+    """The numbers in this dtype; to compare it first is the shortest for NumPy's scalars."""
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 TableFunction = Callable[[Table], Array]
@@ -55,14 +64,12 @@ class WholeStack:
         return noted
 
 
-class HostTable(Table):
+class HostTable(HostArithmetic, Table):
     """A stack of NumPy, under ``np.errstate``, without known properties.
 
-    No gradient passes here, so that 0/0 is replaced after the division, and a formula may leave out what no matrix of
-    the stack needs. Float32 becomes float64 where products are added up: that is less work than to keep their digits.
+    Float32 becomes float64 where products are added up: that is less work than to keep their digits.
     """
 
-    looks = True
     exact: bool = False
     """Whether sums and differences of cells are exact: cells are integer-valued, and few enough."""
     exact_products: bool = False
@@ -74,8 +81,9 @@ class HostTable(Table):
         self, cells: Array, *, class_first: bool = True, stack: WholeStack | None = None, **options: Any
     ) -> None:
         super().__init__(cells, NUMPY, class_first=class_first, **options)
-        batch = cells.shape[2:] if class_first else cells.shape[:-2]
-        self.stack = WholeStack(math.prod(batch)) if stack is None else stack
+        if stack is None:
+            stack = WholeStack(math.prod(cells.shape[2:] if class_first else cells.shape[:-2]))
+        self.stack = stack
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, without known properties."""
@@ -94,10 +102,6 @@ class HostTable(Table):
             is_moderate=self.is_moderate,
         )
 
-    def nowhere(self, condition: Array) -> bool:
-        """See ``Safe``."""
-        return not np.count_nonzero(condition)
-
     @property
     def of_normal_counts(self) -> Table:
         """See ``Table``: matrices with a class of very few samples (1e-300) are multiplied by a power of two."""
@@ -106,101 +110,29 @@ class HostTable(Table):
     @margin
     def _of_tiny_counts(self) -> Table | None:
         """The table with larger counts, if it is another one: a table that holds itself would stay in memory."""
-        true, limits = self.true, np.finfo(self.total.dtype)
-        least = limits.tiny * 2.0**limits.nmant  # with as many digits, half of it and its product by a weight
+        true, least = self.true, least_scaled(self.total.dtype)
         if np.minimum.reduce(true, axis=None, initial=1) >= least:
             return None
         few = np.any((true > 0) & (true < least), axis=0)
         if not few.any():
             return None
         # Up to the square root of the largest number, so that products stay in range.
-        shift = np.where(few, np.maximum(limits.maxexp // 2 - np.frexp(self.total)[1], 0), 0)
+        shift = np.where(few, np.maximum(np.finfo(self.total.dtype).maxexp // 2 - np.frexp(self.total)[1], 0), 0)
         return OfTinyCounts(np.ldexp(self.cells, self.cellwise(shift)), self)
-
-    # Arithmetic -------------------------------------------------------------------------------------------------------
-
-    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
-        # Of what np.sum does, what has to be done; it would begin with a pass that writes zeros.
-        return np.add.reduce(x, axis=axis, initial=None)
-
-    def _no_zeros(self, x: Array) -> bool:
-        """Whether x, which is not negative or whose sign does not matter, is 0 nowhere."""
-        if x.size <= SMALL:
-            return bool(np.count_nonzero(x) == x.size)
-        return bool(np.minimum.reduce(x, axis=None) > 0)
-
-    def divide(self, a: Array, b: Array) -> Array:
-        """See ``Table``."""
-        if isinstance(b, Wide):
-            return super().divide(a, b)
-        return a / b if self._no_zeros(b) else np.where(b == 0, self.zero_division, a / b)
-
-    def ratio(self, a: Array, b: Array) -> Array:
-        """See ``Table``."""
-        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
-
-    def rate(self, a: Array, b: Array, positive: Array) -> Array:
-        """See ``Table``."""
-        return a / b if positive.ndim == 0 else self.ratio(a, b)
-
-    def is_positive(self, x: Array) -> Array:
-        """True only if x is positive everywhere."""
-        return np.True_ if self._no_zeros(x) else x != 0
-
-    def is_zero(self, x: Array) -> Array:
-        """Where x is 0; subnormal numbers are not."""
-        return x.digits == 0 if isinstance(x, Wide) else x == 0
-
-    def define(self, value: Array, condition: Array) -> Array:
-        """See ``Table``."""
-        everywhere = condition is np.True_ or np.count_nonzero(condition) == condition.size
-        return value if everywhere else np.where(condition, value, self.zero_division)
-
-    def sqrt(self, x: Array) -> Array:
-        """See ``Table``."""
-        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else np.sqrt(x)
-
-    def within(self, x: Array, low: float, high: float) -> Array:
-        """Return x cut at the bounds that its formula cannot leave."""
-        inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
-        return x if inside else self.clip(x, low, high)
-
-    def geometric_mean(self, x: Array, y: Array) -> Array:
-        """√(x y), for code that needs no gradient."""
-        larger, smaller = np.maximum(x, y), np.minimum(x, y)
-        return smaller * self.sqrt(self.ratio(larger, smaller))
-
-    def abs(self, x: Array) -> Array:
-        """See ``Table``, in one pass."""
-        return super().abs(x) if isinstance(x, Wide) else np.abs(x)
-
-    def clip(self, x: Array, low: float, high: float) -> Array:
-        """See ``Table``."""
-        return np.minimum(np.maximum(x, low), high)
-
-    def not_negative(self, x: Array) -> Array:
-        """See ``Table``."""
-        return np.maximum(x, 0)
-
-    def log(self, x: Array) -> Array:
-        """See ``Table``; a choice, at every cell, would take longer than the logarithm."""
-        if isinstance(x, Wide):
-            return super().log(x)
-        return np.log(x if self._no_zeros(x) else x + (x == 0))
-
-    def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """See ``Table``, likewise."""
-        return np.log1p(np.maximum(beyond, -0.5)) + self.log(np.minimum(2 * x, 1))
 
     # Memory order -----------------------------------------------------------------------------------------------------
 
     def sum_over(self, axis: int, x: Array) -> Array:
         """See ``Table``; where cells lie in another order, later sums would round differently."""
         sums = self._sum(x, axis)
+        if sums.ndim == 1:
+            return sums
         return np.ascontiguousarray(sums if self.class_first else self.lead(sums))
 
     def diagonal(self, x: Array) -> Array:
         """See ``Table``."""
+        if x.ndim == 2:
+            return x.diagonal().copy()
         return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
 
     def and_valid(self, condition: Array) -> Array:
@@ -226,7 +158,7 @@ class HostTable(Table):
     def wide(self, x: Array) -> Array:
         """In float64, which holds products of counts of float32, and of others unless they are extreme."""
         if self.is_moderate or self.total.dtype != np.float64:
-            return x.astype(np.float64, copy=False)
+            return in_dtype(x, np.float64)
         return super().wide(x)
 
     @margin
@@ -273,11 +205,11 @@ class HostTable(Table):
     # Sums of products -------------------------------------------------------------------------------------------------
 
     def _factor(self, x: Array) -> Array:
-        return self.scaled(x).astype(self.product_dtype, copy=False)
+        return in_dtype(self.scaled(x), self.product_dtype)
 
     def _rounded(self, x: Array) -> Array:
         """What has been made of factors, in the dtype of the cells."""
-        return x.astype(self.total.dtype, copy=False)
+        return in_dtype(x, self.total.dtype)
 
     @margin
     def _true(self) -> Array:
@@ -300,6 +232,8 @@ class HostTable(Table):
     def _dot(self, x: Array, y: Array) -> Array:
         """Σ x y over the classes."""
         if self.exact_products:  # nothing rounds, so they may be added up in any order: in one pass
+            if x.ndim == 1:
+                return x.dot(y)
             if x.size <= SMALL:
                 return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
@@ -352,11 +286,47 @@ class HostTable(Table):
 
     @margin
     def share_log_share(self) -> Array:
-        """See ``Table``; where no cell has most of a matrix, this is left of it, with the same bits."""
+        """See ``Table``."""
         shares = self.shares
-        if (self.largest_share > 0.5).any():
-            return super().share_log_share
-        return shares * (np.log1p(shares.dtype.type(-0.5)) + self.log(2 * shares))
+        return self._times_log(self.cells, shares, np.empty_like(shares))
+
+    @margin
+    def class_error_logs(self) -> Array:
+        """See ``Table``; from the errors alone, unless the logarithms of all cells are there."""
+        if not self.class_first or "share_log_share" in self.__dict__:
+            return super().class_error_logs
+        logs = np.zeros(self.cells.shape, self.cells.dtype)
+        errors = self._errors_of(self.cells)
+        self._times_log(errors, self.ratio(errors, self.cellwise(self.total)), self._errors_of(logs))
+        return self.sum_over(self.pred_axis, logs) + self.sum_over(self.true_axis, logs)
+
+    def _errors_of(self, cells: Array) -> Array:
+        """A view of the cells outside the diagonal, ``[n - 1, n, *batch]``: n lie between two cells of the diagonal."""
+        n, batch = self.n, cells.shape[2:]
+        return cells.reshape(n * n, *batch)[1:].reshape(n - 1, n + 1, *batch)[:, :n]
+
+    def _times_log(self, cells: Array, shares: Array, out: Array) -> Array:
+        """Values p ln p of some cells and their shares p; of shares near 1 the logarithm is that of the rest."""
+        # For 0 the logarithm of a number that 0 can be multiplied by; subnormal shares have few digits anyway.
+        np.maximum(shares, tiny(shares.dtype), out=out)
+        np.log(out, out=out)
+        out *= shares
+        large = shares > 0.5
+        if np.count_nonzero(large):
+            out[large] = shares[large] * np.log1p(-self._rest_shares(cells, large))
+        return out
+
+    def _rest_shares(self, cells: Array, large: Array) -> Array:
+        """What cells of more than half of their matrix leave, as shares of the total."""
+        where = np.nonzero(large)
+        at = where[2:] if self.class_first else where[:-2]
+        total = self.total[at]
+        if self.exact:
+            return (total - cells[large]) / total
+        matrices = self.cells[(slice(None), slice(None), *at)] if self.class_first else self.cells[at]
+        axes = (self.true_axis, self.pred_axis)
+        largest = np.maximum.reduce(matrices, axis=axes, keepdims=True)
+        return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
 
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:
@@ -416,7 +386,8 @@ class Looked(HostTable):
     def __init__(self, cells: Array, zero_division: float, stack: WholeStack, all_integers: Callable[[], bool]) -> None:
         super().__init__(cells, stack=stack, zero_division=zero_division)
         self._all_integers = all_integers
-        self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
+        total = self.total
+        self.largest = float(np.maximum.reduce(total, axis=None, initial=0) if total.ndim else total)
 
     @margin
     def exact(self) -> bool:
@@ -431,7 +402,8 @@ class Looked(HostTable):
     @margin
     def product_dtype(self) -> Any:
         """The dtype of these products."""
-        return product_dtype_of(self.cells.dtype, self.largest) if self.exact else np.float64
+        dtype = self.cells.dtype
+        return product_dtype_of(dtype, self.largest) if dtype != np.float64 and self.exact else np.float64
 
     @margin
     def is_moderate(self) -> bool:

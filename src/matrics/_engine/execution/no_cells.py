@@ -23,16 +23,19 @@ class NoCells(Table):
     Parameters
     ----------
     margins
-        Floating margins ``[class, *batch]`` or ``[*batch]`` by name: at least ``tp``, ``fn`` and ``fp``. What is not
-        among them is made of them.
+        Floating margins ``[class, *batch]`` or ``[*batch]`` by name. What is not among them is made of ``tp``, ``fn``
+        and ``fp``, which a subclass may have.
     backend
         Their library.
+    like
+        An array in the shape and dtype of ``tp``, if that is not among them.
     options
         See ``Table``.
     """
 
-    def __init__(self, margins: dict[str, Array], backend: Standard, **options: Any) -> None:
-        super().__init__(margins["tp"][:, None, ...], backend, class_first=True, **options)
+    def __init__(self, margins: dict[str, Array], backend: Standard, like: Array | None = None, **options: Any) -> None:
+        like = margins["tp"] if like is None else like
+        super().__init__(like[:, None, ...], backend, class_first=True, **options)
         for name, value in margins.items():
             setattr(self, name, value)
 

@@ -235,4 +235,4 @@ def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -
 def _are_some(counts: Array) -> bool:
     """Whether any count is not 0; row by row, as nearly always the first one has some."""
     is_long = counts.ndim == 0 or len(counts) > counts.size / 64
-    return bool(counts.any()) if is_long else any(map(np.any, counts))
+    return bool(np.count_nonzero(counts)) if is_long else any(map(np.count_nonzero, counts))
