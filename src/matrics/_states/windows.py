@@ -92,17 +92,9 @@ def decayed(state: _State, decay: float) -> _State:
     return _each(multiplied, state)
 
 
-def first_leaf(state: Any) -> Array:
-    """An array of a state, whose library is that of all."""
-    return first_leaf(state[0]) if hasattr(state[0], "_fields") else state[0]
-
-
 def _each(function: Callable[..., Array], first: _State, *others: _State) -> _State:
-    """The results of a function of the name and the arrays of states, as a state; also of states within a state."""
+    """The results of a function of the name and the arrays of states, as a state."""
     shape: Any = first
-    found = [
-        _each(function, *leaves) if hasattr(leaves[0], "_fields") else function(name, *leaves)
-        for name, *leaves in zip(shape._fields, first, *others, strict=True)
-    ]
+    found = [function(name, *leaves) for name, *leaves in zip(shape._fields, first, *others, strict=True)]
     made: _State = type(shape)(*found)
     return made

@@ -18,7 +18,6 @@ from matrics._ranking.leaves import empty as empty_scores
 from matrics._ranking.sample_sums import added_sums
 from matrics._ranking.state import ScoreState
 from matrics._states import leaves
-from matrics._states.confusion import ConfusionState
 
 # Counts for whole samples: wrong and right ones.
 OF_WHOLE = 2
@@ -131,24 +130,18 @@ class Layout:
     def labels(self, sums: MultilabelSums) -> MultilabelState:
         """The matrices of the labels, and of whole samples; without samples where they are not kept."""
         backend, (counts, carried, dropped) = as_arrays(counts=sums.counts, carried=sums.carried, dropped=sums.dropped)
-        xp = backend.xp
-        shape, none = (self.num_labels, 2, 2), xp.zeros_like(dropped)
+        xp, place, rows = backend.xp, backend.device_option(counts), self.num_labels + 1
 
-        def shaped(x: Array, *, has_any: bool) -> tuple[Array, Array]:
-            """Cells of each label, and of whole samples, of counts or of their high words."""
-            zeros = xp.zeros((max(4 * self.num_labels, 4),), dtype=x.dtype, **backend.device_option(counts))
-            if not has_any:
-                empty = xp.reshape(zeros[:0], (0, 0))
-                return xp.reshape(zeros[:0], (self.num_labels, 0, 0)), empty
+        def shaped(x: Array) -> Array:
+            """Cells of each label and of whole samples, of counts or of their high words."""
+            if not x.shape[-1]:
+                return xp.reshape(x, (rows, 0, 0))
             of_labels, of_samples, _ = self.parts(x)
-            cells = of_labels if self.kept.labels else zeros[: 4 * self.num_labels]
-            whole = xp.concat([zeros[:2], of_samples]) if self.kept.samples else zeros[:4]
-            return xp.reshape(cells, shape), xp.reshape(whole, (2, 2))
+            none = xp.zeros((4 * rows - of_labels.shape[-1] - of_samples.shape[-1],), dtype=x.dtype, **place)
+            return xp.reshape(xp.concat([of_labels, none, of_samples]), (rows, 2, 2))
 
-        low, low_of_samples = shaped(counts, has_any=True)
-        high, high_of_samples = shaped(carried, has_any=carried.shape[-1] > 0)
-        each = none + xp.zeros((self.num_labels,), dtype=none.dtype, **backend.device_option(counts))
-        return MultilabelState(ConfusionState(low, each, high), ConfusionState(low_of_samples, none, high_of_samples))
+        nothing = xp.zeros((rows,), dtype=dropped.dtype, **place)
+        return MultilabelState(shaped(counts), nothing, shaped(carried))
 
     def scores(self, sums: MultilabelSums) -> ScoreState:
         """The histograms of the labels, as those of classes against the rest."""
