@@ -160,15 +160,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         leaves.refuse_unexpected_weights(self, self.counts, sample_weight)
         state = self.labels.counts
         given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
-        return self._with(count(given), count(given, "whole"))
-
-    def _with(self, *rows: LabelCounts) -> MultilabelState:
-        """The state with the counts of its rows added: of the labels, and of whole samples."""
-        backend, (_, own) = as_arrays(counts=self.counts, dropped=self.dropped)
-        xp = backend.xp
-        matrix = xp.concat([part.matrix for part in rows], axis=-3)
-        dropped = xp.astype(xp.concat([part.dropped for part in rows], axis=-1), own.dtype)
-        return MultilabelState(*leaves.add(self, matrix, dropped, None, backend))
+        return grown(self, count(given), count(given, "whole"))
 
     def _plus(self, other: MultilabelState) -> MultilabelState:
         return MultilabelState(*leaves.merge(self, other))
@@ -307,6 +299,16 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         np.float64(0.25)
         """
         return self.score("hamming_loss", average="micro", zero_division=zero_division)["hamming_loss"]
+
+
+def grown(state: MultilabelState, labels: LabelCounts, whole: LabelCounts) -> MultilabelState:
+    """The state with the counts of labels and of whole samples added."""
+    backend, (_, own) = as_arrays(counts=state.counts, dropped=state.dropped)
+    xp = backend.xp
+    dropped = xp.astype(xp.concat([labels.dropped, whole.dropped], axis=-1), own.dtype)
+    return MultilabelState(
+        *leaves.add(state, xp.concat([labels.matrix, whole.matrix], axis=-3), dropped, None, backend)
+    )
 
 
 def _pooled(labels: ConfusionState) -> ConfusionState:

@@ -65,16 +65,21 @@ def sums(state: _State, length: int) -> Iterator[_State]:
         stop = min(start + STATES_AT_ONCE, length)
 
         def summed(name: str, leaf: Array, start: int = start, stop: int = stop) -> Array:
-            backend, (leaf,) = as_arrays(leaf=leaf)
-            xp, part = backend.xp, leaf[start:stop, ...]
-            total = xp.sum(part, axis=0, dtype=leaf.dtype)
-            if name not in ONE_WORD or backend.widest_int(leaf) is not None:
-                return total
-            # One word, which may wrap, and is full before.
-            is_full = xp.sum(xp.astype(part, xp.float32), axis=0) >= float(MOST_DROPPED)
-            return xp.where(is_full, xp.full_like(total, MOST_DROPPED), total)
+            xp, part = as_arrays(leaf=leaf)[0].xp, leaf[start:stop, ...]
+            return sum_of_dropped(part) if name in ONE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
 
         yield _each(summed, state)
+
+
+def sum_of_dropped(numbers: Array) -> Array:
+    """The sum of numbers of samples over the first axis; a single word that might wrap is full before."""
+    backend, (numbers,) = as_arrays(dropped=numbers)
+    xp = backend.xp
+    total = xp.sum(numbers, axis=0, dtype=numbers.dtype)
+    if backend.widest_int(numbers) is not None:
+        return total
+    is_full = xp.sum(xp.astype(numbers, xp.float32), axis=0) >= float(MOST_DROPPED)
+    return xp.where(is_full, xp.full_like(total, MOST_DROPPED), total)
 
 
 def decayed(state: _State, decay: float) -> _State:
