@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, Unpack
 
 from matrics._arrays import Array, as_arrays
-from matrics._integrations.running.recipe import Arrays, CommonOptions, Recipe
+from matrics._integrations.running.parts import Arrays
+from matrics._integrations.running.recipe import CommonOptions, Recipe
 from matrics._integrations.running.samples import kept_samples, of_samples
 from matrics._integrations.running.settings import Seen
 from matrics._integrations.running.values import Values, on_host

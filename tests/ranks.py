@@ -210,7 +210,7 @@ def labelled(rank: int) -> dict[str, Any]:
     for labels, scores in several_labels(rank):
         metric.update(labels, scores)
     later = metric.sync().log_dict()
-    counts = int(metric.state.counts.sum())
+    counts = int(metric.state.labels.counts.sum())
     return {"first": first, "again": again, "together": together, "later": later, "counts": counts}
 
 

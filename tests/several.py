@@ -38,6 +38,13 @@ class Metric:
         return self.own.log_dict()
 
 
+def leaves(state: Any) -> list[np.ndarray]:
+    """The arrays of a state, or of the states in it, as NumPy's."""
+    if state is None:
+        return []
+    return [x for part in state for x in leaves(part)] if hasattr(state, "_fields") else [np.asarray(state)]
+
+
 def by_hand(
     y_true: np.ndarray,
     y_score: np.ndarray,

@@ -209,7 +209,7 @@ def test_values(torch: Any, of: str, name: str) -> None:
 @pytest.mark.exhaustive
 def test_values_of_sets(torch: Any) -> None:
     state = MultilabelState.zeros(3).update(*draw(STATES["sets"], 40), threshold=0.5)
-    tensors = MultilabelState(*(ConfusionState(*map(torch.from_numpy, map(np.asarray, part))) for part in state))
+    tensors = MultilabelState(*map(torch.from_numpy, map(np.asarray, state)))
     with compiled(torch, "dynamic", lambda state: state.score("recall"), "aot_eager") as score:
         assert_equal(torch, score(tensors)["recall"], state.score("recall")["recall"])
 

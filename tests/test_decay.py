@@ -123,6 +123,15 @@ def test_weights_and_an_exact_dtype(door: Door, kind: str) -> None:
     assert metric.state.counts.dtype == numpy.float32
 
 
+def test_what_rounding_has_lost_decays_as_well() -> None:
+    """By 0.5 thirty times, 2**26 + 1 is 2**-4 and little more; float32 keeps the 1 apart."""
+    jnp = pytest.importorskip("jax.numpy")
+    metric = importlib.import_module("matrics.flax").ConfusionMetric(2, "accuracy", decay=0.5)
+    for weight in (2.0**27, 1.0, *[0.0] * 30):
+        metric.update(jnp.asarray([1]), jnp.asarray([1]), sample_weight=jnp.asarray([weight], jnp.float32))
+    assert float(metric.matrix[1, 1]) == pytest.approx((2.0**26 + 1) / 2.0**30)
+
+
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("decay", [0, 1.5, -0.5, float("nan"), "0.9", True])

@@ -83,6 +83,20 @@ def test_dropped_samples_belong_to_the_number() -> None:
         metric.compute(expected=0)
 
 
+@pytest.mark.parametrize("metrics", ["f1", "f1, subset_accuracy", "subset_accuracy", "roc_auc", "ranking_loss"])
+def test_dropped_entries_belong_to_the_number(metrics: str) -> None:
+    """The label with the most samples counts, with its own dropped entries."""
+    metric, scores = MultilabelMetric(4, metrics), OF_MANY.clone()
+    scores[5, 1] = scores[7, 2] = torch.nan
+    metric.update(MANY, scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".* not counted")
+        metric.compute(expected=NUMBER)
+    with pytest.warns(RuntimeWarning, match="expected 798 samples, got 797"):
+        metric.compute(expected=NUMBER + 1)
+
+
 def test_torchmetrics_check_the_attribute_at_the_end_of_an_epoch() -> None:
     pytest.importorskip("torchmetrics")
     from matrics import torchmetrics

@@ -284,6 +284,17 @@ def test_several_labels_decay(library: str) -> None:
         assert found[name] == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_areas_of_several_labels_in_a_window(library: str) -> None:
+    """Without a matrix: those of the last batches."""
+    door, batches = Door(library), batches_of("MultilabelMetric")
+    metric = make(door, "MultilabelMetric", metrics="roc_auc", window=WINDOW)
+    for batch in batches:
+        door.update(metric, batch)
+    expected = of_last(door, "MultilabelMetric", batches, metrics="roc_auc")
+    assert metric.log_dict() == pytest.approx(expected, abs=1e-6)
+
+
 def wide(library: str) -> Any:
     """The dtype of weighted counts in a library."""
     return (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import roads
+from several import leaves
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -165,10 +166,10 @@ def test_other_resolutions_are_not_merged(library: str, kind: str, args: Any) ->
     """The message has both, and the counts stay."""
     y_true, logits = draw(shape=(100, 1)[: 1 + len(args[:1])])
     one, other = (Door(library, kind, *args, bits=bits).update(y_true, logits) for bits in (6, 8))
-    counts = [np.asarray(leaf).copy() for leaf in one.own.state]
+    counts = [leaf.copy() for leaf in leaves(one.own.state)]
     with pytest.raises(ValueError, match=r"bits=6.*bits=8"):
         one.own.merge_state(other.own)
-    for leaf, before in zip(one.own.state, counts, strict=True):
+    for leaf, before in zip(leaves(one.own.state), counts, strict=True):
         np.testing.assert_array_equal(leaf, before)
 
 
@@ -212,8 +213,8 @@ def test_several_labels_before_and_after_a_sync(tmp_path: Any) -> None:
     batch = draw(shape=(300, 2))
     synced(after.update(*batch).own, tmp_path)
     before.update(*batch)
-    assert before.own.buckets_of_all is None
-    assert after.own.buckets_of_all is not None
+    assert before.own.scores_counts_of_all is None
+    assert after.own.scores_counts_of_all is not None
     with warnings.catch_warnings(action="ignore"):  # of the few bits
         wanted = before.own.log_dict()
         assert after.own.log_dict() == pytest.approx(wanted, abs=1e-12)
@@ -221,30 +222,31 @@ def test_several_labels_before_and_after_a_sync(tmp_path: Any) -> None:
             for other in (before, after):
                 target = other.own.clone()
                 target.load_state_dict(source.own.state_dict())
-                assert (target.buckets_of_all is None) == (source is before)
+                assert (target.scores_counts_of_all is None) == (source is before)
                 assert target.log_dict() == pytest.approx(wanted, abs=1e-12)
     later = Door("torch", "MultilabelMetric", 2, "f1, roc_auc", from_logits=True, bits=6)
     later.own.merge_state(before.own, after.own)
-    assert torch.equal(later.own.state.buckets, 2 * before.own.state.buckets)
+    assert torch.equal(later.own.state.scores.counts, 2 * before.own.state.scores.counts)
     after.update(*batch)
-    assert torch.equal(after.own.state.buckets, 2 * before.own.state.buckets)
+    assert torch.equal(after.own.state.scores.counts, 2 * before.own.state.scores.counts)
 
 
 @pytest.mark.parametrize(
-    ("kind", "args", "large"), [("ScoreMetric", (), "counts"), ("MultilabelMetric", (1, "roc_auc"), "buckets")]
+    ("kind", "args", "large"), [("ScoreMetric", (), "counts"), ("MultilabelMetric", (1, "roc_auc"), "scores_counts")]
 )
 def test_a_refused_checkpoint_leaves_what_was_synced(kind: str, args: Any, large: str, tmp_path: Any) -> None:
     """One of before a sync, with a count that cannot be: the metric still has the counts of all processes."""
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     batch = draw(shape=(300, 1)[: 1 + len(args[:1])])
     metric, other = (Door("torch", kind, *args, bits=6).update(*batch) for _ in range(2))
     wrong = other.saved()
     wrong[large].view(-1)[0] = -1
     synced(metric.own, tmp_path)
-    counts = getattr(metric.own.state, large).clone()
+    counts = [leaf.copy() for leaf in leaves(metric.own.state)]
     with pytest.raises(ValueError, match="expected whole counts of at least 0, got -1"):
         metric.own.load_state_dict(wrong)
-    assert torch.equal(getattr(metric.own.state, large), counts)
+    for leaf, before in zip(leaves(metric.own.state), counts, strict=True):
+        np.testing.assert_array_equal(leaf, before)
 
 
 # Counts in place ------------------------------------------------------------------------------------------------------

@@ -125,6 +125,16 @@ def test_other_kinds_layouts_and_dtypes_are_refused() -> None:
         matrics.ConfusionState.from_bytes(changed(state, counts=np.zeros((3, 2), np.int64)))
     with pytest.raises(ValueError, match="expected the arrays of a ConfusionState"):
         matrics.ConfusionState.from_bytes(changed(state, dropped=np.zeros(2, np.int64)))
+    labels = matrics.MultilabelState.zeros(3)
+    fewer: dict[str, tuple[int, ...]] = {"dropped": (3,), "counts": (3, 2, 2), "carried": (3, 0, 0)}
+    for name, shape in fewer.items():
+        with pytest.raises(ValueError, match="expected the arrays of a MultilabelState"):
+            labels.from_bytes(changed(labels, **{name: np.zeros(shape, np.int64)}))
+    for rows in ((), (1,)):  # no label
+        shapes = {"dropped": rows, "counts": (*rows, 2, 2), "carried": (*rows, 0, 0)}
+        none = {name: np.zeros(shape, np.int64) for name, shape in shapes.items()}
+        with pytest.raises(ValueError, match="expected the arrays of a MultilabelState"):
+            labels.from_bytes(changed(labels, **none))
 
 
 def changed(state: Any, **arrays: Any) -> bytes:

@@ -132,7 +132,7 @@ def test_counts_decay(backend: Any, kind: str) -> None:
     for batch in batches:
         state = update(state, *batch)
     alone = [leaves(update(empty, *batch)) for batch in batches]
-    names = [name for leaf in (state if kind == "multilabel" else [state]) for name in leaf._fields]
+    names = list(state._fields)
     assert len(names) == len(leaves(state))
     for name, found, *parts in zip(names, leaves(state), *alone, strict=True):
         by_batch = [backend.numpy(part).astype(float) for part in parts]

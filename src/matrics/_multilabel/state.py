@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_count
@@ -20,26 +20,23 @@ from matrics.typing import ArrayLike
 LABELS_AT_ONCE = 2**14
 
 
-class MultilabelLeaves(NamedTuple):
-    """The two states in a MultilabelState."""
-
-    labels: ConfusionState
-    samples: ConfusionState
-
-
-class MultilabelState(leaves.RunningState, MultilabelLeaves):
+class MultilabelState(leaves.RunningState, leaves.CountLeaves):
     """The 2×2 matrices of several labels as a running state: immutable, of fixed shape, and merged by addition.
 
-    It consists of two :class:`matrics.ConfusionState`, and works like one: a tuple of arrays that passes through
+    It works like a :class:`matrics.ConfusionState`: a tuple of arrays that passes through
     ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and checkpoints. Its sum over processes, array by array, is a
     correct merge.
 
     Parameters
     ----------
-    labels : ConfusionState
-        Two classes, batch (*B, L): for each label the samples without and with it.
-    samples : ConfusionState
-        Two classes, batch (*B,): whole samples, in row 1, predicted as 1 if all labels are right.
+    counts : array, shape (*B, L + 1, 2, 2)
+        For each label the samples without and with it; and last whole samples, in row 1, predicted as 1 if all labels
+        are right. In default JAX the low words.
+    dropped : array, shape (*B, L + 1)
+        How many entries of each label, and last how many whole samples, were left out for a value other than 0 and 1.
+    carried : array, of the shape of the counts, or with class axes of length 0
+        In default JAX the high words of the counts, in units of 65,536; in a state of float32 what rounding has lost in
+        all additions; elsewhere empty.
 
     Examples
     --------
@@ -54,7 +51,6 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
     """
 
     __slots__ = ()
-    _STATES: ClassVar = {"labels": ConfusionState, "samples": ConfusionState}
 
     @classmethod
     def zeros(
@@ -102,10 +98,8 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         """
         number = check_count(num_labels, "num_labels")
         batch = leaves.check_batch(batch_shape)
-        samples = ConfusionState.zeros(2, batch_shape=batch, like=like, dtype=dtype, allow_large=allow_large)
-        sizes = {"num_labels": number}
-        labels = leaves.zeros((*batch, number), (2, 2), like, dtype, sizes=sizes, allow_large=allow_large)
-        return cls(ConfusionState(*labels), samples)
+        options: Any = {"sizes": {"num_labels": number}, "allow_large": allow_large, "compensated": True}
+        return cls(*leaves.zeros((*batch, number + 1), (2, 2), like, dtype, **options))
 
     def update(
         self,
@@ -157,39 +151,51 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         --------
         >>> import matrics
         >>> state = matrics.MultilabelState.zeros(2).update([[1, -1], [0, 1]], [[1, 0], [1, 1]])
-        >>> state.dropped  # the -1 of label 1
-        array([0, 1])
+        >>> state.dropped  # the -1 of label 1, and the sample that has it
+        array([0, 1, 1])
         """
         if axis_name is not None:
             options: Any = {"threshold": threshold, "sample_weight": sample_weight, "ignore_index": ignore_index}
             return self._over_devices(axis_name, y_true, y_pred, **options)
+        leaves.refuse_unexpected_weights(self, self.counts, sample_weight)
         state = self.labels.counts
-        leaves.refuse_unexpected_weights(self, state, sample_weight)
         given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
-        whole = count(given, "whole")
-        whole = LabelCounts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
-        return MultilabelState(_grown(self.labels, count(given)), _grown(self.samples, whole))
+        return grown(self, count(given), count(given, "whole"))
 
     def _plus(self, other: MultilabelState) -> MultilabelState:
-        return MultilabelState(self.labels + other.labels, self.samples + other.samples)
+        return MultilabelState(*leaves.merge(self, other))
 
     @property
     def _batch(self) -> tuple[int, ...]:
-        return tuple(self.samples.dropped.shape)
+        return tuple(self.dropped.shape[:-1])
 
     @property
     def _number_of_names(self) -> int:
-        return int(self.labels.dropped.shape[-1])
+        return int(self.dropped.shape[-1]) - 1
+
+    @staticmethod
+    def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        """Whether arrays have these shapes behind the axis of the labels, and that axis has a label."""
+        return shapes["counts"] == (2, 2) and shapes["dropped"][-1:] > (1,)
+
+    @property
+    def labels(self) -> ConfusionState:
+        """The matrices of the labels, as a state of two classes and batch (*B, L)."""
+        return self._rows(slice(-1))
+
+    @property
+    def samples(self) -> ConfusionState:
+        """The matrix of whole samples, as a state of two classes and batch (*B,)."""
+        return self._rows(-1)
+
+    def _rows(self, place: Any) -> ConfusionState:
+        cells = (..., place, slice(None), slice(None))
+        return ConfusionState(self.counts[cells], self.dropped[..., place], self.carried[cells])
 
     @property
     def matrix(self) -> Array:
         """The matrices of the labels, shape (*B, L, 2, 2), as :attr:`matrics.ConfusionState.matrix` gives them."""
         return self.labels.matrix
-
-    @property
-    def dropped(self) -> Array:
-        """How many entries of each label were left out for a value other than 0 and 1, shape (*B, L)."""
-        return self.labels.dropped
 
     def score(
         self,
@@ -295,12 +301,14 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         return self.score("hamming_loss", average="micro", zero_division=zero_division)["hamming_loss"]
 
 
-def _grown(state: ConfusionState, counts: LabelCounts) -> ConfusionState:
-    """The state with these counts added."""
-    backend, (_, carried) = as_arrays(counts=state.counts, carried=state.carried)
+def grown(state: MultilabelState, labels: LabelCounts, whole: LabelCounts) -> MultilabelState:
+    """The state with the counts of labels and of whole samples added."""
+    backend, (_, own) = as_arrays(counts=state.counts, dropped=state.dropped)
     xp = backend.xp
-    more = xp.astype(counts.matrix, state.counts.dtype)
-    return state + ConfusionState(more, xp.astype(counts.dropped, state.dropped.dtype), xp.zeros_like(carried))
+    dropped = xp.astype(xp.concat([labels.dropped, whole.dropped], axis=-1), own.dtype)
+    return MultilabelState(
+        *leaves.add(state, xp.concat([labels.matrix, whole.matrix], axis=-3), dropped, None, backend)
+    )
 
 
 def _pooled(labels: ConfusionState) -> ConfusionState:

@@ -223,9 +223,9 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind their batch."""
+        """Whether arrays have these shapes behind their batch, which is that of the dropped samples."""
         counts = shapes["counts"]
-        return len(counts) in (2, 3) and counts[-1] == counts[-2] and shapes["dropped"] == ()
+        return len(counts) in (2, 3) and counts[-1] == counts[-2]
 
     @property
     def matrix(self) -> Array:

@@ -77,7 +77,7 @@ class RunningState(Additive):
     def _over_devices(self, axis_name: Any, *batch: Any, **options: Any) -> Self:
         """The state with the counts that the devices of an axis have of a batch."""
         new = windows.emptied(self).update(*batch, **options)
-        backend, _ = as_arrays(counts=windows.first_leaf(new))
+        backend, _ = as_arrays(counts=new[0])
         total: Self = backend.sum_over_devices(new, axis_name)
         return self + total
 

@@ -66,44 +66,37 @@ def from_bytes(template: type, buffer: Any, class_names: Sequence[str] | None, l
             f"{quoted_list(tuple(class_names))}"
         )
     backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
-    return _built(template, arrays, "", backend, like)
+    return _built(template, arrays, backend, like)
 
 
-def _flat(state: Any, prefix: str = "") -> dict[str, Array]:
-    """The arrays of a state, and of the states in it, as NumPy would have them."""
+def _flat(state: Any) -> dict[str, Array]:
+    """The arrays of a state, as NumPy would have them."""
     flat: dict[str, Array] = {}
-    leaves = state._asdict()
-    for name, leaf in leaves.items():
-        if hasattr(leaf, "_asdict"):
-            flat |= _flat(leaf, f"{prefix}{name}.")
-            continue
+    for name, leaf in state._asdict().items():
         backend, (array,) = as_arrays(state=leaf)
-        flat[prefix + name] = backend.known("state", array)
-    batch = flat[prefix + "dropped"].ndim if prefix + "dropped" in flat else 0
+        flat[name] = backend.known("state", array)
+    batch = flat["dropped"].ndim
     for name, more in WORDS.items():
-        if prefix + name not in flat or flat[prefix + name].dtype.kind == "f":
+        if name not in flat or flat[name].dtype.kind == "f":
             continue  # sums in float32 and what they have lost are the same in all libraries
-        low, high = flat[prefix + name], flat[prefix + more]
+        low, high = flat[name], flat[more]
         whole = low.astype(np.int64)
-        flat[prefix + name] = whole + (high.astype(np.int64) << WORD) if high.size else whole
-        flat[prefix + more] = np.zeros((*low.shape[:-2], 0, 0), np.int64)
+        flat[name] = whole + (high.astype(np.int64) << WORD) if high.size else whole
+        flat[more] = np.zeros((*low.shape[:-2], 0, 0), np.int64)
     for name, more in SUMS.items():
-        if prefix + name in flat:
-            value, lost = (flat[prefix + each].astype(np.float64) for each in (name, more))
-            flat[prefix + name] = value + lost if lost.size else value
-            flat[prefix + more] = np.zeros((*value.shape[:batch], *(0,) * (value.ndim - batch)))
+        if name in flat:
+            value, lost = (flat[each].astype(np.float64) for each in (name, more))
+            flat[name] = value + lost if lost.size else value
+            flat[more] = np.zeros((*value.shape[:batch], *(0,) * (value.ndim - batch)))
     return {name: x.astype(np.int64, copy=False) if x.dtype.kind == "i" else x for name, x in flat.items()}
 
 
-def _built(template: Any, arrays: dict[str, Array], prefix: str, backend: Standard, like: Array) -> Any:
+def _built(template: Any, arrays: dict[str, Array], backend: Standard, like: Array) -> Any:
     """The state, of a library's arrays."""
-    inner = getattr(template, "_STATES", {})
-    if inner:
-        return template(*[_built(inner[name], arrays, f"{prefix}{name}.", backend, like) for name in template._fields])
-    missing = [prefix + name for name in template._fields if prefix + name not in arrays]
+    missing = [name for name in template._fields if name not in arrays]
     if missing:
         raise ValueError(f"buffer: expected the arrays of a {template.__name__}, got none of the name {missing[0]}")
-    leaves = {name: arrays[prefix + name] for name in template._fields}
+    leaves = {name: arrays[name] for name in template._fields}
     check_leaves(template, leaves)
     if backend.widest_int(like) is None:
         leaves = _in_32_bits(leaves)
@@ -148,11 +141,11 @@ def check_leaves(template: Any, leaves: dict[str, Array]) -> None:
             written = " or ".join(np.dtype(dtype).name for dtype in allowed)
             raise TypeError(f"buffer: expected {name} of {written}, got {leaf.dtype}")
     shapes = {name: leaf.shape for name, leaf in leaves.items()}
-    axes = [shapes[name][: len(batch)] == batch and shapes[name][len(batch) :] for name in template._fields]
+    axes = {name: shape[: len(batch)] == batch and shape[len(batch) :] for name, shape in shapes.items()}
     pairs = [(shapes[name], shapes[more]) for name, more in WORDS.items() if name in shapes]
     if (
-        False in axes
-        or not template._has_shapes(dict(zip(template._fields, axes, strict=True)))
+        False in axes.values()
+        or not template._has_shapes(axes | {"dropped": batch})
         or any(more not in (whole, (*whole[:-2], 0, 0)) for whole, more in pairs)
     ):
         raise ValueError(f"buffer: expected the arrays of a {template.__name__}, got arrays of the shapes {shapes}")

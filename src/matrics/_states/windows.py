@@ -65,16 +65,21 @@ def sums(state: _State, length: int) -> Iterator[_State]:
         stop = min(start + STATES_AT_ONCE, length)
 
         def summed(name: str, leaf: Array, start: int = start, stop: int = stop) -> Array:
-            backend, (leaf,) = as_arrays(leaf=leaf)
-            xp, part = backend.xp, leaf[start:stop, ...]
-            total = xp.sum(part, axis=0, dtype=leaf.dtype)
-            if name not in ONE_WORD or backend.widest_int(leaf) is not None:
-                return total
-            # One word, which may wrap, and is full before.
-            is_full = xp.sum(xp.astype(part, xp.float32), axis=0) >= float(MOST_DROPPED)
-            return xp.where(is_full, xp.full_like(total, MOST_DROPPED), total)
+            xp, part = as_arrays(leaf=leaf)[0].xp, leaf[start:stop, ...]
+            return sum_of_dropped(part) if name in ONE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
 
         yield _each(summed, state)
+
+
+def sum_of_dropped(numbers: Array) -> Array:
+    """The sum of numbers of samples over the first axis; a single word that might wrap is full before."""
+    backend, (numbers,) = as_arrays(dropped=numbers)
+    xp = backend.xp
+    total = xp.sum(numbers, axis=0, dtype=numbers.dtype)
+    if backend.widest_int(numbers) is not None:
+        return total
+    is_full = xp.sum(xp.astype(numbers, xp.float32), axis=0) >= float(MOST_DROPPED)
+    return xp.where(is_full, xp.full_like(total, MOST_DROPPED), total)
 
 
 def decayed(state: _State, decay: float) -> _State:
@@ -92,17 +97,9 @@ def decayed(state: _State, decay: float) -> _State:
     return _each(multiplied, state)
 
 
-def first_leaf(state: Any) -> Array:
-    """An array of a state, whose library is that of all."""
-    return first_leaf(state[0]) if hasattr(state[0], "_fields") else state[0]
-
-
 def _each(function: Callable[..., Array], first: _State, *others: _State) -> _State:
-    """The results of a function of the name and the arrays of states, as a state; also of states within a state."""
+    """The results of a function of the name and the arrays of states, as a state."""
     shape: Any = first
-    found = [
-        _each(function, *leaves) if hasattr(leaves[0], "_fields") else function(name, *leaves)
-        for name, *leaves in zip(shape._fields, first, *others, strict=True)
-    ]
+    found = [function(name, *leaves) for name, *leaves in zip(shape._fields, first, *others, strict=True)]
     made: _State = type(shape)(*found)
     return made

@@ -11,7 +11,8 @@ from flax import nnx
 
 from matrics._arrays import Array, fitting
 from matrics._arrays.jax import JAX
-from matrics._integrations.running.recipe import Arrays, Recipe
+from matrics._integrations.running.parts import Arrays
+from matrics._integrations.running.recipe import Recipe
 from matrics._states.leaves import Additive
 
 

@@ -13,7 +13,8 @@ from matrics._counting.labels import said
 from matrics._integrations.running.combined_values import CombinedState, CombinedValues
 from matrics._integrations.running.labels import LabelRecipe, sigmoid
 from matrics._integrations.running.multilabel import MultilabelRecipe
-from matrics._integrations.running.recipe import PLACE, Arrays, CommonOptions, Recipe, plain
+from matrics._integrations.running.parts import Arrays
+from matrics._integrations.running.recipe import PLACE, CommonOptions, Recipe, plain
 from matrics._integrations.running.samples import kept_samples
 from matrics._integrations.running.score_names import is_of_scores
 from matrics._integrations.running.scores import ScoreRecipe

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from matrics._arrays import Array
-from matrics._integrations.running.multilabel_sums import MultilabelSums
+from matrics._integrations.running.multilabel_states import MultilabelStates
+from matrics._integrations.running.parts import States
 from matrics._integrations.running.values import Counted, Values
 from matrics._ranking.state import ScoreState
 from matrics._states.confusion import ConfusionState
-from matrics._states.leaves import Additive
 from matrics._states.margins import MarginState
+from matrics.typing import NumPyArray
 
 
 class StatesOfKinds(NamedTuple):
@@ -20,19 +21,13 @@ class StatesOfKinds(NamedTuple):
 
     labels: ConfusionState | MarginState | None = None
     scores: ScoreState | None = None
-    sets: MultilabelSums | None = None
+    sets: MultilabelStates | None = None
 
 
-class CombinedState(Additive, StatesOfKinds):
+class CombinedState(States, StatesOfKinds):
     """These states as one: they add up, over batches and over processes."""
 
     __slots__ = ()
-
-    def _plus(self, other: CombinedState) -> CombinedState:
-        if [x is None for x in self] != [x is None for x in other]:
-            raise ValueError("expected states of the same kinds of measures, got some of others")
-        pairs: Any = zip(self, other, strict=True)
-        return CombinedState._make(None if x is None else x + y for x, y in pairs)
 
     @property
     def dropped(self) -> Array:
@@ -86,9 +81,13 @@ class CombinedValues(Values):
         made = super().renamed(prefix)
         return replace(made, parts=tuple((part, values.renamed(prefix)) for part, values in self.parts))
 
-    def _samples(self, state: CombinedState) -> float | None:
+    def _samples(self, state: CombinedState) -> float | NumPyArray | None:
         part, values = self.parts[0]
         return values._samples(getattr(state, part))
+
+    def _dropped(self, state: CombinedState) -> NumPyArray:
+        part, values = self.parts[0]
+        return values._dropped(getattr(state, part))
 
     def _known(self, state: CombinedState) -> tuple[dict[str, Array], str, Counted]:
         found = [values._known(getattr(state, part)) for part, values in self.parts]

@@ -12,7 +12,8 @@ from matrics._catalogue.record import Metric
 from matrics._counting.codes import integer_codes, searched
 from matrics._counting.labels import decide, is_kept, labels_to_ignore, warn_if_either_fits
 from matrics._integrations.running.odd_scores import are_probabilities, check_probabilities
-from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe
+from matrics._integrations.running.parts import Arrays, StoredState
+from matrics._integrations.running.recipe import CommonOptions, StateRecipe
 from matrics._integrations.running.samples import of_samples
 from matrics._integrations.running.score_values import MASKED, OUTSIDE
 from matrics._integrations.running.settings import no_matrix
@@ -84,7 +85,7 @@ class LabelRecipe(StateRecipe):
             if self.window is None:
                 self.count = self._guarded.add  # type: ignore[method-assign]  # an update takes microseconds
         else:
-            self._remember(self._zeros())
+            self._stored = StoredState(self._zeros(), library)
 
     def _own_options(self) -> dict[str, Any]:
         return {
@@ -99,7 +100,9 @@ class LabelRecipe(StateRecipe):
         return kind.zeros(self.num_classes, like=self._like(), dtype=self.dtype, allow_large=True)
 
     def _empty(self) -> tuple[Arrays, Arrays]:
-        return ({"counts": self._guarded.zeros()}, {}) if self._guarded is not None else self._parts(self._zeros())
+        if self._guarded is not None:
+            return {"counts": self._guarded.zeros()}, {}
+        return self._stored.parts(self._zeros())
 
     def _add(
         self,

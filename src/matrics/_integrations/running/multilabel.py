@@ -11,12 +11,13 @@ from matrics._arrays import Array
 from matrics._catalogue.record import Metric
 from matrics._counting.labels import check_labels
 from matrics._integrations.running.labels import sigmoid
-from matrics._integrations.running.multilabel_counts import Entries, added, check_batch, flat
+from matrics._integrations.running.multilabel_counts import Entries, check_batch, flat, with_batch
 from matrics._integrations.running.multilabel_names import kept_for, read_names
-from matrics._integrations.running.multilabel_sums import ADDED, MultilabelSums, checked_thresholds, empty
+from matrics._integrations.running.multilabel_states import MultilabelStates, checked_thresholds, empty
 from matrics._integrations.running.multilabel_values import MultilabelValues
 from matrics._integrations.running.odd_scores import are_probabilities, check_probabilities
-from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe, plain
+from matrics._integrations.running.parts import Arrays, StoredStates
+from matrics._integrations.running.recipe import CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
 from matrics.typing import ArrayLike
 
@@ -31,11 +32,15 @@ class MultilabelOptions(CommonOptions, total=False):
 
 
 class MultilabelRecipe(StateRecipe):
-    """The arrays of ``MultilabelSums`` with what the measures need, and the thresholds."""
+    """The arrays of ``MultilabelStates`` with what the measures need, and the thresholds."""
 
     kind = "multilabel"
-    weighed = ("counts", "buckets", "bins", "sums", "remainders")
+    weighed = (
+        *("labels_counts", "labels_carried", "scores_counts", "scores_bins"),
+        *("losses_sums", "losses_remainders"),
+    )
     values: MultilabelValues
+    num_classes: int
 
     def __init__(
         self,
@@ -51,22 +56,22 @@ class MultilabelRecipe(StateRecipe):
     ) -> None:
         super().__init__(library, **common)
         wanted = read_names(metrics)
-        kept = kept_for(wanted)
+        self.kept = kept_for(wanted)
         bins = {"bits": bits, "edges": plain(edges)}
-        self._options: dict[str, Any] = {"num_labels": num_labels, "kept": kept, "bins": bins}
-        self.layout, state = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=self.allow_large)
-        self._remember(state, unneeded=() if kept.histogram else ("rounded",))
-        self.num_classes = self.layout.num_labels
-        thresholds = checked_thresholds(threshold, self.layout.num_labels, kept)
-        self._thresholds = thresholds if kept.predictions else thresholds[:0]
+        self._options: dict[str, Any] = {"num_labels": num_labels, "kept": self.kept, "bins": bins}
+        states = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=self.allow_large)
+        self._stored = StoredStates(states, library)
+        self.num_classes = int(num_labels)
+        thresholds = checked_thresholds(threshold, self.num_classes, self.kept)
+        self._thresholds = thresholds if self.kept.predictions else thresholds[:0]
         if self.from_logits:
             check_probabilities(self._thresholds.tolist())
         self._looks = not self.from_logits and are_probabilities(self._thresholds)
         # In PyTorch a logistic function takes longer than in a compiler, which leaves out what nothing needs.
-        self._needs_probabilities = kept.predictions or (kept.histogram and not self.layout.has_buckets)
-        self.values = MultilabelValues.of_sums(
-            self.layout,
-            empty(**self._options, like=np.zeros(()), dtype=None, allow_large=True)[1],  # NumPy takes less time
+        self._needs_probabilities = self.kept.predictions or (self.kept.histogram and edges is not None)
+        self.values = MultilabelValues.of_states(
+            empty(**self._options, like=np.zeros(()), dtype=None, allow_large=True),  # NumPy takes less time
+            self.num_classes,
             wanted,
             prefix=self.prefix,
             class_names=self.class_names,
@@ -75,12 +80,12 @@ class MultilabelRecipe(StateRecipe):
         )
 
     def _own_options(self) -> dict[str, Any]:
-        kinds = "_".join(name for name, is_kept in self.layout.kept._asdict().items() if is_kept)
+        kinds = "_".join(name for name, is_kept in self.kept._asdict().items() if is_kept)
         return {"kind": f"multilabel_{kinds}"}
 
     def _empty(self) -> tuple[Arrays, Arrays]:
-        _, state = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=True)
-        sums, settings = self._parts(state)
+        states = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=True)
+        sums, settings = self._stored.parts(states)
         if len(self._thresholds):
             xp = self.backend.xp
             is_wide = self.library == "torch"  # JAX compares in the dtype of scores
@@ -99,9 +104,9 @@ class MultilabelRecipe(StateRecipe):
     ) -> None:
         are_logits = self.from_logits if are_logits is None else are_logits
         self._refuse_weights(sample_weight)
-        backend, kept = self.backend, self.layout.kept
+        backend, kept = self.backend, self.kept
         y_true = check_labels(y_true, "y_true", backend)  # of floating numbers, as a binary cross-entropy takes them
-        axis = check_batch(y_true, y_score, self.layout.num_labels, self.class_axis, self.axis, kept, backend)
+        axis = check_batch(y_true, y_score, self.num_classes, self.class_axis, self.axis, kept, backend)
         samples = y_true
         if mask is not None or sample_weight is not None:
             samples = y_true[(slice(None),) * (axis % y_true.ndim) + (0,)]
@@ -124,9 +129,8 @@ class MultilabelRecipe(StateRecipe):
             return
         if self.decay is not None:
             self._decay(arrays)
-        state = self._state(arrays)
-        found = added(self.layout, state, batch, arrays.get("thresholds"), self.ignored, backend)
-        self.keep(arrays, state.plus(found, buckets=found.buckets))
+        thresholds = arrays.get("thresholds")
+        self.keep(arrays, with_batch(self._state(arrays), kept, batch, thresholds, self.ignored, backend))
 
     def _add_in_place(self, arrays: Arrays, batch: Entries) -> None:
         """Add to tensors, by NumPy where all of them are on the host."""
@@ -136,37 +140,43 @@ class MultilabelRecipe(StateRecipe):
         own = {name: used[name] for name in arrays}
         if self.decay is not None:
             self._decay(own)
-        state, entries = self._state(own), Entries(*map(used.get, Entries._fields))
-        backend = self._library_of(own)
-        found = added(self.layout, state, entries, used.get("thresholds"), self.ignored, backend, in_place=True)
-        for name in ADDED[1:]:  # the first of which was added to in place
-            if name in own:
-                part = getattr(found, name)
-                own[name] += part if views is not None else part.to(own[name].dtype)
+        entries, thresholds = Entries(*map(used.get, Entries._fields)), used.get("thresholds")
+        states, backend = self._state(own), self._library_of(own)
+        found = with_batch(states, self.kept, entries, thresholds, self.ignored, backend, in_place=True)
+        for name, values in self._stored.parts(found)[0].items():
+            if values is not own[name]:
+                own[name][...] = values
 
-    def matrix(self, state: MultilabelSums) -> Array:
-        """The matrices of the labels, (L, 2, 2), of a state."""
-        return self.layout.matrix(state)
+    def matrix(self, state: MultilabelStates) -> Array:
+        """The matrices of the labels, (L, 2, 2), of a state; raises if they are not kept."""
+        if not self.kept.labels or state.labels is None:
+            raise ValueError("matrix: expected a metric with a measure of predicted labels, such as 'f1', got none")
+        return state.labels.matrix
+
+    def _is_setting(self, name: str) -> bool:
+        return super()._is_setting(name.removeprefix("scores_"))
 
     def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
-        if other.layout != self.layout:
+        has_edges = [recipe._options["bins"]["edges"] is not None for recipe in (self, other)]
+        if (other.num_classes, other.kept, has_edges[1]) != (self.num_classes, self.kept, has_edges[0]):
             raise ValueError("merge_state: expected metrics of the same labels, bins and kinds of measures, got others")
-        for name, own in arrays.items():
-            if self.library == "torch" and name in ("buckets", "edges", "thresholds"):
-                self._checks()[name]("merge_state", others.get(name), own)
-            elif name in ("edges", "thresholds"):
-                views: list[Any] = [self.backend.host_view(x) for x in (own, others[name])]
+        for name in ("scores_counts", "scores_edges", "thresholds"):
+            if name not in arrays:
+                continue
+            own, given = arrays[name], others[name]
+            if self.library == "torch":
+                self._checks()[name]("merge_state", given, own)
+            elif self._is_setting(name):
+                views: list[Any] = [self.backend.host_view(x) for x in (own, given)]
                 if all(view is not None for view in views) and not np.array_equal(*views):
-                    raise ValueError(f"merge_state: expected a metric with the {name} of this one, got others")
+                    setting = name.removeprefix("scores_")
+                    raise ValueError(f"merge_state: expected a metric with the {setting} of this one, got others")
 
     def _checks(self) -> dict[str, Callable[..., None]]:
         from matrics._integrations.tensors import checkpoints
 
         return {
-            "buckets": checkpoints.check_buckets,
-            "edges": checkpoints.check_edges,
+            "scores_counts": checkpoints.check_buckets,
+            "scores_edges": checkpoints.check_edges,
             "thresholds": checkpoints.check_thresholds,
         }
-
-
-__all__ = ["MultilabelOptions", "MultilabelRecipe", "MultilabelSums"]

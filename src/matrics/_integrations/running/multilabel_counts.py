@@ -1,4 +1,4 @@
-"""A batch of samples with several labels, as what it adds to the sums of a MultilabelMetric."""
+"""Batches of samples with several labels: their checks, and the states of a MultilabelMetric with their counts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from matrics._counting.labels import (
     widen,
 )
 from matrics._integrations.running.multilabel_names import Kept
-from matrics._integrations.running.multilabel_sums import Layout, MultilabelSums
+from matrics._integrations.running.multilabel_states import MultilabelStates
 from matrics._integrations.running.score_values import MASKED, OUTSIDE
-from matrics._multilabel.counting import LabelSets, count
-from matrics._ranking.batches import ScoreBatch, read_batch
+from matrics._multilabel.counting import LabelCounts, LabelSets, count
+from matrics._multilabel.state import grown
+from matrics._ranking.batches import count_into
 from matrics._ranking.label_ranking import ranking_losses
+from matrics._ranking.state import ScoreState
 
 
 class Entries(NamedTuple):
@@ -31,17 +33,6 @@ class Entries(NamedTuple):
     order: Array  # (N, L): the scores of which the order counts, as saturated probabilities are equal
     mask: Array | None  # (N, 1)
     weights: Array | None  # (N,)
-
-
-class Added(NamedTuple):
-    """What a batch adds to ``MultilabelSums``; but the buckets and their high words include those of the sums."""
-
-    counts: Array
-    dropped: Array
-    buckets: tuple[Array, Array]
-    bins: Array
-    rounded: Array
-    sums: Array
 
 
 def check_batch(  # noqa: PLR0917 (all is needed)
@@ -82,21 +73,21 @@ def flat(x: Array, axis: int, name: str, backend: Standard) -> Array:
     return x if x.ndim == 2 else backend.xp.reshape(x, (-1, x.shape[-1]))
 
 
-def added(  # noqa: PLR0917 (all is needed)
-    layout: Layout,
-    state: MultilabelSums,
+def with_batch(  # noqa: PLR0917 (all is needed)
+    states: MultilabelStates,
+    kept: Kept,
     entries: Entries,
     thresholds: Array | None,
     ignored: tuple[int, ...],
     backend: Standard,
     *,
     in_place: bool = False,
-) -> Added:
-    """What the entries add, by the same operations on the host and in compiled code; no value is inspected there.
+) -> MultilabelStates:
+    """The states with the entries, by the same operations on the host and in compiled code, where no value is read.
 
-    With ``in_place`` the buckets of the state change.
+    With ``in_place`` the arrays of scores change.
     """
-    xp, kept, scores = backend.xp, layout.kept, entries.y_score
+    xp, scores = backend.xp, entries.y_score
     y_true = widen(entries.y_true, backend)
     is_float = backend.is_float(scores)
     is_good = ((y_true == 0) | (y_true == 1)) & (~xp.isnan(scores) if is_float else (scores == 0) | (scores == 1))
@@ -112,32 +103,36 @@ def added(  # noqa: PLR0917 (all is needed)
     masked = () if counted is None else (MASKED,)
     weights = entries.weights
     wide = None if weights is None else xp.astype(weights, backend.widest_float(weights))
-    parts: list[Array] = []
-    if kept.predictions:
+    of_labels, of_scores, losses = states
+    if of_labels is not None:
         predicted = scores >= xp.astype(thresholds, scores.dtype)[None, :] if is_float else scores == 1
         spread = None if wide is None else xp.broadcast_to(wide[:, None], y_true.shape)
         given = LabelSets(backend, backend, y_true, predicted, spread, None, masked, may_drop=True)
-        parts += [count(given).matrix] if kept.labels else []
-        parts += [count(given, "whole").matrix[..., 0, 1, :]] if kept.samples else []
-    buckets, bins, rounded = (state.buckets, state.buckets_carried), state.bins, state.rounded
-    sums = state.sums
-    if kept.histogram:
-        of_scores = entries.order if layout.has_buckets else scores
-        found = _binned(layout, state, y_true, of_scores, wide, masked, backend, in_place=in_place)
-        buckets, bins, rounded = (found.counts, found.carried), found.bins, found.rounded
-    if kept.losses:
-        total, number = _losses(y_true, xp.where(is_good, entries.order, 0), lost, wide, backend)
-        sums = xp.reshape(total, (1,))
-        parts.append(number)
-    counts = [xp.astype(xp.reshape(part, (-1,)), state.counts.dtype) for part in parts] or [state.counts]
-    dropped = xp.sum(xp.astype(lost, label_dtype(y_true, backend)))
-    counted = counts[0] if len(counts) == 1 else xp.concat(counts)
-    return Added(counted, dropped, buckets, bins, rounded, sums)
+        of_labels = grown(of_labels, *_rows(given, kept, lost, backend))
+    if of_scores is not None:
+        used = entries.order if of_scores.counts.shape[-2] else scores
+        of_scores = _with_scores(of_scores, y_true, used, wide, masked, backend, in_place=in_place)
+    if losses is not None:
+        sums = _losses(y_true, xp.where(is_good, entries.order, 0), lost, wide, backend)
+        losses = losses.plus(sums, xp.sum(xp.astype(lost, label_dtype(y_true, backend))), backend)
+    return MultilabelStates(of_labels, of_scores, losses)
 
 
-def _binned(  # noqa: PLR0917 (all is needed)
-    layout: Layout,
-    state: MultilabelSums,
+def _rows(given: LabelSets, kept: Kept, lost: Array, backend: Standard) -> tuple[LabelCounts, LabelCounts]:
+    """The counts of labels, and of whole samples; 0 for those that no measure needs, but all dropped entries."""
+    xp, number = backend.xp, lost.shape[-1]
+    dropped = xp.sum(xp.astype(lost, label_dtype(given.y_true, backend)), axis=0)
+
+    def nothing(rows: int) -> LabelCounts:
+        place = backend.device_option(dropped)
+        return LabelCounts(xp.zeros((rows, 2, 2), dtype=dropped.dtype, **place), dropped[:rows])
+
+    of_labels = count(given) if kept.labels else nothing(number)
+    return of_labels, count(given, "whole") if kept.samples else nothing(1)
+
+
+def _with_scores(  # noqa: PLR0917 (all is needed)
+    state: ScoreState,
     y_true: Array,
     scores: Array,
     weights: Array | None,
@@ -145,22 +140,23 @@ def _binned(  # noqa: PLR0917 (all is needed)
     backend: Standard,
     *,
     in_place: bool,
-) -> ScoreBatch:
-    """The histograms of each label."""
+) -> ScoreState:
+    """The histograms of each label with these scores."""
     xp = backend.xp
     y_true, scores = backend.packed(xp.matrix_transpose(y_true)), backend.packed(xp.matrix_transpose(scores))
     spread = None if weights is None else xp.broadcast_to(weights[None, :], y_true.shape)
     options: Any = {"sample_weight": spread, "ignore_index": masked or None}
-    return read_batch(y_true, scores, layout.rows(state), **options, in_place=in_place)
+    if not in_place:
+        return state.update(y_true, scores, **options)
+    count_into(y_true, scores, state, **options)
+    return state
 
 
-def _losses(y_true: Array, scores: Array, lost: Array, weights: Array | None, backend: Standard) -> tuple[Array, Array]:
-    """The sum of the ranking losses, and of how many samples: those with a label, of which none is dropped."""
+def _losses(y_true: Array, scores: Array, lost: Array, weights: Array | None, backend: Standard) -> Array:
+    """The sums (2,) of the ranking losses, and of the weights of samples with a label, of which none is dropped."""
     xp = backend.xp
     is_true, is_false = y_true == 1, y_true == 0
     each = ranking_losses(is_true, is_false, backend.to_float(scores), backend)
     is_counted = xp.any(is_true | is_false, axis=-1) & ~xp.any(lost, axis=-1)
-    if weights is None:
-        weights = xp.ones_like(each)
-    weights = xp.where(is_counted, weights, 0)
-    return xp.sum(xp.where(is_counted, each * weights, 0)), xp.sum(weights)
+    weights = xp.where(is_counted, xp.ones_like(each) if weights is None else weights, 0)
+    return xp.stack([xp.sum(xp.where(is_counted, each * weights, 0)), xp.sum(weights)])

@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from matrics._arrays import Array, as_arrays, is_compiling
+from matrics._arrays import Array, is_compiling
 from matrics._catalogue.naming import by_class, check_names, named
 from matrics._integrations.running.multilabel_names import AREAS, LabelValue
-from matrics._integrations.running.multilabel_sums import Layout, MultilabelSums
+from matrics._integrations.running.multilabel_states import MultilabelStates, as_classes
 from matrics._integrations.running.score_values import wide_bounds
 from matrics._integrations.running.settings import Seen, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
 from matrics._ranking.answers import Areas
 from matrics._ranking.bounds import Bounded
+from matrics.typing import NumPyArray
 
 
 @dataclass(frozen=True, kw_only=True)
 class MultilabelValues(Values):
     """The requested values of samples with several labels."""
 
-    layout: Layout
     wanted: tuple[LabelValue, ...]
     bounds: bool
 
     @classmethod
-    def of_sums(
+    def of_states(
         cls,
-        layout: Layout,
-        empty: MultilabelSums,
+        empty: MultilabelStates,
+        num_labels: int,
         wanted: Sequence[LabelValue],
         *,
         prefix: str,
@@ -38,13 +38,11 @@ class MultilabelValues(Values):
         undefined: Undefined,
         bounds: bool,
     ) -> MultilabelValues:
-        """The values of sums like these, which are empty."""
-        number = layout.num_labels
+        """The values of states like these, which are empty."""
         made = cls(
             prefix=checked_prefix(prefix),
-            class_names=check_names(class_names, number) or tuple(map(str, range(number))),
+            class_names=check_names(class_names, num_labels) or tuple(map(str, range(num_labels))),
             undefined=undefined,
-            layout=layout,
             wanted=tuple(wanted),
             bounds=bool(bounds),
         )
@@ -64,14 +62,14 @@ class MultilabelValues(Values):
     def _only(self, place: int) -> Self:
         return replace(self, wanted=self.wanted[place : place + 1], bounds=False)
 
-    def of(self, state: MultilabelSums) -> dict[str, Array]:
+    def of(self, state: MultilabelStates) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
+    def _read(self, state: MultilabelStates) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
         """All values; the areas with their limits; what was counted; and what the areas were read from."""
         of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS and wanted.metric is None]
-        read = Areas(self.layout.scores(state)) if of_areas else None
+        read = Areas(as_classes(state.scores)) if of_areas and state.scores is not None else None
         areas = {
             wanted.key: read.bounded(
                 wanted.name, "class" if wanted.average == "label" else wanted.average, self.undefined.zero_division
@@ -79,18 +77,22 @@ class MultilabelValues(Values):
             for wanted in of_areas
             if read is not None
         }
-        has_counts = sum(self.layout.sizes) > 0 or read is None
-        counted = (state.counts, state.carried) if has_counts else (read.samples(), None)  # type: ignore[union-attr]
+        counted: Counted
+        if state.labels is not None:
+            counted = state.labels.counts, state.labels.carried
+        else:
+            counted = (read.samples() if read is not None else state.losses.sums), None  # type: ignore[union-attr]
         seen = Seen.of(*counted)
-        of_matrices = self._of_matrices(self.layout.labels(state)) if self.layout.kept.labels else {}
+        of_matrices = {} if state.labels is None else self._of_matrices(state.labels)
+        of_nothing = self.undefined.zero_division
         found: dict[str, Array] = {}
         for wanted in self.wanted:
             if wanted.metric is not None:
                 parts = {"": of_matrices[wanted.average][str(wanted.metric)]}
-            elif wanted.name == "subset_accuracy":
-                parts = {"": self.layout.labels(state).subset_accuracy(zero_division=self.undefined.zero_division)}
-            elif wanted.name == "ranking_loss":
-                parts = {"": self._loss(state)}
+            elif wanted.name == "subset_accuracy" and state.labels is not None:
+                parts = {"": state.labels.subset_accuracy(zero_division=of_nothing)}
+            elif wanted.name == "ranking_loss" and state.losses is not None:
+                parts = {"": state.losses.mean(of_nothing)}
             else:
                 area = areas[wanted.key]
                 parts = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
@@ -111,19 +113,6 @@ class MultilabelValues(Values):
             for average, metrics in by_average.items()
         }
 
-    def _loss(self, state: MultilabelSums) -> Array:
-        """The mean of the samples' losses."""
-        number = self.layout.parts(state.counts)[2]
-        carried = self.layout.parts(state.carried)[2] if state.carried.shape[-1] else None
-        backend, (number, sums, remainders) = as_arrays(number=number, sums=state.sums, remainders=state.remainders)
-        xp = backend.xp
-        number = xp.astype(number, sums.dtype)
-        if carried is not None:
-            number = number + xp.astype(carried, sums.dtype) * 2.0**16
-        total = sums + remainders if remainders.shape[-1] else sums
-        some = number > 0
-        return xp.where(some, total / xp.where(some, number, 1), self.undefined.zero_division)[0]
-
     def _named(self, wanted: LabelValue, ending: str, values: Array) -> dict[str, Array]:
         head = f"{self.prefix}{wanted.measure}{ending}"
         title = f"{self.prefix}{wanted.title}{ending}"
@@ -138,20 +127,22 @@ class MultilabelValues(Values):
         ]
         return dict(zip(keys, by_class(values), strict=True))
 
-    def _samples(self, state: MultilabelSums) -> float | None:
-        """Of the label with the most."""
-        kept, found = self.layout.kept, on_host(state.counts, state.carried)
-        if found is None:
-            return None
-        labels, whole, losses = self.layout.parts(found)
-        if kept.samples or kept.losses:
-            return float((whole if kept.samples else losses).sum())
-        if kept.labels:
-            return float(labels.reshape(-1, 4).sum(axis=-1).max())
-        of_scores = (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.buckets, state.buckets_carried)
-        found = on_host(*of_scores)
-        return None if found is None else float(found.sum(axis=(-2, -1)).max())
+    def _samples(self, state: MultilabelStates) -> NumPyArray | None:
+        """Of each label."""
+        if state.labels is not None:
+            found = on_host(state.labels.counts, state.labels.carried)
+        elif state.scores is not None:
+            has_bins = state.scores.bins.shape[-2] > 0
+            found = on_host(*(state.scores[2:4] if has_bins else state.scores[:2]))
+        elif state.losses is not None:
+            found = on_host(*state.losses[:2])
+            return None if found is None else found[1:]
+        return None if found is None else found.sum(axis=(-2, -1))
 
-    def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str, Counted]:
-        found, areas, (counts, carried), read = self._read(state)
-        return found, wide_bounds(areas, read), (counts[None], carried)
+    def _dropped(self, state: MultilabelStates) -> NumPyArray:
+        first: Any = next(part for part in state if part is not None)
+        return super()._dropped(first)
+
+    def _known(self, state: MultilabelStates) -> tuple[dict[str, Array], str, Counted]:
+        found, areas, counted, read = self._read(state)
+        return found, wide_bounds(areas, read), counted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -11,17 +10,16 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics._arrays import Array, Standard, is_compiling
 from matrics._arrays.sizes import check_count, check_state_size
 from matrics._counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis
 from matrics._integrations.running.odd_scores import warned_of_scores
+from matrics._integrations.running.parts import Arrays, StoredState, StoredStates, backend_of, library_of
 from matrics._integrations.running.samples import kept_samples
 from matrics._integrations.running.settings import Undefined, decay_and_dtype
 from matrics._integrations.running.values import Values
 from matrics._quoting import quoted
 from matrics._states.windows import SETTINGS, STATES_AT_ONCE, WEIGHED
-
-Arrays = dict[str, Array]
 
 # Dtypes of weighted counts; and the axis of classes that is meant if none is given, as that of the losses of a library.
 FLOATS = {"torch": ("torch.float32", "torch.float64"), "jax": ("jax.numpy.float32", "jax.numpy.float64")}
@@ -58,8 +56,8 @@ class Recipe(ABC):
     num_classes: int | None
     in_place: ClassVar[bool] = False
     """Whether tensors always change in place, so that an adapter need not look whether they were replaced."""
-    weighed: tuple[str, ...] = WEIGHED
-    """The names of the arrays that decay."""
+    weighed: tuple[str, ...] = (*WEIGHED, "carried")
+    """The names of the arrays that decay; of floating counts ``carried`` is what rounding has lost."""
 
     def __init__(
         self,
@@ -132,7 +130,7 @@ class Recipe(ABC):
     @property
     def backend(self) -> Standard:
         """The library of the arrays."""
-        return _backend(self.library)
+        return backend_of(self.library)
 
     def _like(self) -> Array:
         return self.backend.xp.zeros(())
@@ -317,7 +315,7 @@ class Recipe(ABC):
             arrays[name] = x.at[place].set(values)
 
     def _library_of(self, arrays: Arrays) -> Standard:
-        return NUMPY if isinstance(next(iter(arrays.values())), np.ndarray) else self.backend
+        return library_of(next(iter(arrays.values())), self.backend)
 
     def _looks_at(self, y_true: Array, y_score: Array, mask: Array | None) -> None:
         """Warn once of scores outside of [0, 1] that are compared with thresholds of probabilities."""
@@ -341,43 +339,14 @@ class StateRecipe(Recipe):
     """A recipe whose arrays are those of a named tuple, such as a ``ScoreState``."""
 
     in_place = True
-
-    def _remember(self, state: Any, *, unneeded: Sequence[str] = ()) -> None:
-        """Keep the type of the state, and the arrays that are not stored, as they have no elements."""
-        self._type = type(state)
-        leaves = {name: x for name, x in state._asdict().items() if name != "states"}
-        absent = {name: x for name, x in leaves.items() if 0 in x.shape or name in unneeded}
-        self._absent = {name: (tuple(x.shape), x.dtype) for name, x in absent.items()}
-        # Tensors on the host are made once, as an update takes microseconds.
-        self._absent_tensors = {n: x for n, x in absent.items() if not x.numel()} if self.library == "torch" else {}
-        self._absent_on_host = {name: np.zeros(x.shape, self.backend.to_numpy(x).dtype) for name, x in absent.items()}
-
-    def _is_plain_tensor(self, x: Any) -> bool:
-        """Whether cached tensors may meet this tensor: it is on the CPU, and neither traced nor a fake."""
-        made = next(iter(self._absent_tensors.values()), None)
-        return made is not None and type(x) is type(made) and x.device.type == "cpu" and not is_compiling()
-
-    def _parts(self, state: Any) -> tuple[Arrays, Arrays]:
-        """The arrays of a state that add up, and its settings."""
-        leaves = {n: x for n, x in state._asdict().items() if n != "states" and n not in self._absent}
-        sums = {name: x for name, x in leaves.items() if not self._is_setting(name)}
-        return sums, {name: x for name, x in leaves.items() if name not in sums}
+    _stored: StoredState | StoredStates
 
     def _state(self, arrays: Arrays) -> Any:
-        backend = self._library_of(arrays)
-        first, xp = next(iter(arrays.values())), backend.xp
-        if backend is NUMPY:
-            absent: Arrays = self._absent_on_host
-        else:
-            place = backend.device_option(first)
-            known = self._absent_tensors if self._is_plain_tensor(first) else {}
-            absent = {
-                name: known[name] if name in known else xp.zeros(shape, dtype=dtype, **place)
-                for name, (shape, dtype) in self._absent.items()
-            }
-        fields = self._type._fields
-        found = {name: arrays[name] if name in arrays else absent[name] for name in fields if name != "states"}
-        return self._type(**found | ({"states": xp.ones_like(found["dropped"])} if "states" in fields else {}))
+        return self._stored.state(arrays)
+
+    def keep(self, arrays: Arrays, state: Any) -> None:
+        """Put the arrays of a state in the dict."""
+        arrays |= self._stored.parts(state)[0]
 
 
 def plain(values: Any) -> Any:
@@ -388,14 +357,3 @@ def plain(values: Any) -> Any:
 def _slot(loaded: Any, place: int, window: int) -> Any:
     """A slot of a window of a checkpoint; all of another shape, which the check refuses."""
     return loaded[place] if getattr(loaded, "ndim", 0) and len(loaded) == window else loaded
-
-
-_BACKENDS: dict[str, Standard] = {}
-
-
-def _backend(library: str) -> Standard:
-    """The library of this name; compiled code reads the dict."""
-    if library not in _BACKENDS:
-        module = importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[library])
-        _BACKENDS[library] = as_arrays(like=module.zeros(()))[0]
-    return _BACKENDS[library]

@@ -8,7 +8,8 @@ from typing import Any, Unpack
 
 from matrics._arrays import Array
 from matrics._counting.labels import refuse_axis_of_one, said, warn_if_either_fits
-from matrics._integrations.running.recipe import Arrays, CommonOptions, StateRecipe, plain
+from matrics._integrations.running.parts import Arrays, StoredState
+from matrics._integrations.running.recipe import CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
 from matrics._integrations.running.score_names import kept_for, look_at_thresholds, read_names
 from matrics._integrations.running.score_values import MASKED, ScoreValues, checked_positive, masked
@@ -56,7 +57,7 @@ class ScoreRecipe(StateRecipe):
         self._looks = look_at_thresholds(kept) and not self.from_logits
         state = self._zeros()
         has_areas = 0 not in state.counts.shape or 0 not in state.bins.shape
-        self._remember(state, unneeded=() if has_areas else ("rounded",))
+        self._stored = StoredState(state, library, unneeded=() if has_areas else ("rounded",))
         self.values = ScoreValues.of_state(
             ScoreState.zeros(**self._kept | {"dtype": None}),  # NumPy computes them once in less time
             num_classes,
@@ -82,7 +83,7 @@ class ScoreRecipe(StateRecipe):
         return ScoreState.zeros(**self._kept, like=self._like())
 
     def _empty(self) -> tuple[Arrays, Arrays]:
-        return self._parts(self._zeros())
+        return self._stored.parts(self._zeros())
 
     def _add(
         self,

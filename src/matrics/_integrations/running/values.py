@@ -109,13 +109,12 @@ class Values:
         counted = self._samples(state)
         if counted is None:
             return
-        backend, (dropped,) = as_arrays(dropped=state.dropped)
-        dropped = int(backend.to_numpy(dropped).sum())
-        if counted + dropped == expected:
+        total, dropped = max((float(sum(pair)), int(pair[1])) for pair in np.broadcast(counted, self._dropped(state)))
+        if total == expected:
             return
         aside = f", of which {dropped:,} were dropped" if dropped else ""
         warnings.warn(
-            f"expected {expected:,} samples, got {counted + dropped:,.10g}{aside}: a sampler that gives several "
+            f"expected {expected:,} samples, got {total:,.10g}{aside}: a sampler that gives several "
             "processes equal numbers of samples repeats some, which mask= leaves out of an update; ignored samples are "
             "not counted",
             RuntimeWarning,
@@ -123,8 +122,17 @@ class Values:
         )
 
     @abstractmethod
-    def _samples(self, state: Any) -> float | None:
-        """How many samples were counted, or the sum of their weights; None where counts cannot be read."""
+    def _samples(self, state: Any) -> float | NumPyArray | None:
+        """How many samples were counted, or the sum of their weights; None where counts cannot be read.
+
+        Of several labels it is an array with the number of each.
+        """
+
+    def _dropped(self, state: Any) -> NumPyArray:
+        """How many samples were dropped, in the shape of ``_samples``."""
+        backend, (dropped,) = as_arrays(dropped=state.dropped)
+        found: NumPyArray = backend.to_numpy(dropped)
+        return found
 
     def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
         """All values; the text of a warning, empty if there is none or values are not at hand; and what was counted."""

@@ -25,7 +25,7 @@ from matrics._arrays.torch import TORCH
 from matrics._counting import labels
 from matrics._counting.codes import searched
 from matrics._counting.count import add_pairs, margin_bins
-from matrics._integrations.running.recipe import Arrays
+from matrics._integrations.running.parts import Arrays
 from matrics._integrations.running.samples import kept_samples, of_samples
 from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState

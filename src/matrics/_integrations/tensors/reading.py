@@ -11,7 +11,7 @@ from torch import Tensor, distributed
 
 from matrics._arrays.torch import TORCH
 from matrics._engine.evaluation import frames_to_the_user
-from matrics._integrations.running.recipe import Arrays
+from matrics._integrations.running.parts import Arrays
 from matrics._integrations.running.values import Values
 
 

@@ -1,0 +1,124 @@
+"""The state of a MultilabelMetric: matrices of the labels, histograms of their scores, and sums of ranking losses."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from matrics._arrays import Array, Standard, as_arrays
+from matrics._arrays.sizes import check_count
+from matrics._counting.labels import label_dtype
+from matrics._integrations.running.multilabel_names import Kept
+from matrics._integrations.running.parts import States
+from matrics._multilabel.state import MultilabelState
+from matrics._quoting import quoted
+from matrics._ranking.buckets import check_bits_or_edges
+from matrics._ranking.sample_sums import added_sums
+from matrics._ranking.state import ScoreState
+from matrics._states.leaves import Additive, add_dropped
+from matrics._states.windows import sum_of_dropped
+
+
+class LossSums(NamedTuple):
+    """The arrays of ranking losses."""
+
+    sums: Array  # (2,): of the losses, and of the weights of the samples
+    remainders: Array  # in float32 what additions to them have rounded off; or (0,)
+    dropped: Array  # (): entries with a label other than 0 and 1, or a NaN score
+
+
+class RankingLosses(Additive, LossSums):
+    """Sums of ranking losses as a running state."""
+
+    __slots__ = ()
+
+    @classmethod
+    def zeros(cls, like: Array, backend: Standard) -> Self:
+        """No losses, in the widest float."""
+        xp, wide, place = backend.xp, backend.widest_float(like), backend.device_option(like)
+        remainders = xp.zeros((2 if wide == xp.float32 else 0,), dtype=wide, **place)
+        dropped = xp.zeros((), dtype=label_dtype(like, backend), **place)
+        return cls(xp.zeros((2,), dtype=wide, **place), remainders, dropped)
+
+    def plus(self, sums: Array, dropped: Array, backend: Standard) -> Self:
+        """The losses with those of a batch added."""
+        total, remainders = added_sums(self.sums, self.remainders, sums, backend)
+        more = backend.xp.astype(dropped, self.dropped.dtype)
+        return type(self)(total, remainders, add_dropped(self.dropped, more, backend))
+
+    def _plus(self, other: Self) -> Self:
+        backend, _ = as_arrays(sums=self.sums)
+        found = self.plus(other.sums, other.dropped, backend)
+        return found._replace(remainders=found.remainders + other.remainders)
+
+    def mean(self, zero_division: float) -> Array:
+        """The mean of the losses."""
+        backend, (sums, remainders) = as_arrays(sums=self.sums, remainders=self.remainders)
+        total, number = sums + remainders if remainders.shape[-1] else sums
+        some = number > 0
+        return backend.xp.where(some, total / backend.xp.where(some, number, 1), zero_division)
+
+
+class StatesOfLabels(NamedTuple):
+    """The states of a MultilabelMetric; None where no measure needs a state."""
+
+    labels: MultilabelState | None  # without counts of labels, or of whole samples, where no measure needs them
+    scores: ScoreState | None  # of the batch (L,)
+    losses: RankingLosses | None
+
+
+class MultilabelStates(States, StatesOfLabels):
+    """These states together: they add up, over batches and over processes."""
+
+    __slots__ = ()
+
+    @property
+    def dropped(self) -> Array:
+        """How many entries were left out for a label other than 0 and 1, or a NaN score."""
+        first: Any = next(state for state in self if state is not None)
+        numbers = first.labels.dropped if isinstance(first, MultilabelState) else first.dropped
+        return sum_of_dropped(numbers) if numbers.ndim else numbers
+
+
+def as_classes(state: ScoreState) -> ScoreState:
+    """The histograms of labels as those of classes against the rest, of whose areas there are averages."""
+    of_labels = ("counts", "carried", "bins", "bins_carried")
+    summed = {name: sum_of_dropped(getattr(state, name)) for name in ("dropped", "rounded")}
+    first = {name: x[0, ...] for name, x in state._asdict().items() if name not in of_labels and name not in summed}
+    return state._replace(**first, **summed)
+
+
+def empty(
+    num_labels: int, kept: Kept, bins: dict[str, Any], like: Any, dtype: Any, *, allow_large: bool
+) -> MultilabelStates:
+    """The states of no samples; raises for numbers, bins, dtypes and sizes that cannot be.
+
+    ``bins`` are options of ``ScoreState.zeros``, bits and edges.
+    """
+    number = check_count(num_labels, "num_labels")
+    backend, (like,) = as_arrays(like=like)
+    options: Any = {"like": like, "dtype": dtype, "allow_large": allow_large}
+    if kept.histogram:
+        check_bits_or_edges(bins["bits"], bins["edges"])
+    return MultilabelStates(
+        labels=MultilabelState.zeros(number, **options) if kept.predictions else None,
+        scores=ScoreState.zeros(**bins, num_bins=0, batch_shape=(number,), **options) if kept.histogram else None,
+        losses=RankingLosses.zeros(like, backend) if kept.losses else None,
+    )
+
+
+def checked_thresholds(threshold: Any, num_labels: int, kept: Kept) -> np.ndarray:
+    """A threshold for each label, (L,); of none 0.5."""
+    if threshold is not None and not kept.predictions:
+        raise ValueError("threshold: expected None, as none of the measures is one of predicted labels, got a value")
+    given: Any = 0.5 if threshold is None else threshold
+    given = given.tolist() if hasattr(given, "tolist") else given  # of an array
+    values = list(given) if isinstance(given, (list, tuple)) else [given] * num_labels
+    values = [value.item() if hasattr(value, "item") else value for value in values]
+    is_good = all(isinstance(x, (int, float)) and not isinstance(x, bool) and x == x for x in values)  # noqa: PLR0124
+    if not is_good or len(values) != num_labels:
+        raise ValueError(
+            f"threshold: expected a number, or one for each of {num_labels} labels, got {quoted(threshold)}"
+        )
+    return np.asarray(values, dtype=np.float64)
