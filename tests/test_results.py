@@ -133,6 +133,30 @@ def test_texts() -> None:
     assert len(repr(state)) < 300
 
 
+def test_json_is_strict() -> None:
+    """Every null has its place and its value, so that the numbers can be had back."""
+    results = [
+        matrics.ranking.roc_curve([0, 1], [0.2, 0.7]),
+        matrics.score(STACK, "mcc,recall:class"),
+        matrics.interval([[0, 0], [0, 4]], "accuracy,mcc", class_names=["a/b", "~c"]),
+        {"a/b": {"~c": [-math.inf, 1.0, math.nan]}},
+    ]
+    for result in results:
+        text = matrics.to_json(result)
+        document = json.loads(text, parse_constant=lambda name: pytest.fail(f"not strict: {name}"))
+        assert list(document) == ["schema", "version", "values", "nulls"]
+        for null in document["nulls"]:
+            *path, last = [part.replace("~1", "/").replace("~0", "~") for part in null["at"].split("/")[1:]]
+            holder = document["values"]
+            for part in path:
+                holder = holder[int(part) if isinstance(holder, list) else part]
+            last = int(last) if isinstance(holder, list) else last
+            assert holder[last] is None
+            holder[last] = float(null["value"])
+        assert repr(document["values"]) == repr(json.loads(json.dumps(matrics.to_dict(result))))
+    assert matrics.interval(CM, "mcc")["mcc"].to_json() == matrics.to_json(matrics.interval(CM, "mcc")["mcc"])
+
+
 def test_numbers_are_those_of_the_result() -> None:
     found = matrics.interval(STACK, "mcc,recall:class")
     plain = matrics.to_dict(found)

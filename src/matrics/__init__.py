@@ -30,7 +30,7 @@ from matrics._catalogue.own import metric
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric, list_metrics, register
 from matrics._engine.evaluation import InvalidConfusionMatrix, check
-from matrics._engine.results import to_dict
+from matrics._engine.results import to_dict, to_json
 from matrics._quoting import quoted
 from matrics._scoring.score import score
 from matrics.metrics import accuracy, balanced_accuracy, cen, cohen_kappa, eve, f1, mcc, precision, recall
@@ -187,6 +187,7 @@ __all__ = [
     "testing",
     "to_dict",
     "to_frame",
+    "to_json",
     "to_latex",
     "torch",
     "torchmetrics",

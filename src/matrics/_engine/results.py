@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import json
 import math
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +17,9 @@ import numpy as np
 from matrics._arrays import as_arrays
 from matrics._wording import significant
 
-__all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict"]
+__all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict", "to_json"]
 
+SCHEMA = 1  # of to_json: raised when a name changes its meaning or is no longer there
 FEW = 6  # elements of an array, of a list or of a dictionary that a text shows
 LONGEST = 160  # characters of a text within another
 
@@ -36,6 +38,10 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
         return to_dict(self)
+
+    def to_json(self) -> str:
+        """Strict JSON, as :func:`matrics.to_json` writes it."""
+        return to_json(self)
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each element of the arrays."""
@@ -151,6 +157,58 @@ def to_dict(scores: Any) -> dict[str, Any]:
         raise TypeError(f"scores: expected the dictionary or the result that a function returned, got {scores!r:.60}")
     found: dict[str, Any] = _plain(scores)
     return found
+
+
+def to_json(scores: Any) -> str:
+    """Scores as strict JSON, which has neither NaN nor infinite numbers.
+
+    Parameters
+    ----------
+    scores : mapping, or a result
+        What :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of this
+        library returns. Arrays of any library will do; it waits for their device.
+
+    Returns
+    -------
+    str
+        An object with the keys ``schema`` (the version of this layout, an integer), ``version`` (that of matrics),
+        ``values`` (as of :func:`matrics.to_dict`, with null in place of NaN and infinite numbers) and ``nulls``: for
+        each of these, ``at``, its place in ``values`` as a JSON pointer (RFC 6901), and ``value``: ``"nan"``, ``"inf"``
+        or ``"-inf"``.
+
+    See Also
+    --------
+    to_dict : The same values as a dictionary, in which NaN stays NaN.
+
+    Examples
+    --------
+    >>> import json, matrics
+    >>> text = matrics.to_json(matrics.score([[0, 0], [0, 4]], "accuracy,mcc"))
+    >>> document = json.loads(text)
+    >>> document["values"], document["nulls"]
+    ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
+    """
+    from importlib.metadata import version  # with all of ``email``: 30 ms
+
+    nulls: list[dict[str, str]] = []
+    values = _finite(to_dict(scores), "", nulls)
+    document = {"schema": SCHEMA, "version": version("matrics"), "values": values, "nulls": nulls}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:
+    """Plain values with None in place of numbers that JSON does not have, which are added to ``nulls``."""
+    if isinstance(value, dict):
+        return {
+            key: _finite(part, f"{place}/{key.replace('~', '~0').replace('/', '~1')}", nulls)
+            for key, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_finite(part, f"{place}/{position}", nulls) for position, part in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        nulls.append({"at": place, "value": str(value)})
+        return None
+    return value
 
 
 def _plain(value: Any) -> Any:
