@@ -343,7 +343,7 @@ def test_values_hold_up_to_their_threshold() -> None:
 
 def test_an_infinite_best_value_is_written() -> None:
     told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], kind="diagnostic_odds_ratio").describe()
-    assert "diagnostic_odds_ratio of class 1: best inf from" in told
+    assert "diagnostic_odds_ratio of class 1: best ∞ from" in told
 
 
 def test_a_corner_in_which_several_good_curves_overlap_is_enlarged() -> None:

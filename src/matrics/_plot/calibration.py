@@ -32,7 +32,7 @@ from matrics._ranking.probability_bins import Bins, Of, forecasts
 from matrics._ranking.recalibration import fit_smooth
 from matrics._uncertainty.limits import normal_quantile, wilson
 from matrics._uncertainty.options import check_level
-from matrics._wording import rounded
+from matrics._wording import number as worded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class CalibrationDisplay(LinesDisplay):
     def _label(self, line: CalibrationLine) -> str:
         name = cut_name(line.name)
         what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
-        told = f"{what} {rounded(line.error)}{self._kind_of_bins()}"
+        told = f"{what} {worded(line.error)}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
             told = "undefined: a NaN"
         return f"{name}: {told}" if name else told

@@ -39,7 +39,8 @@ from matrics._plot.lines import (
 from matrics._plot.style import FAINT, tidy
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.thresholds import ThresholdCurve
-from matrics._wording import percentage, rounded, significant
+from matrics._wording import number as worded
+from matrics._wording import percentage, significant
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class CurveDisplay(LinesDisplay):
             return ""
         told = ""
         if not np.isnan(line.summary):
-            told = f"{SUMMARIES[self.kind]} {rounded(line.summary)}"
+            told = f"{SUMMARIES[self.kind]} {worded(line.summary)}"
         if self.kind == "threshold" and line.best is not None:
             limit = line.thresholds[line.best]
             told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
@@ -269,7 +270,7 @@ class CurveDisplay(LinesDisplay):
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
         label = ": ".join(part for part in (line.name, self._told(line)) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
-            label = f"{panel} of {line.name}: best {rounded(line.summary)} from {line.thresholds[line.best]:.3g} on"
+            label = f"{panel} of {line.name}: best {worded(line.summary)} from {line.thresholds[line.best]:.3g} on"
         return label
 
 

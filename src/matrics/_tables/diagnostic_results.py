@@ -11,7 +11,7 @@ from matrics._engine.results import Result
 from matrics._tables import latex, markdown
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.results import IntervalStatus
-from matrics._wording import amount, capital, counted, decimals, in_percent, number
+from matrics._wording import amount, capital, counted, in_percent, with_limits
 from matrics.typing import NumPyArray
 
 __all__ = ["DiagnosticTable", "as_fraction", "as_number", "in_columns"]
@@ -156,10 +156,9 @@ def as_fraction(part: float, whole: float) -> str:
 
 
 def as_number(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> tuple[str, str]:
-    """A value and its limits, with at least three decimals of small numbers, and as many as the error justifies."""
-    places = decimals(value, error)
-    limits = "" if math.isnan(low + high) else f"{number(low, places)} to {number(high, places)}"
-    return number(value, places), limits
+    """A value and its limits, with as many digits as the error justifies."""
+    text, *limits = with_limits(value, low, high, error)
+    return text, "" if math.isnan(low + high) else " to ".join(limits)
 
 
 def in_columns(rows: list[list[str]], *, texts: tuple[int, ...]) -> list[str]:
