@@ -82,8 +82,8 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
     -------
     str
         A ``tabular`` with the rules of the package booktabs: of one matrix a row for each measure; of a stack a row for
-        each matrix, and a column for each measure. Numbers have as many digits as their limits justify, and at least three decimals. Limits are in brackets. Special
-        characters in names are escaped.
+        each matrix, and a column for each measure. Numbers have as many digits as their limits, which are in brackets,
+        justify, and at least three decimals. Special characters in names are escaped.
 
     Raises
     ------
