@@ -285,14 +285,14 @@ class CalibrationDisplay(LinesDisplay):
         hidden = sum(int(((line.samples > 0) & (line.samples < FEWEST)).sum()) for line in self.lines)
         if hidden:
             told.append(f"{hidden} bins of fewer than {FEWEST} samples are not drawn.")
-        if self.end < 1:
-            told.append(f"The picture ends at {significant(self.end, 2)}, as no probability is larger.")
-        told += [
+        end = f"The picture ends at {significant(self.end, 2)}, as no probability is larger."
+        tails = [
             f"{line.name + ': a' if line.name else 'A'}bove {significant(line.smooth.few, 2)} the line is dotted, as "
             f"fewer than {FEW} samples are there, and limits are wide."
             for line in self.lines
             if line.smooth is not None and line.smooth.few < 1
         ]
+        told += [end] * (self.end < 1) + tails
         if any(line.smooth is not None for line in self.lines):
             told.append(
                 f"Lines are smooth curves (logistic models with splines) with {self.level:.0%} limits at each "

@@ -242,7 +242,7 @@ class CurveDisplay(LinesDisplay):
         return told
 
     def _of_mark(self, line: CurveLine) -> str:
-        """What is marked on a ROC curve or a precision-recall curve, for the legend; empty without a mark."""
+        """The mark on a ROC curve or a precision-recall curve in words, for the legend; empty without a mark."""
         if self.kind == "threshold" or line.best is None:
             return ""
         if self.best_of is not None:
@@ -292,20 +292,21 @@ class CurveDisplay(LinesDisplay):
             told.append(f"The other {number - len(self.named)} are grey lines.")
         if self.kind == "precision_recall" and np.isfinite(self.prevalence):
             told.append(f"{percentage(self.prevalence)}% of the samples are positive.")
+        sentences = [" ".join(told)]
         if any(np.isfinite(line.low) for line in self.lines[0]):
-            told.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
+            sentences.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
         if self.level is not None:
-            told.append(
+            sentences.append(
                 f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
                 "place, not for the whole curve."
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
     def _in_words(self, line: CurveLine, panel: str) -> str:
         if line.problem:
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
-        told = "; ".join(part for part in (self._told(line), self._of_mark(line)) if part)
-        label = ": ".join(part for part in (line.name, told) if part)
+        values = "; ".join(part for part in (self._told(line), self._of_mark(line)) if part)
+        label = ": ".join(part for part in (line.name, values) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
             label = f"{panel} of {line.name}: best {worded(line.summary)} from {line.thresholds[line.best]:.3g} on"
         return label
