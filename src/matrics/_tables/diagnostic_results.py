@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from matrics._engine.results import Result
 from matrics._tables import latex, markdown
+from matrics._tables.documents import write_docx
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.results import IntervalStatus
 from matrics._wording import amount, capital, counted, in_percent, with_limits
@@ -106,6 +108,33 @@ class DiagnosticTable(Result):
             rows[-1] = [latex.escape(name), *rows[-1], latex.escape(how)]
         comments = [latex.comment(text) for text in (self.title(), *self.remarks())]
         return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
+
+    def to_docx(self, path: str | Path) -> Path:
+        """Write the table into a document of Word, with the rules of a table in a journal.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name ends with ``.docx``; an older file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            python-docx is not installed: it is in the extra ``docx``.
+        ValueError
+            The name of the file has another ending.
+        """
+        head = ["measure", "n/N", f"value ({in_percent(self.level)} limits)", "method"]
+        rows = [
+            [name, counts, value + (f" ({limits})" if limits else ""), method]
+            for name, counts, value, limits, method in self.cells()
+        ]
+        return write_docx(path, self.title(), head, rows, self.remarks())
 
     def __str__(self) -> str:
         head = ["", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
