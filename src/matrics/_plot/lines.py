@@ -196,7 +196,8 @@ def cut_name(name: str, longest: int = LONGEST) -> str:
 def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool, under: float = 0) -> None:
     """A legend below the panels of a new figure, or below the last of the user's axes.
 
-    Below these there may already be something, as high as this part of their height. A tuple of handles has one label.
+    Below these there may already be something, as high as this part of their height. Handles in a tuple share a
+    label.
     """
     from matplotlib.legend_handler import HandlerTuple
 

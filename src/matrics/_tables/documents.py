@@ -25,7 +25,7 @@ def write_docx(  # noqa: PLR0917 (the parts of a table)
     *,
     texts: int = 1,
 ) -> Path:
-    """Write a document with one table: its title above, remarks below; the first columns are texts, others numbers.
+    """Write a document with a table: its title above, remarks below; the first columns are texts, others numbers.
 
     Parameters
     ----------
