@@ -16,6 +16,7 @@ import pytest
 from commands import without_warning
 
 import matrics
+from matrics._wording import number
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -81,8 +82,8 @@ def test_many_groups_are_summarised(command, tmp_path):
         line = next(line for line in out.splitlines() if line.startswith(name))
         assert re.sub(r"[ *]+", " ", line) == (
             f"{name} {values.mean():.3f} {values.std(ddof=1):.3f} "
-            + "".join(f"{value:.3f} " for value in np.quantile(values, [0.05, 0.5, 0.95]))
-            + f"{values.min():.3f} {low} {values.max():.3f} {high}"
+            + "".join(f"{number(value)} " for value in np.quantile(values, [0.05, 0.5, 0.95]))
+            + f"{number(values.min())} {low} {values.max():.3f} {high}"
         )
     assert re.search(r"^mcc.*\*.*$", out, re.MULTILINE).group().rindex("*") > 80  # the maximum
     assert re.search(r"^cen.*\*.*$", out, re.MULTILINE).group().index("*") < 80  # the minimum

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics._wording import number
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -115,7 +116,7 @@ def test_screen_is_the_file(command, tmp_path):
         assert 7 <= len(shown) <= 12
         for cells in shown:
             near = [k for k in of_model if math.isclose(written["threshold"][k], float(cells[0]), rel_tol=5e-4)]
-            texts = [[f"{written[name][k]:.3f}" for name in ("precision", "f1", "fnr")] for k in near]
+            texts = [[number(written[name][k]) for name in ("precision", "f1", "fnr")] for k in near]
             assert [cell.rstrip("*") for cell in cells[1:]] in texts
         for column, name in ((2, "f1"), (3, "fnr")):
             stars = [cells[column] for cells in shown if cells[column].endswith("*")]

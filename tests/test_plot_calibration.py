@@ -174,3 +174,25 @@ def test_a_smooth_curve_ends_where_samples_are_on_both_sides() -> None:
     (line,) = plot.calibration((random.random(4000) < wide).astype(int), wide).lines
     assert line.smooth is not None
     assert line.smooth.predicted[0] == pytest.approx(0.005)
+
+
+def test_a_rare_class_is_enlarged_and_few_samples_are_dotted() -> None:
+    random = np.random.default_rng(1)
+    y_true = (random.random(30_000) < 0.003).astype(int)
+    y_prob = 1 / (1 + np.exp(-random.normal(-6.2 + 2.2 * y_true, 1.2)))
+    assert y_prob.max() < 0.3
+    display = plot.calibration(y_true, y_prob)
+    (line,) = display.lines
+    assert display.end == pytest.approx(1.05 * y_prob.max())
+    assert line.histogram.sum() == 30_000
+    edges = np.linspace(0, display.end, 21)
+    np.testing.assert_array_equal(line.histogram, np.histogram(y_prob, edges)[0])
+    assert line.smooth is not None
+    assert np.count_nonzero(y_prob >= line.smooth.few) == 50
+    assert f"bove {line.smooth.few:.2g} the line is dotted, as fewer than 50 samples are there" in display.describe()
+    assert display.ax_.get_xlim()[1] < 0.32
+    assert display.ax_.get_ylim()[1] > np.max(line.smooth.happened)
+    assert "fewer than 50 samples" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    common = plot.calibration(Y, PROBS)
+    assert (common.end, common.ax_.get_legend()) == (1, None)
+    assert "dotted" not in common.describe()

@@ -153,7 +153,7 @@ def test_the_best_threshold_is_marked() -> None:
     best = matrics.ranking.best_threshold(Y, GOOD, "f1")
     on_roc = plot.curve(Y, GOOD, best="f1")
     assert on_roc.lines[0][0].thresholds[on_roc.lines[0][0].best] == best.threshold
-    assert f"f1 of class 1 best at {best.threshold:.3g}" in legend(on_roc)[0]
+    assert legend(on_roc)[1] == f"best f1 of class 1: from {best.threshold:.3g} on"
     assert plot.curve(Y, GOOD, kind="f1", best=False).lines[0][0].best is None
 
 
@@ -343,7 +343,7 @@ def test_values_hold_up_to_their_threshold() -> None:
 
 def test_an_infinite_best_value_is_written() -> None:
     told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], kind="diagnostic_odds_ratio").describe()
-    assert "diagnostic_odds_ratio of class 1: best inf from" in told
+    assert "diagnostic_odds_ratio of class 1: best ∞ from" in told
 
 
 def test_a_corner_in_which_several_good_curves_overlap_is_enlarged() -> None:
@@ -374,3 +374,33 @@ def test_the_axis_of_thresholds_ends_where_scores_end() -> None:
     low, high = plot.curve(random.integers(0, 2, 100), scores, kind="accuracy").ax_.get_xlim()
     assert scores.min() - 0.005 < low < scores.min()
     assert scores.max() < high < scores.max() + 0.005
+
+
+def test_areas_have_limits_and_a_given_threshold_is_marked() -> None:
+    """Axes and the mark by the words of clinical studies, whose values are counted by hand."""
+    display = plot.curve(Y, GOOD, threshold=0.5, style="clinical")
+    (line,) = display.lines[0]
+    area = matrics.ranking.interval(Y, GOOD, "roc_auc")["roc_auc"]
+    assert (line.summary, line.low, line.high) == tuple(float(part) for part in area[:3])
+    assert f"AUC {line.summary:.3f} [{line.low:.3f}, {line.high:.3f}]" in legend(display)[0]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("1 \N{MINUS SIGN} specificity", "sensitivity")
+    positive, scores = np.asarray(Y) == 1, np.asarray(GOOD)
+    sensitivity, specificity = (scores[positive] >= 0.5).mean(), (scores[~positive] < 0.5).mean()
+    assert (line.x[line.best], line.y[line.best]) == (pytest.approx(1 - specificity), sensitivity)
+    assert f"from 0.5 on: sensitivity {sensitivity:.3f}, specificity {specificity:.3f}" in legend(display)[1]
+    dots = [one for one in display.ax_.lines if one.get_marker() not in {"", "None", None}]
+    assert len(dots) == 1
+    assert plot.curve(Y, GOOD, level=0.5, num=10).lines[0][0].low > line.low
+    above = plot.curve(Y, GOOD, kind="pr", threshold=scores.max() + 1).lines[0][0]
+    assert (above.best, above.x[0]) == (0, 0)
+
+
+def test_a_threshold_that_cannot_be_marked() -> None:
+    with pytest.raises(ValueError, match="threshold: expected None with best="):
+        plot.curve(Y, GOOD, threshold=0.5, best="f1")
+    with pytest.raises(ValueError, match="threshold: expected None with measures"):
+        plot.curve(Y, GOOD, threshold=0.5, kind="f1")
+    with pytest.raises(ValueError, match="threshold: expected a finite number, got nan"):
+        plot.curve(Y, GOOD, threshold=np.nan)
+    with pytest.raises(ValueError, match="style: expected 'default' or 'clinical', got 'x'"):
+        plot.curve(Y, GOOD, style="x")  # type: ignore[arg-type]

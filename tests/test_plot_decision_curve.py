@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 
 import matrics
 from matrics import plot
@@ -91,3 +93,27 @@ def test_what_is_undefined_is_said() -> None:
 def test_nothing_to_draw(y_true: object, y_prob: object, thresholds: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         plot.decision_curve(y_true, y_prob, thresholds, num=20)  # type: ignore[arg-type]
+
+
+def test_the_picture_ends_where_no_model_is_useful_and_has_all_limits() -> None:
+    """Without the few probabilities near 1, and with the colours of the bands in the legend."""
+    random = np.random.default_rng(1)
+    y_true = (random.random(400) < 0.08).astype(int)
+    marker = random.normal(10 + 4 * y_true, 3)
+    y_prob = 1 / (1 + np.exp(-(marker - 14) / 1.2))
+    display = plot.decision_curve(y_true, {"a": y_prob, "b": y_prob**2}, num=200)
+    found = display.curve.net_benefit
+    x, prevalence = np.asarray(display.curve.thresholds), y_true.mean()
+    rival = np.maximum(np.asarray(display.curve.treat_all.estimate)[0], 0)
+    is_useful = (np.asarray(found.estimate).max(axis=0) - rival) > 0.02 * prevalence
+    assert x[is_useful].max() > 0.9  # a single patient
+    assert 0.2 < display.end < 0.6
+    there = x <= display.end
+    bottom, top = display.ax_.get_ylim()
+    assert bottom < np.asarray(found.low)[:, there].min()
+    assert top > np.asarray(found.high)[:, there].max()
+    legend = display.figure_.legends[0]
+    assert [text.get_text() for text in legend.get_texts()][-1] == "95% limits"
+    colours = {line.get_label(): line.get_color() for line in display.ax_.lines}
+    patches = [patch.get_facecolor()[:3] for patch in legend.findobj(Rectangle) if patch.get_alpha() == 0.18]
+    assert patches == [to_rgb(colours["a"]), to_rgb(colours["b"])]

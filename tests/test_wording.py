@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics._wording import amount, counted, number, percentage, rounded, significant
+from matrics._wording import amount, counted, limits, number, percentage, rounded, significant, with_limits
 
 # Of 20,000 samples one is wrong: 0.99995, which three digits make 1.
 ALMOST = np.array([[9999, 1], [0, 10000]])
@@ -104,3 +104,30 @@ def test_cells_of_pictures() -> None:
     display = matrics.plot.agreement(found)
     display.correlation = correlation
     assert display._texts() == [["1", ">.99", "<−.99"], [">.99", "1", "<.01"], ["<−.99", "<.01", "1"]]
+
+
+@pytest.mark.parametrize("exponent", range(-6, 4))
+@pytest.mark.parametrize("share", [0.03, 0.3, 1.0, 3.0, 30.0, 300.0])
+def test_limits_have_the_digits_that_their_error_justifies(exponent: int, share: float) -> None:
+    """The limits are told apart, and rounding moves no number by more than half of the standard error."""
+    value = 1.234 * 10.0**exponent
+    error = value / share
+    texts = with_limits(value, value - 2 * error, value + 2 * error)
+    shown = [float(text.replace(",", "").lstrip("<>")) for text in texts]
+    if value < 900 and error > 1e-6:
+        assert shown[1] < shown[0] < shown[2]
+        assert abs(shown[0] - value) <= error / 2
+        assert share <= 1 or len(texts[0].lstrip("0.")) >= 2
+    assert with_limits(value, value - 2 * error, value + 2 * error, error) == texts
+
+
+def test_differences_of_rare_classes_are_shown() -> None:
+    """These were "0.000 [0.000, 0.000]"."""
+    assert limits(0.0003, 0.0001, 0.0005) == "0.00030 [0.00010, 0.00050]"
+    assert limits(-0.00021, -0.0004, 0.00001) == "-0.00021 [-0.00040, 0.00001]"
+    cm = np.array([[199_000, 500], [100, 400]])
+    other = np.array([[199_000, 500], [60, 440]])
+    found = matrics.compare(other, cm, "accuracy")["accuracy"]
+    text = matrics.to_latex({"accuracy": found})
+    assert "0.00020 [" in text, text
+    assert number(0.003124) == "0.00312"

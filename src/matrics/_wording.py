@@ -24,11 +24,15 @@ __all__ = [
     "rounded",
     "short",
     "significant",
+    "with_limits",
 ]
 
 # What is nearer to 0 or to 1 than this differs from it by the rounding of sums.
 NOISE = 1e-9
 LONGEST_NAME = 60
+PLACES = 3  # decimal places of most numbers
+MOST_PLACES = 6  # of small numbers, unless their error justifies more
+SMALL = 0.01  # below this, three places are fewer than two significant digits
 UNDEFINED = "–"  # in a cell of a table; sentences say "undefined"
 
 
@@ -52,19 +56,29 @@ def rounded(value: float, digits: int = 3) -> str:
     return text if float(text) == 0 else sign + text
 
 
-def decimals(value: float, error: float, at_least: int = 3) -> int:
-    """How many decimal places a value with this standard error has: as many as the error justifies, and at least some.
+def decimals(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> int:
+    """How many decimal places a value and its limits have: as many as the standard error justifies.
 
-    The last digit is the first of the error. A value above its error has at least two digits that are not leading 0s: a
-    Brier score of 0.0031 with an error of 0.0002 has four places, a sensitivity of 0.656 with an error of 0.08 three.
+    The last digit is the first of the error, which is a quarter of the distance of the limits if it is not given. A
+    value above its error has at least two significant digits. Errors below 1 justify at least three places, of which
+    larger errors take away. Values without error have three places, and from 0 to 0.01 three significant digits.
 
-    >>> decimals(0.0031, 0.0002), decimals(0.656, 0.08), decimals(0.0003, 0.0002), decimals(0.5, float("nan"), 2)
-    (4, 3, 5, 2)
+    >>> decimals(0.0031, error=0.0002), decimals(0.656, 0.483, 0.797), decimals(0.0003, 0.0001, 0.0006)
+    (4, 3, 5)
+    >>> decimals(67.31, 12.1, 160.2), decimals(0.5), decimals(0.00312)
+    (1, 3, 5)
     """
-    if not 0 < error < 1 or not math.isfinite(value):  # also NaN
-        return at_least
-    places = max(at_least, -math.floor(math.log10(error)))
-    return max(places, 1 - math.floor(math.log10(abs(value)))) if abs(value) > error else places
+    size, error = abs(value), (high - low) / 4 if math.isnan(error) else error
+    if 0 < error < math.inf:
+        first = math.floor(math.log10(error))  # the place of the first digit of the error, such as -3 of 0.002
+        places = max(PLACES, -first) if first < 0 else max(0, PLACES - 1 - first)
+        digits = 2 if size > error else 0
+    else:
+        # Near 0, which is no end of the range of measures that may be negative, they have no more digits.
+        places, digits = PLACES, 3 if 0 < value < SMALL else 0
+    if digits and NOISE < size < math.inf:
+        places = max(places, min(MOST_PLACES, digits - 1 - math.floor(math.log10(size))))
+    return places
 
 
 def percentage(share: float) -> str:
@@ -91,18 +105,34 @@ def significant(value: float, digits: int = 3) -> str:
     return text
 
 
-def number(value: float, digits: int = 3, *, undefined: str = UNDEFINED) -> str:
-    """A value of a measure: ``digits`` decimal places, and of large numbers none.
+def number(value: float, digits: int | None = None, *, undefined: str = UNDEFINED) -> str:
+    """A value of a measure: of small numbers three significant digits, of large numbers no decimal places.
+
+    Other numbers have three decimal places; ``digits`` is another number of places.
 
     >>> number(0.25), number(-1234.5), number(float("inf")), number(float("nan")), number(2.5e15)
     ('0.250', '-1,234', '∞', '–', '2.5e+15')
+    >>> number(0.003124), number(-0.0034), number(3.124e-5), number(3e-7), number(0.003124, 2), number(1e-17)
+    ('0.00312', '-0.003', '0.000031', '<.000001', '<.01', '0.000')
     """
     if math.isnan(value):
         return undefined
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     size = abs(value)
-    return rounded(value, digits) if size < 1000 else f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
+    places = decimals(value) if digits is None else digits
+    return rounded(value, places) if size < 1000 else f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
+
+
+def with_limits(value: float, low: float, high: float, error: float = math.nan) -> tuple[str, str, str]:
+    """A value and its limits, each with the decimal places that :func:`decimals` counts.
+
+    >>> with_limits(0.0003, 0.0001, 0.0006), with_limits(0.5, 0.4, 0.6), with_limits(0.00312, float("nan"), 1)
+    (('0.00030', '0.00010', '0.00060'), ('0.500', '0.400', '0.600'), ('0.00312', '–', '1.000'))
+    """
+    has_error = not math.isnan(low + high + value) or not math.isnan(error)
+    places = decimals(value, low, high, error) if has_error else None
+    return number(value, places), number(low, places), number(high, places)
 
 
 def exact(value: float, *, undefined: str = "undefined") -> str:
@@ -117,19 +147,23 @@ def exact(value: float, *, undefined: str = "undefined") -> str:
 def limits(value: float, low: float, high: float) -> str:
     """A value with its limits in brackets; the value alone where it has none.
 
-    >>> limits(0.5, 0.4, 0.6), limits(0.5, float("nan"), 0.6)
-    ('0.500 [0.400, 0.600]', '0.500')
+    >>> limits(0.5, 0.4, 0.6), limits(0.5, float("nan"), 0.6), limits(0.0003, 0.0001, 0.0006)
+    ('0.500 [0.400, 0.600]', '0.500', '0.00030 [0.00010, 0.00060]')
     """
-    return number(value) + ("" if math.isnan(low) or math.isnan(high) else f" [{number(low)}, {number(high)}]")
+    value_text, *ends = with_limits(value, low, high)
+    return value_text + ("" if math.isnan(low) or math.isnan(high) else f" [{', '.join(ends)}]")
 
 
-def between(low: float, high: float) -> str:
-    """The limits of an interval in a sentence.
+def between(low: float, high: float, value: float = math.nan) -> str:
+    """The limits of an interval in a sentence, with the decimal places of the value.
 
-    >>> between(0.4, 0.6), between(0.4, float("nan"))
-    ('0.400 to 0.600', 'no limits')
+    >>> between(0.4, 0.6), between(0.4, float("nan")), between(0.0001, 0.0006, 0.0003)
+    ('0.400 to 0.600', 'no limits', '0.00010 to 0.00060')
     """
-    return "no limits" if math.isnan(low) or math.isnan(high) else f"{number(low)} to {number(high)}"
+    if math.isnan(low) or math.isnan(high):
+        return "no limits"
+    middle = (low + high) / 2 if math.isnan(value) else value
+    return " to ".join(with_limits(middle, low, high)[1:])
 
 
 def percent(share: float) -> str:

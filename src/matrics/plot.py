@@ -19,8 +19,10 @@ from matrics._plot.display import Display
 from matrics._plot.distribution import DistributionDisplay, distribution
 from matrics._plot.history import TrainingRun
 from matrics._plot.models import MeasureOfModels, ModelsDisplay, models
+from matrics._plot.participant_flow import ParticipantFlowDisplay, participant_flow
 from matrics._plot.raters import RatersDisplay, raters
 from matrics._plot.spectrum import Spectrum, SpectrumDisplay, spectrum
+from matrics._plot.subgroups import SubgroupsDisplay, subgroups
 from matrics._plot.training import TrainingDisplay, training
 from matrics._plot.training_classes import Forgotten, TrainingClassesDisplay, training_classes
 
@@ -44,10 +46,12 @@ __all__ = [
     "MeasureOfModels",
     "ModelsDisplay",
     "NamedLine",
+    "ParticipantFlowDisplay",
     "RatersDisplay",
     "SmoothLine",
     "Spectrum",
     "SpectrumDisplay",
+    "SubgroupsDisplay",
     "TrainingClassesDisplay",
     "TrainingDisplay",
     "TrainingRun",
@@ -61,8 +65,10 @@ __all__ = [
     "discrimination_lines",
     "distribution",
     "models",
+    "participant_flow",
     "raters",
     "spectrum",
+    "subgroups",
     "training",
     "training_classes",
 ]

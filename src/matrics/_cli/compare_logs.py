@@ -10,7 +10,7 @@ from rich.text import Text
 from matrics._cli.printing import fold, show, text_table
 from matrics._files.notices import say
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
-from matrics._wording import counted, in_percent, limits, number, plain
+from matrics._wording import counted, in_percent, limits, number, plain, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,16 +95,11 @@ def answer(found: RunComparison) -> str:
         return f"No limits: {a} less {b} in {found.measure} is {number(gap.value)} for every sample"
     of_a_is_more = gap.value > 0
     best, other = (a, b) if of_a_is_more == found.higher_is_better else (b, a)
-    ends = sorted((abs(gap.low), abs(gap.high)))
     if found.is_real:
-        return (
-            f"Real: {best} is better than {other} in {found.measure}, by {number(abs(gap.value))}, "
-            f"between {number(ends[0])} and {number(ends[1])}"
-        )
-    return (
-        f"Not shown: {a} less {b} in {found.measure} is {number(gap.value)}, "
-        f"between {number(gap.low)} and {number(gap.high)}"
-    )
+        size, low, high = with_limits(abs(gap.value), *sorted((abs(gap.low), abs(gap.high))))
+        return f"Real: {best} is better than {other} in {found.measure}, by {size}, between {low} and {high}"
+    value, low, high = with_limits(gap.value, gap.low, gap.high)
+    return f"Not shown: {a} less {b} in {found.measure} is {value}, between {low} and {high}"
 
 
 def plan(found: RunComparison) -> list[str]:

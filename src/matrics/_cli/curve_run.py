@@ -12,12 +12,12 @@ from rich.text import Text
 
 import matrics
 from matrics._catalogue.of_scores import spec_of
-from matrics._cli.printing import Column, best_of_columns, fold, marked, show, show_blocks, sort
+from matrics._cli.printing import Column, best_of_columns, fold, marked, show, show_blocks, sort, star
 from matrics._cli.run import score_columns
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
-from matrics._wording import in_percent, number, plain
+from matrics._wording import in_percent, plain, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,10 +180,11 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     order, sorting = sort(known, values, ordered=source.in_order)
     columns = [(name, [Text(f"{facts[k][name]:,}") for k in order]) for name in ("samples", "positives")]
     for i, column in enumerate(known):
-        cells = [marked(values[k, i], best=bool(best[k, i])) for k in order]
+        names = [f"{column.label}{end}" for end in ("", "/low", "/high")]
+        texts = [with_limits(*(float(facts[k][name]) for name in names)) for k in order]
+        cells = [star(text[0], best=bool(best[k, i])) for k, text in zip(order, texts, strict=True)]
         columns.append((fold(column.label, 12), cells))
-        ends = [[number(facts[k][f"{column.label}/{end}"]) for end in ("low", "high")] for k in order]
-        columns.append((f"{in_percent(run.level)} limits", [Text(f"[{low}, {high}]") for low, high in ends]))
+        columns.append((f"{in_percent(run.level)} limits", [Text(f"[{low}, {high}]") for _, low, high in texts]))
     names = [source.name(k) if source.keys else source.sides[1] for k in order]
     show_blocks(console, source.heading if source.keys else "positive", [Text(plain(name)) for name in names], columns)
     marks = ["* best of its measure"] * bool(best.any()) + ["– undefined"] * bool(np.isnan(values).any())

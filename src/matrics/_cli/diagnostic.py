@@ -23,6 +23,7 @@ from matrics._cli.options import (
 )
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
+from matrics._quoting import quoted
 
 if TYPE_CHECKING:
     from matrics._cli.results import Result
@@ -64,7 +65,10 @@ def diagnostic(
     from matrics._cli.writers import read_delivery
     from matrics._uncertainty.arguments import second_class
 
-    delivery = read_delivery(format_, output, [path])
+    document = output if output is not None and str(output).lower().endswith(".docx") else None
+    if document is not None and format_ is not None:
+        raise ArgumentError("format", f"expected none with --output {quoted(str(document))}, got {quoted(format_)}")
+    delivery = read_delivery(format_, None if document else output, [path])
     share, confidence = (
         None if prevalence is None else read_number("prevalence", prevalence),
         read_number("level", level),
@@ -95,6 +99,9 @@ def diagnostic(
         method=cast("Any", method),  # which is checked there
         class_names=source.titles,
     )
+    if document is not None:
+        found.to_docx(str(document))
+        return
     if not delivery.is_table:
         delivery.write(_result(found, source.file, share))
         return

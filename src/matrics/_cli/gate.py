@@ -40,7 +40,7 @@ from matrics._files.names import Names
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._quoting import quoted
 from matrics._tables.markdown import cell, table
-from matrics._wording import in_percent, number, plain
+from matrics._wording import in_percent, plain, with_limits
 
 if TYPE_CHECKING:
     from matrics._cli.gate_files import GateFiles
@@ -196,9 +196,10 @@ def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
     shown = text_table("requirement", "verdict", "value", f"{percent} interval")
     shown.columns[2].justify = "right"
     for one in found.requirements:
-        limits = Text(_limits(one) + sign_of(one.status).strip())
+        value, between = _value(one)
+        limits = Text(between + sign_of(one.status).strip())
         verdict = Text(one.verdict, STYLES[one.verdict])
-        shown.add_row(Text(plain(one.title)), verdict, Text(number(one.estimate)), limits)
+        shown.add_row(Text(plain(one.title)), verdict, Text(value), limits)
     show(console, *(Text(plain(title)) for title in files.titles), Text(), shown)
     show_statuses(console, Counter(int(one.status) for one in found.requirements), signs=True)
     needs = [Text(plain(f"{one.title}: {one.needs}")) for one in found.requirements if one.needs]
@@ -251,8 +252,7 @@ def as_markdown(found: GateResult, files: GateFiles) -> str:
         [
             cell(one.title),
             f"**{one.verdict}**",
-            number(one.estimate),
-            cell(_limits(one)),
+            *map(cell, _value(one)),
             cell("; ".join(one.remarks)),
         ]
         for one in found.requirements
@@ -296,8 +296,9 @@ def _verdict(found: GateResult) -> Text:
     return Text(f"verdict: {found.verdict}{why}", STYLES[found.verdict])
 
 
-def _limits(one: RequirementResult) -> str:
-    return "no limits" if math.isnan(one.low) else f"[{number(one.low)}, {number(one.high)}]"
+def _value(one: RequirementResult) -> tuple[str, str]:
+    value, *limits = with_limits(one.estimate, one.low, one.high)
+    return value, "no limits" if math.isnan(one.low) else f"[{', '.join(limits)}]"
 
 
 def _finite(value: Any) -> Any:

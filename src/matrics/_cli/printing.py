@@ -285,9 +285,14 @@ def fold(label: str, width: int = NARROW) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def marked(value: float, *, best: bool = False, digits: int = 3) -> Text:
+def marked(value: float, *, best: bool = False) -> Text:
     """A score; a star and a colour mark the best value of a column."""
-    return Text(number(value, digits) + ("*" if best else " "), BEST if best else "")
+    return star(number(value), best=best)
+
+
+def star(text: str, *, best: bool) -> Text:
+    """A cell, with the star and the colour of the best value of a column."""
+    return Text(text + ("*" if best else " "), BEST if best else "")
 
 
 def _notes(console: Console, wins: Counter[str], judged: int, *, missing: str, remark: str = "") -> None:

@@ -20,7 +20,7 @@ from matrics._cli.writers import open_console
 from matrics._errors import ArgumentError
 from matrics._files.outputs.whole import table_of
 from matrics._quoting import quoted
-from matrics._wording import counted, number, plain
+from matrics._wording import counted, plain, with_limits
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -62,7 +62,7 @@ def show_intervals(
 
 def _cells(found: Array) -> list[Text]:
     """Values with their limits, one below the other, and the sign of a status that is not 0."""
-    texts = [[number(value) for value in row[[ESTIMATE, LOW, HIGH]]] for row in found]
+    texts = [with_limits(*row[[ESTIMATE, LOW, HIGH]].tolist()) for row in found]
     wide = [max(map(len, column)) for column in zip(*texts, strict=True)]
     cells = []
     for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):

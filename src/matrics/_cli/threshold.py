@@ -45,11 +45,9 @@ from matrics._cli.scored import (
 from matrics._cli.screen import show_statuses, sign_of
 from matrics._files.names import Names
 from matrics._scoring.score import resolve
-from matrics._wording import counted, number, plain
+from matrics._wording import counted, limits, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from matrics import Interval
@@ -138,8 +136,8 @@ def show_thresholds(console: Console, run: ThresholdRun) -> None:
     rows = [found[k] for k in order]
     goal = fold(run.wanted.name)
     columns = [
-        ("threshold", [Text(_limits(one.threshold, "{:.4g}".format)) for one in rows]),
-        (f"{goal}\non new samples", [Text(_limits(one.value, number) + _sign(one)) for one in rows]),
+        ("threshold", [Text(_threshold(one.threshold)) for one in rows]),
+        (f"{goal}\non new samples", [Text(limits(*map(float, one.value[:3])) + _sign(one)) for one in rows]),
         (f"{goal}\non these", [marked(one.here) for one in rows]),
     ]
     for k, name in enumerate(("tn", "fp", "fn", "tp")):
@@ -158,11 +156,11 @@ def show_thresholds(console: Console, run: ThresholdRun) -> None:
     show_scores(console, run.columns, run.scores[list(order)], names, heading, ordered=True)
 
 
-def _limits(found: Interval, written: Callable[[float], str]) -> str:
+def _threshold(found: Interval) -> str:
     if np.isnan(found.estimate):
         return "–"
-    value = written(float(found.estimate))
-    return value if np.isnan(found.low) else f"{value} [{written(float(found.low))}, {written(float(found.high))}]"
+    value, low, high = (f"{float(part):.4g}" for part in found[:3])
+    return value if np.isnan(found.low) else f"{value} [{low}, {high}]"
 
 
 def _sign(one: Best) -> str:

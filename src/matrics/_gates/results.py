@@ -10,7 +10,7 @@ from matrics._engine.results import Result, frame_of
 from matrics._plot.confusion import Confusion
 from matrics._ranking.constraints import COMPARISONS
 from matrics._uncertainty.results import IntervalStatus
-from matrics._wording import between, counted, in_percent, number, short
+from matrics._wording import counted, in_percent, short, with_limits
 
 Verdict = Literal["pass", "fail", "undecided"]
 
@@ -109,9 +109,9 @@ class RequirementResult(Result):
         >>> print(matrics.gate([[90, 10], [12, 88]], "accuracy >= 0.8").requirements[0])
         accuracy >= 0.8: pass; 0.890, 95 % between 0.839 and 0.926
         """
-        limits = between(self.low, self.high).replace(" to ", " and ")
-        where = f"{in_percent(self.level)} between {limits}" if " and " in limits else limits
-        text = f"{short(self.title)}: {self.verdict}; {number(self.estimate)}, {where}"
+        value, low, high = with_limits(self.estimate, self.low, self.high)
+        where = "no limits" if math.isnan(self.low) else f"{in_percent(self.level)} between {low} and {high}"
+        text = f"{short(self.title)}: {self.verdict}; {value}, {where}"
         return "; ".join([text, *self.remarks])
 
     @property

@@ -32,7 +32,8 @@ from matrics._ranking.probability_bins import Bins, Of, forecasts
 from matrics._ranking.recalibration import fit_smooth
 from matrics._uncertainty.limits import normal_quantile, wilson
 from matrics._uncertainty.options import check_level
-from matrics._wording import rounded
+from matrics._wording import number as worded
+from matrics._wording import significant
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ FEWEST, HISTOGRAM = 5, 20
 OUTSIDE = 4
 # Nearer to 0 and 1 a curve is not told from the frame, and its limits may be anything.
 MARGIN = 0.005
+# So few samples, and a smaller share of all, are a tail in which a curve is dotted.
+FEW, TAIL = 50, 0.02
+# If no probability is as large, the picture ends at the largest.
+SMALL_END = 0.3
 # Points of a smooth curve, and how near to 0 and 1 its probabilities may be.
 POINTS, EDGE = 101, 1e-6
 
@@ -63,12 +68,15 @@ class SmoothLine(NamedResult):
     ----------
     predicted, happened, low, high : array, shape (P,)
         Probabilities, what happens at these according to the curve, and its limits at each by itself.
+    few : float
+        Above this probability there are fewer than 50 of many samples, and the curve is dotted; 1 if there are more.
     """
 
     predicted: NumPyArray
     happened: NumPyArray
     low: NumPyArray
     high: NumPyArray
+    few: float = 1.0
 
 
 class CalibrationLine(NamedResult):
@@ -89,7 +97,7 @@ class CalibrationLine(NamedResult):
     error : float
         The expected calibration error with these bins; NaN if it is undefined.
     histogram : array, shape (20,)
-        The samples in 20 bins of equal width, whatever the other bins are.
+        The samples in 20 bins of equal width between 0 and the ``end`` of the picture, whatever the other bins are.
     smooth : SmoothLine or None
         The curve without bins; None if there is none.
     """
@@ -126,6 +134,8 @@ class CalibrationDisplay(LinesDisplay):
         The name of the positive class, if one was passed.
     bins : str
         Whether bins have equal ``"mass"`` or ``"width"``.
+    end : float
+        The largest probability that is shown: 1, or the largest that there is if it is below 0.3, as of a rare class.
     """
 
     lines: list[CalibrationLine]
@@ -135,6 +145,7 @@ class CalibrationDisplay(LinesDisplay):
     together: bool = False
     positive: str = ""
     bins: Bins = "mass"
+    end: float = 1.0
 
     def panels(self) -> int:
         """One for each model, or one for all."""
@@ -156,6 +167,8 @@ class CalibrationDisplay(LinesDisplay):
                 axes.set_title(self._label(line).replace(": ", "\n", 1))
                 axes.title.set_fontsize(SMALL + 1)
                 self._draw_line(axes, below, line, styles(1)[0])
+                if tail := self._tail(axes, [line]):
+                    axes.legend(handles=tail, loc="upper left", frameon=False, fontsize=SMALL - 0.5, labelcolor=INK)
                 _tidy_histogram(below)
             return
         (axes,) = panels
@@ -170,6 +183,7 @@ class CalibrationDisplay(LinesDisplay):
             label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
             handles += axes.plot([], [], color=FAINT, linewidth=0.8, label=label)
         _tidy_histogram(below)
+        handles += self._tail(axes, self.lines)
         legend_below([axes], handles, owns_figure=self.owns_figure, under=0.3)
 
     def _prepare(self, axes: Axes) -> Axes:
@@ -178,13 +192,34 @@ class CalibrationDisplay(LinesDisplay):
         if self.positive:
             x, y = f"{x} of {self.positive}", f"share of {self.positive}"
         tidy(axes, grid="both")
-        ticks = np.linspace(0, 1, 6 if self.panels() == 1 else 3)
-        axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal", ylabel=y, xticks=ticks, yticks=ticks)
+        x_end, y_end = self.end, self._top()
+        axes.set(xlim=(-0.015 * x_end, 1.015 * x_end), ylim=(-0.015 * y_end, 1.015 * y_end), ylabel=y)
+        axes.set_box_aspect(1)
+        if x_end == 1:
+            ticks = np.linspace(0, 1, 6 if self.panels() == 1 else 3)
+            axes.set(xticks=ticks, yticks=ticks)
+        else:
+            axes.locator_params(nbins=5 if self.panels() == 1 else 3)
         below = axes.inset_axes((0, -0.34, 1, 0.25), sharex=axes)
         tidy(below)
         below.set(xlabel=x, ylabel="samples")
         axes.tick_params(labelbottom=False)
         return below
+
+    def _tail(self, axes: Axes, lines: Sequence[CalibrationLine]) -> list[Any]:
+        """What a dotted line means, for the legend."""
+        if all(line.smooth is None or line.smooth.few == 1 for line in lines):
+            return []
+        label = f"fewer than {FEW} samples"
+        return list(axes.plot([], [], color=INK, linewidth=1.2, linestyle=(0, (1, 1.5)), label=label))
+
+    def _top(self) -> float:
+        """The largest share that is shown: 1, or what the points, their limits and the curves need."""
+        if self.end == 1:
+            return 1.0
+        highs = [np.max(line.high[_shown(line)], initial=0) for line in self.lines]
+        highs += [np.max(line.smooth.happened) for line in self.lines if line.smooth is not None]
+        return min(1.0, max(self.end, 1.05 * float(max(highs))))
 
     def _draw_line(self, axes: Axes, below: Axes, line: CalibrationLine, look: Style) -> Any:
         """One line with its limits, and its histogram; returns the handle for the legend."""
@@ -200,9 +235,13 @@ class CalibrationDisplay(LinesDisplay):
         if line.smooth is not None:
             smooth = line.smooth
             draw_band(axes, smooth.predicted, smooth.low, smooth.high, look)
-            axes.plot(
-                smooth.predicted, smooth.happened, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=2.8
-            )
+            many = smooth.predicted <= smooth.few
+            last = max(int(many.sum()) - 1, 0)
+            for part, dashes in ((many, look.dashes), (np.arange(len(many)) >= last, (0, (1, 1.5)))):
+                axes.plot(
+                    smooth.predicted[part], smooth.happened[part], color=look.colour, linestyle=dashes,
+                    linewidth=1.2, zorder=2.8,
+                )  # fmt: skip
         joined = "none" if line.smooth is not None else look.dashes
         axes.plot(
             x, y, color=look.colour, linestyle=joined, marker=look.marker, markersize=4, linewidth=1.2,
@@ -214,7 +253,7 @@ class CalibrationDisplay(LinesDisplay):
         )  # fmt: skip
         alone = not self.together
         below.stairs(
-            line.histogram, np.linspace(0, 1, HISTOGRAM + 1), color=INK if alone else look.colour, fill=alone,
+            line.histogram, np.linspace(0, self.end, HISTOGRAM + 1), color=INK if alone else look.colour, fill=alone,
             linestyle="-" if alone else look.dashes, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
         )  # fmt: skip
         return handle
@@ -222,7 +261,7 @@ class CalibrationDisplay(LinesDisplay):
     def _label(self, line: CalibrationLine) -> str:
         name = cut_name(line.name)
         what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
-        told = f"{what} {rounded(line.error)}{self._kind_of_bins()}"
+        told = f"{what} {worded(line.error)}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
             told = "undefined: a NaN"
         return f"{name}: {told}" if name else told
@@ -246,6 +285,14 @@ class CalibrationDisplay(LinesDisplay):
         hidden = sum(int(((line.samples > 0) & (line.samples < FEWEST)).sum()) for line in self.lines)
         if hidden:
             told.append(f"{hidden} bins of fewer than {FEWEST} samples are not drawn.")
+        end = f"The picture ends at {significant(self.end, 2)}, as no probability is larger."
+        tails = [
+            f"{line.name + ': a' if line.name else 'A'}bove {significant(line.smooth.few, 2)} the line is dotted, as "
+            f"fewer than {FEW} samples are there, and limits are wide."
+            for line in self.lines
+            if line.smooth is not None and line.smooth.few < 1
+        ]
+        told += [end] * (self.end < 1) + tails
         if any(line.smooth is not None for line in self.lines):
             told.append(
                 f"Lines are smooth curves (logistic models with splines) with {self.level:.0%} limits at each "
@@ -290,7 +337,8 @@ def calibration(
     A point is a bin of probabilities: their mean, and the observed frequency of the class, with Wilson's limits of that
     share; bins of fewer than five samples are not drawn, and counted in words. A line is a smooth curve with its
     limits, from the fifth smallest to the fifth largest probability. Where they are below the diagonal, probabilities
-    are too high. The histogram has the samples of each bin.
+    are too high. The histogram has the samples of each bin. If no probability reaches 0.3, as of a rare class, the
+    picture ends at the largest; where fewer than 50 of many samples have larger probabilities, the line is dotted.
     Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
     the others are grey lines.
 
@@ -356,12 +404,14 @@ def calibration(
     title = ""
     if positive is not None:
         title = sides_of(read(y_true, first, positive=one, name="y_prob"), class_names).name(1)
+    end = _end(y_prob)
     options: dict[str, Any] = {"num_bins": num_bins, "bins": bins, "of": of, "positive": one}
     if isinstance(y_prob, Mapping):
         if names is not None:
             raise ValueError("names: expected none, as the keys of y_prob are the names")
         models = {
-            str(key): _lines_of(y_true, one, level, options, class_names, smooth=smooth) for key, one in y_prob.items()
+            str(key): _lines_of(y_true, one, level, options, class_names, end=end, smooth=smooth)
+            for key, one in y_prob.items()
         }
         lines = [
             line._replace(name=f"{key}, {line.name}" if len(found) > 1 else key)
@@ -369,7 +419,7 @@ def calibration(
             for line in found
         ]
     else:
-        lines = _lines_of(y_true, y_prob, level, options, class_names, smooth=smooth)
+        lines = _lines_of(y_true, y_prob, level, options, class_names, end=end, smooth=smooth)
         if names is not None:
             if isinstance(names, str) or len(names) != len(lines):
                 raise ValueError(f"names: expected {len(lines)}, one for each line, got {quoted(names)}")
@@ -378,7 +428,15 @@ def calibration(
         of = "top_label"
     named = most_telling([line.error for line in lines], higher_is_better=False)
     together = len(lines) > MOST_NAMED if together is None else together
-    return CalibrationDisplay(lines, named, of, level, together, title, bins).plot(ax, width=width)
+    return CalibrationDisplay(lines, named, of, level, together, title, bins, end).plot(ax, width=width)
+
+
+def _end(y_prob: Any) -> float:
+    """The largest probability, with a little room, if all are below 0.3; else 1."""
+    rows = y_prob.values() if isinstance(y_prob, Mapping) else [y_prob]
+    known = [part[np.isfinite(part)] for part in (on_host("y_prob", row).astype(float) for row in rows)]
+    highest = max((float(np.max(part, initial=0)) for part in known), default=0.0)
+    return 1.05 * highest if 0 < highest < SMALL_END else 1.0
 
 
 def _have_classes(y_true: Any, y_prob: Any) -> bool:
@@ -394,6 +452,7 @@ def _lines_of(
     options: dict[str, Any],
     class_names: Sequence[str] | None,
     *,
+    end: float,
     smooth: bool,
 ) -> list[CalibrationLine]:
     """A line for each element of the batch, and of class-wise ones for each class against the rest."""
@@ -401,7 +460,7 @@ def _lines_of(
         return [
             line._replace(name=one.name)
             for one in read_scores(y_true, y_prob, None, class_names)
-            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None, smooth=smooth)
+            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None, end=end, smooth=smooth)
         ]
     found = reliability_curve(y_true, y_prob, **options)
     predicted, happened, count, edges = (on_host("curve", part).astype(float) for part in found)
@@ -421,7 +480,7 @@ def _lines_of(
     for k, (name, p, y, number, ends, value) in enumerate(zip(names, *flat, errors, strict=True)):
         low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)
         probability, outcome = (part.reshape(-1, size)[k] for part in each)
-        histogram = np.histogram(probability[np.isfinite(probability)], HISTOGRAM, (0, 1))[0]
+        histogram = np.histogram(probability[np.isfinite(probability)], HISTOGRAM, (0, end))[0]
         curve = _smooth(probability, outcome, level) if smooth else None
         lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value), histogram, curve))
     return lines
@@ -463,4 +522,6 @@ def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> Smoot
     middle = columns @ found.model.coefficients
     reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))
     curve, low, high = (np.exp(-np.logaddexp(0, -z)) for z in (middle, middle - reach, middle + reach))
-    return SmoothLine(x, curve, low, high)
+    few = float(np.sort(inside)[-min(FEW, len(inside))])
+    is_tail = len(inside) > FEW / TAIL and few < 0.8 * x[-1]
+    return SmoothLine(x, curve, low, high, few if is_tail else 1.0)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
+from matrics._errors import ArgumentError
 from matrics._plot.curve_bands import Band, bands_of_models
 from matrics._plot.curve_data import (
     CurveLine,
     computed_before,
     equal_values,
     lines_of_scores,
+    marked,
     measures_of,
     one_measure,
     read_scores,
@@ -37,9 +40,12 @@ from matrics._plot.lines import (
     most_telling,
 )
 from matrics._plot.style import FAINT, tidy
+from matrics._quoting import quoted
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.thresholds import ThresholdCurve
-from matrics._wording import percentage, rounded, significant
+from matrics._uncertainty.options import check_level
+from matrics._wording import limits, percentage, significant
+from matrics._wording import number as worded
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -50,11 +56,17 @@ __all__ = ["CurveDisplay", "curve"]
 MOST_PANELS = 12
 LONGEST_LABEL = 50  # characters of a line of the legend
 SUMMARIES = {"roc": "AUC", "precision_recall": "AP", "threshold": "best"}
+RATES = {"roc": ("false positive rate", "recall"), "precision_recall": ("recall", "precision")}
 AREAS = {"roc": "; AUC is the area under it", "precision_recall": "; AP is the average precision"}
 AXES = {
     "roc": ("false positive rate", "true positive rate (recall)"),
     "precision_recall": ("recall", "precision"),
 }
+CLINICAL = {
+    "roc": ("1 \N{MINUS SIGN} specificity", "sensitivity"),
+    "precision_recall": ("sensitivity", "positive predictive value"),
+}
+PlotStyle = Literal["default", "clinical"]
 Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
 
 
@@ -90,6 +102,10 @@ class CurveDisplay(LinesDisplay):
         The name of the positive class, if one was passed.
     sides : Classes
         The two classes of the curve, as titles call them.
+    threshold : float or None
+        The given threshold that is marked.
+    style : {"default", "clinical"}
+        How the axes are named.
     """
 
     kind: str
@@ -105,6 +121,8 @@ class CurveDisplay(LinesDisplay):
     ranges: list[tuple[float, float]] = field(default_factory=list)
     positive: str = ""
     sides: Classes = TWO
+    threshold: float | None = None
+    style: PlotStyle = "default"
 
     def panels(self) -> int:
         """One for each measure of several models, else one."""
@@ -113,6 +131,7 @@ class CurveDisplay(LinesDisplay):
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper, and higher by the lines of the legend."""
         rows = len(self.named) + 1 + (len(self.named) < len(self.lines[0])) + (self.iso is not None)
+        rows += sum(bool(self._of_mark(self.lines[0][k])) for k in self.named)
         height = 3.2 if self.kind != "threshold" else 2.5
         return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
 
@@ -164,15 +183,20 @@ class CurveDisplay(LinesDisplay):
             if line.problem:
                 (handle,) = axes.plot([], [], linestyle="none", label=self._label(line))
             else:
+                options: dict[str, Any] = (
+                    {} if self.kind == "threshold" else {"marker": ""}
+                )  # dots would be taken for cut-offs
                 handle = draw_line(
-                    axes, *self._corners(line), look, self._label(line), beside=self.panels() * len(named)
+                    axes, *self._corners(line), look, self._label(line), beside=self.panels() * len(named), **options
                 )
             handles.append(handle)
             if line.best is not None and np.isfinite(line.x[line.best]):
-                axes.plot(
+                (mark,) = axes.plot(
                     line.x[line.best], line.y[line.best], marker=look.marker, markersize=8, color=look.colour,
                     markerfacecolor="white", markeredgewidth=1.6, linestyle="none", zorder=4, clip_on=False,
+                    label=self._of_mark(line),
                 )  # fmt: skip
+                handles += [mark] * bool(self._of_mark(line))
         if len(named) < len(lines):
             from matplotlib.lines import Line2D
 
@@ -211,24 +235,35 @@ class CurveDisplay(LinesDisplay):
             return ""
         told = ""
         if not np.isnan(line.summary):
-            told = f"{SUMMARIES[self.kind]} {rounded(line.summary)}"
+            told = f"{SUMMARIES[self.kind]} {limits(line.summary, line.low, line.high)}"
         if self.kind == "threshold" and line.best is not None:
-            limit = line.thresholds[line.best]
-            told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
-        elif line.best is not None:
-            told += f"; {self.best_of} best at {line.thresholds[line.best]:.3g}"
+            from_here = line.thresholds[line.best]
+            told += f" from {from_here:.3g} on" if np.isfinite(from_here) else " where nothing is predicted as positive"
         return told
+
+    def _of_mark(self, line: CurveLine) -> str:
+        """The mark on a ROC curve or a precision-recall curve in words, for the legend; empty without a mark."""
+        if self.kind == "threshold" or line.best is None:
+            return ""
+        if self.best_of is not None:
+            return f"best {self.best_of}: from {line.thresholds[line.best]:.3g} on"
+        x, y = (CLINICAL if self.style == "clinical" else RATES)[self.kind]
+        at_x = line.x[line.best]
+        if x.startswith("1"):
+            x, at_x = "specificity", 1 - at_x
+        return f"from {self.threshold:.4g} on: {y} {worded(float(line.y[line.best]))}, {x} {worded(float(at_x))}"
 
     def _name_axes(self, axes: Axes, number: int) -> None:
         if self.kind != "threshold":
-            x, y = (f"{name} of {self.positive}" if self.positive else name for name in AXES[self.kind])
+            words = (CLINICAL if self.style == "clinical" else AXES)[self.kind]
+            x, y = (f"{name} of {self.positive}" if self.positive else name for name in words)
             axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
             return
         axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
         own = len(self.measures) == 1 or self.panels() > 1
         axes.set_ylabel(self.measures[number] if own else "value")
-        limits = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
-        scores = np.concatenate([*limits, np.empty(0)])
+        finite = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
+        scores = np.concatenate([*finite, np.empty(0)])
         if scores.size and scores.max() > scores.min():  # nothing changes beyond the scores
             room = 0.015 * (scores.max() - scores.min())
             axes.set_xlim(scores.min() - room, scores.max() + room)
@@ -257,19 +292,23 @@ class CurveDisplay(LinesDisplay):
             told.append(f"The other {number - len(self.named)} are grey lines.")
         if self.kind == "precision_recall" and np.isfinite(self.prevalence):
             told.append(f"{percentage(self.prevalence)}% of the samples are positive.")
+        sentences = [" ".join(told)]
+        if any(np.isfinite(line.low) for line in self.lines[0]):
+            sentences.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
         if self.level is not None:
-            told.append(
+            sentences.append(
                 f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
                 "place, not for the whole curve."
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
     def _in_words(self, line: CurveLine, panel: str) -> str:
         if line.problem:
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
-        label = ": ".join(part for part in (line.name, self._told(line)) if part)
+        values = "; ".join(part for part in (self._told(line), self._of_mark(line)) if part)
+        label = ": ".join(part for part in (line.name, values) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
-            label = f"{panel} of {line.name}: best {rounded(line.summary)} from {line.thresholds[line.best]:.3g} on"
+            label = f"{panel} of {line.name}: best {worded(line.summary)} from {line.thresholds[line.best]:.3g} on"
         return label
 
 
@@ -283,6 +322,8 @@ def curve(
     positive: Hashable = None,
     iso: str | Metric | bool | None = None,
     best: str | Metric | bool | None = None,
+    threshold: float | None = None,
+    style: PlotStyle = "default",
     level: float | None = None,
     num: int = 1000,
     rng: Any = None,
@@ -320,9 +361,15 @@ def curve(
     best : str, Metric or bool, optional
         The measure whose best threshold is marked. The measure itself against the threshold if left out, and none on
         other curves; False for none.
+    threshold : float, optional
+        The score from which on a sample is predicted as positive: this place of a ROC or a precision-recall curve is
+        marked, in place of the best threshold of a measure.
+    style : {"default", "clinical"}, default "default"
+        How the axes of a ROC or a precision-recall curve are named: by false positive rate and recall, or as in
+        clinical studies by 1 minus specificity, sensitivity and positive predictive value.
     level : float, optional
         Draw bands of this level, such as 0.95: quantiles of curves of resampled samples (bootstrap), at each threshold,
-        false positive rate or recall separately. None if left out.
+        false positive rate or recall separately. None if left out: there are no bands, and areas have 95 % limits.
     num : int, default 1000
         Number of resampled curves.
     rng : numpy.random.Generator, torch.Generator, key of JAX, or int, optional
@@ -351,20 +398,23 @@ def curve(
     >>> import matrics.plot
     >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
     >>> print(matrics.plot.curve(y_true, y_score).describe())
-    ROC curve; AUC is the area under it. AUC 0.889.
+    ROC curve; AUC is the area under it. AUC 0.889 [0.262, 0.995]. Brackets have 95% limits.
     >>> display = matrics.plot.curve(y_true, y_score, kind="f1", level=0.9, rng=0)
     >>> print(display.describe()[:72])
     f1 of class 1 at every threshold. f1 of class 1: best 0.857 from 0.3 on.
     >>> y_true = ["ok", "ok", "fraud", "ok", "fraud", "fraud"]
-    >>> print(matrics.plot.curve(y_true, y_score, kind="pr", positive="fraud").describe()[:72])
-    precision-recall curve for fraud; AP is the average precision. AP 0.917.
+    >>> print(matrics.plot.curve(y_true, y_score, kind="pr", positive="fraud").describe()[:73])
+    precision-recall curve for fraud; AP is the average precision. AP 0.917 [
     """
+    if style not in ("default", "clinical"):
+        raise ArgumentError("style", f"expected 'default' or 'clinical', got {quoted(style)}")
     if y_score is None:
         refuse_with_computed(kind, best, level)
         shown, measures, models = computed_before(y_true, names)
         prevalence, drawn, sides = np.nan, None, TWO
     else:
         kind = spelt(kind)
+        level_of_areas = 0.95 if level is None else check_level(level)
         scores = read_scores(y_true, y_score, names, class_names, positive)
         sides = scores[0].sides
         measures = measures_of("roc" if kind is None else kind, sides)
@@ -372,16 +422,28 @@ def curve(
         best = best if measures or best is None or isinstance(best, bool) else one_measure(best, "best", sides)
         if measures and not (best is None or isinstance(best, bool)):
             raise ValueError("best: expected True or False, as each measure against the threshold has its own best one")
-        models = lines_of_scores(scores, shown, measures, best)
+        models = lines_of_scores(scores, shown, measures, best, level_of_areas)
         shares = {float(one.y_true.mean()) for one in scores if not one.problem}
         prevalence = shares.pop() if len(shares) == 1 else np.nan
         drawn = bands_of_models(scores, shown, measures, level, num, rng) if level is not None else None
+    if threshold is not None:
+        models = [[_marked(line, threshold, shown, best) for line in lines] for lines in models]
     display = _display(
         shown, measures, models, drawn, prevalence, equal_values(iso, shown, prevalence, sides), level,
         best.title(sides) if isinstance(best, Metric) else None,
     )  # fmt: skip
     display.sides, display.positive = sides, "" if positive is None else sides.name(1)
+    display.threshold, display.style = threshold, style
     return display.plot(ax, width=width)
+
+
+def _marked(line: CurveLine, threshold: Any, kind: str, best: Any) -> CurveLine:
+    if kind == "threshold" or not (best is None or best is False):
+        what = "measures against the threshold" if kind == "threshold" else "best="
+        raise ArgumentError("threshold", f"expected None with {what}, got {quoted(threshold)}")
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not np.isfinite(float(threshold)):
+        raise ArgumentError("threshold", f"expected a finite number, got {quoted(threshold)}")
+    return line if line.problem else marked(line, float(threshold))
 
 
 def _display(  # noqa: PLR0917 (what a display holds)

@@ -13,8 +13,8 @@ from matrics._catalogue.record import Metric
 from matrics._engine.results import NamedResult
 from matrics._plot.inputs import on_host
 from matrics._quoting import quoted
-from matrics._ranking.areas import average_precision, roc_auc
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
+from matrics._ranking.inference.interval import interval
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.positive import two_classes
 from matrics._ranking.rows import as_rows
@@ -29,6 +29,7 @@ __all__ = [
     "equal_values",
     "index_of",
     "lines_of_scores",
+    "marked",
     "measures_of",
     "one_measure",
     "read_scores",
@@ -48,6 +49,8 @@ NAMED = {
     "pr_curve": "precision_recall",
 }
 
+
+AREAS = {"roc": "roc_auc", "precision_recall": "average_precision"}
 
 #: Each of several classes against the rest.
 EACH = Classes(2, ("the rest", "each class"), by_construction=True)
@@ -78,9 +81,11 @@ class CurveLine(NamedResult):
     summary : float
         The ROC AUC, the average precision, or the best value. NaN if it is undefined or was not computed.
     best : int or None
-        The place of the best threshold in these arrays.
+        The place of the marked threshold in these arrays: the best or the given threshold.
     problem : str
         Why there are no points; empty if there are.
+    low, high : float
+        The limits of an area; NaN where there are none.
     """
 
     name: str
@@ -90,6 +95,8 @@ class CurveLine(NamedResult):
     summary: float = np.nan
     best: int | None = None
     problem: str = ""
+    low: float = np.nan
+    high: float = np.nan
 
 
 def read_scores(
@@ -203,13 +210,15 @@ def measures_of(kind: Any, classes: Classes) -> dict[str, Metric]:
 
 
 def lines_of_scores(
-    models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], best: Any
+    models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], best: Any, level: float
 ) -> list[list[CurveLine]]:
     """The lines of each model: one of a curve that has a name, one for each measure otherwise."""
-    return [_lines_of(model, kind, measures, best) for model in models]
+    return [_lines_of(model, kind, measures, best, level) for model in models]
 
 
-def _lines_of(model: CurveScores, kind: str, measures: Mapping[str, Metric], best: Any) -> list[CurveLine]:
+def _lines_of(
+    model: CurveScores, kind: str, measures: Mapping[str, Metric], best: Any, level: float
+) -> list[CurveLine]:
     nothing = np.empty(0)
     if model.problem:
         empty = CurveLine(model.name, nothing, nothing, nothing, problem=model.problem)
@@ -222,15 +231,22 @@ def _lines_of(model: CurveScores, kind: str, measures: Mapping[str, Metric], bes
         ]
     if kind == "roc":
         fpr, tpr, thresholds = roc_curve(model.y_true, model.scores)
-        line = CurveLine(model.name, fpr, tpr, thresholds, float(roc_auc(model.y_true, model.scores)))
+        line = CurveLine(model.name, fpr, tpr, thresholds)
     else:
         precision, recall, thresholds = precision_recall_curve(model.y_true, model.scores)
-        area = float(average_precision(model.y_true, model.scores))
-        line = CurveLine(model.name, recall, precision, thresholds, area)
+        line = CurveLine(model.name, recall, precision, thresholds)
+    area = interval(model.y_true, model.scores, AREAS[kind], level=level)[AREAS[kind]]
+    summary, low, high = (float(part) for part in area[:3])
+    line = line._replace(summary=summary, low=low, high=high)
     if isinstance(best, Metric):
         (values,) = threshold_curve(model.y_true, model.scores, [best]).values.values()
         line = line._replace(best=_place_of_best(values, best))
     return [line]
+
+
+def marked(line: CurveLine, threshold: float) -> CurveLine:
+    """The line with a mark where samples are positive from this score on."""
+    return line._replace(best=max(int(np.count_nonzero(line.thresholds >= threshold)) - 1, 0))
 
 
 def _against_threshold(

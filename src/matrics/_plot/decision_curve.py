@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._plot.inputs import on_host
-from matrics._plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_band, draw_line, legend_below
+from matrics._plot.lines import (
+    BAND,
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_band,
+    draw_line,
+    legend_below,
+)
 from matrics._plot.style import INK, styles, tidy
 from matrics._quoting import quoted
 from matrics._ranking.decisions import DecisionCurve
@@ -47,6 +56,8 @@ class DecisionCurveDisplay(LinesDisplay):
 
     def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw a line with its limits for each model, and those of treating all samples and none."""
+        from matplotlib.patches import Patch
+
         (axes,) = panels
         tidy(axes, grid="both")
         x = np.asarray(self.curve.thresholds, float)
@@ -65,13 +76,45 @@ class DecisionCurveDisplay(LinesDisplay):
         handles += axes.plot(
             x[order], np.zeros(x.size), color=INK, linewidth=1.0, linestyle=(0, (1, 1.5)), label="treat none"
         )
-        shares = np.asarray(self.curve.prevalence)
-        top = float(np.max(shares[np.isfinite(shares)], initial=1e-3))
-        axes.set(xlim=(0, float(x.max())), ylim=(-0.12 * top, 1.08 * top))
+        self._frame(axes, x[order], low, high)
         axes.set_xlabel("threshold probability")
         axes.set_ylabel("net benefit")
-        handles += axes.plot([], [], color="#c9c9c9", linewidth=5, label=f"{self.level:.0%} limits")
-        legend_below(panels, handles, owns_figure=self.owns_figure)
+        bands = tuple(
+            Patch(color=look.colour, alpha=BAND, linewidth=0, label=f"{self.level:.0%} limits")
+            for look in styles(len(self.names))
+        )
+        legend_below(panels, [*handles, bands], owns_figure=self.owns_figure)
+
+    def _frame(self, axes: Axes, x: NumPyArray, low: NumPyArray, high: NumPyArray) -> None:
+        """End the picture where no model is useful any more, and have room for all limits up to there."""
+        shares = np.asarray(self.curve.prevalence)
+        top = float(np.max(shares[np.isfinite(shares)], initial=1e-3))
+        end = min(float(x.max()), self.end)
+        there = x <= end
+        ends = [part[:, there][np.isfinite(part[:, there])] for part in (low, high)]
+        bottom = max(float(np.min(ends[0], initial=0)), -top)  # a model may be worth much less than none
+        above = float(np.max(ends[1], initial=top))
+        room = 0.05 * (above - bottom)
+        axes.set(xlim=(0, end), ylim=(min(bottom, -0.07 * top) - room, above + room))
+
+    @property
+    def end(self) -> float:
+        """Where the picture ends: a little beyond the largest threshold at which a model is useful.
+
+        That is the end of the first range in which a model is worth more than treating all and than treating none, by
+        more than a fiftieth of the share of positive samples. Gaps of a tenth belong to the range.
+        """
+        x = np.asarray(self.curve.thresholds, float)
+        order = np.argsort(x)
+        shares = np.asarray(self.curve.prevalence)
+        least = 0.02 * float(np.max(shares[np.isfinite(shares)], initial=0))
+        gain = np.nan_to_num(self._parts()[0], nan=-np.inf).max(axis=0) - np.maximum(self._of_all(), 0)
+        useful = x[order][gain[order] > least]
+        if not useful.size:
+            return float(x.max())
+        gaps = np.flatnonzero(np.diff(useful) > 0.1)
+        last = float(useful[gaps[0]] if gaps.size else useful[-1])
+        return min(float(x.max()), 1.15 * last + 0.01)
 
     def _parts(self) -> tuple[NumPyArray, NumPyArray, NumPyArray]:
         found = self.curve.net_benefit

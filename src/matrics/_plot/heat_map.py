@@ -108,10 +108,18 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
         places = range(0, len(own), step)
         axis.set_ticks(list(places), labels=[short_name(own[place]) for place in places])
         axis.set_tick_params(length=2, labelsize=SMALL if len(own) <= 30 else SMALL - 1.5)
-    if max(map(len, columns or names)) > 2 or len(columns or names) > 30:
+    if len(columns or names) > 30 or not _fit(axes, columns or names):
         for label in axes.get_xticklabels():
             label.set(rotation=90 if len(columns or names) > 12 else 45, ha="center" if len(names) > 12 else "right")
             label.set_rotation_mode("anchor" if len(columns or names) <= 12 else "default")
+
+
+def _fit(axes: Axes, names: Sequence[str]) -> bool:
+    """Whether names fit next to each other below square cells; the layout leaves less room than there is now."""
+    figure: Any = axes.get_figure(root=True)
+    place = axes.get_position()
+    side = 0.7 * min(place.width * figure.get_figwidth(), place.height * figure.get_figheight())
+    return bool(LETTER * (1 + max(len(short_name(name)) for name in names)) <= side / len(names))
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:

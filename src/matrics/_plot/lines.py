@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "BAND",
     "LEGEND_LINE",
     "MOST_NAMED",
     "LinesDisplay",
@@ -38,6 +40,8 @@ UNSEEN = 1 / 2000  # of the picture: hardly a printer shows a line that is so li
 LONGEST = 30  # characters of a name
 LEGEND_LINE = 0.155  # inches
 MARKERS_OF_A_LINE = 7
+HANDLE, LETTER = 0.6, 0.052  # inches, of a legend
+BAND = 0.18  # how opaque limits are
 
 
 class LinesDisplay(Display):
@@ -167,7 +171,7 @@ def draw_band(axes: Axes, x: NumPyArray, low: NumPyArray, high: NumPyArray, look
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
         (x_low, y_low), (x_high, y_high) = (thinned(x[start:stop], y[start:stop], most) for y in (low, high))
         corners = np.concatenate([x_high, x_low[::-1]]), np.concatenate([y_high, y_low[::-1]])
-        axes.fill(*corners, color=look.colour, alpha=0.18, linewidth=0, zorder=1.6)
+        axes.fill(*corners, color=look.colour, alpha=BAND, linewidth=0, zorder=1.6)
 
 
 def draw_crowd(axes: Axes, lines: Sequence[tuple[NumPyArray, NumPyArray]], *, colour: Any = FAINT) -> None:
@@ -192,16 +196,22 @@ def cut_name(name: str, longest: int = LONGEST) -> str:
 def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool, under: float = 0) -> None:
     """A legend below the panels of a new figure, or below the last of the user's axes.
 
-    Below these there may already be something, as high as this part of their height.
+    Below these there may already be something, as high as this part of their height. Handles in a tuple share a
+    label.
     """
+    from matplotlib.legend_handler import HandlerTuple
+
     if not handles:
         return
     options: dict[str, Any] = {
         "handles": list(handles), "frameon": False, "fontsize": SMALL, "labelcolor": INK, "handlelength": 3.2,
-        "labelspacing": 0.35, "borderaxespad": 0.3,
+        "labelspacing": 0.35, "borderaxespad": 0.3, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0)},
+        "labels": [(handle[0] if isinstance(handle, tuple) else handle).get_label() for handle in handles],
     }  # fmt: skip
     figure: Any = panels[0].get_figure(root=True)
     if owns_figure:
+        letters = max(12, int((figure.get_figwidth() - HANDLE) / LETTER))
+        options["labels"] = [textwrap.fill(label, letters) for label in options["labels"]]
         figure.legend(loc="outside lower center", **options)
         return
     height = panels[-1].get_position().height * figure.get_figheight()

@@ -18,7 +18,8 @@ from matrics._quoting import quoted
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.models import compare_models
 from matrics._uncertainty.results import Interval, ModelComparison
-from matrics._wording import rounded, significant
+from matrics._wording import number as worded
+from matrics._wording import significant
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -238,8 +239,8 @@ class ModelsDisplay(Display):
 
 
 def written(value: float) -> str:
-    """A value in three digits after the point, or four in all; without a sign if they are all 0."""
-    return rounded(value) if abs(value) < 10 else f"{value:.4g}"
+    """A value in three digits after the point, or four in all."""
+    return worded(value) if abs(value) < 10 else f"{value:.4g}"
 
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard
+from matrics._arrays import NUMPY, Array, Standard, on_host
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import as_stack, evaluate, frames_to_the_user
@@ -24,7 +24,7 @@ from matrics._scoring.score import resolve
 from matrics._uncertainty.results import Interval
 
 
-class BestThreshold(NamedResult, optional=3):
+class BestThreshold(NamedResult, optional=4):
     """The best threshold of a measure and its value, as from :func:`matrics.ranking.best_threshold`; arrays (*B,).
 
     Parameters
@@ -39,6 +39,8 @@ class BestThreshold(NamedResult, optional=3):
         With ``level``: of the value of the measure on new samples. The estimate is ``value`` minus the optimism.
     optimism : array, optional
         With ``level``: by how much the value is better on the samples on which the threshold was chosen than on others.
+    rows_of_constraints : int, optional
+        With ``unlabelled_scores``: how many samples a bound on a number of samples counts, with labels and without.
     """
 
     threshold: Array
@@ -46,6 +48,7 @@ class BestThreshold(NamedResult, optional=3):
     threshold_interval: Interval = None  # type: ignore[assignment]  # is there with a level
     value_interval: Interval = None  # type: ignore[assignment]
     optimism: Array = None
+    rows_of_constraints: int = None  # type: ignore[assignment]
 
 
 class Goal(NamedTuple):
@@ -143,6 +146,49 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO, *, has_costs
     return Goal(name, found, constraints)
 
 
+class Unlabelled(NamedTuple):
+    """The scores of samples without labels, which bounds on a number of samples count as well."""
+
+    scores: Array  # (M,), ascending
+
+    @classmethod
+    def read(cls, given: Any, samples: ScoredSamples, goal: Goal) -> Unlabelled | None:
+        """The scores, if there are any; bounds are only on what is known of samples without labels."""
+        if given is None:
+            return None
+        if samples.backend is not NUMPY or samples.num_classes is not None:
+            raise ArgumentError(
+                "unlabelled_scores", "expected None with arrays on a device, traced ones, and scores of several classes"
+            )
+        if goal.shares is not None:
+            raise ArgumentError("unlabelled_scores", "expected None with prevalence=, at which no rows are counted")
+        counted = [constraint for constraint in goal.constraints if not constraint.metric.scale_free]
+        known = ("predicted_positives", "predicted_negatives")
+        odd = [constraint.text for constraint in counted if constraint.metric.name not in known]
+        if odd or not counted:
+            raise ArgumentError(
+                "subject_to",
+                "expected a bound on predicted_positives or predicted_negatives with unlabelled_scores=, as nothing "
+                f"else is known of samples without labels, got {quoted(odd[0]) if odd else 'none'}",
+            )
+        scores = np.asarray(on_host(given, "unlabelled_scores"))
+        if scores.dtype.kind not in "iuf" or scores.ndim != 1:
+            raise ArgumentError(
+                "unlabelled_scores", f"expected numbers, shape (M,), got dtype {scores.dtype}, shape {scores.shape}"
+            )
+        if np.isnan(scores).any():
+            place = int(np.flatnonzero(np.isnan(scores))[0])
+            raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {place}")
+        return cls(np.sort(scores))
+
+    def added(self, cm: Array, limits: Array) -> Array:
+        """Matrices (…, T, 2, 2) of the other samples with these as well, in the row of the negative class."""
+        below = np.searchsorted(self.scores, limits, side="left")
+        return cm + np.stack(
+            [np.stack([below, self.scores.size - below], axis=-1), np.zeros((*below.shape, 2))], axis=-2
+        )
+
+
 def as_counted(samples: ScoredSamples) -> ScoredSamples:
     """The samples without their weights; a weight of 0 leaves a sample out."""
     if samples.weight is None:
@@ -152,12 +198,20 @@ def as_counted(samples: ScoredSamples) -> ScoredSamples:
 
 
 def find_best(
-    samples: ScoredSamples, costs: ScoredSamples | None, goal: Goal, *, zero_division: float, workers: int
+    samples: ScoredSamples,
+    costs: ScoredSamples | None,
+    goal: Goal,
+    unlabelled: Unlabelled | None = None,
+    *,
+    zero_division: float,
+    workers: int,
 ) -> BestThreshold:
     """The best threshold of samples; on the host, raise or warn with the reason if there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
     rows = all_thresholds(as_counted(samples))[1] if goal.needs_rows and samples.is_weighted else None
+    if unlabelled is not None:
+        rows = unlabelled.added(cm if rows is None else rows, limits)
     of_costs = None if costs is None else all_thresholds(costs)[1]
     values = goal.measured(cm, rows, of_costs, zero_division=zero_division, workers=workers)
     limits = limits if goal.shares is None else xp.broadcast_to(limits, tuple(values[0].shape))
@@ -169,7 +223,8 @@ def find_best(
     value = xp.where(is_found, backend.take_along(values[0], place)[..., 0], math.nan)
     if backend is NUMPY and goal.constraints and not is_found.all():
         _say_why(goal, values, is_found)
-    return BestThreshold(samples.finish(threshold), samples.finish(value))
+    number = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
+    return BestThreshold(samples.finish(threshold), samples.finish(value), rows_of_constraints=number)  # type: ignore[arg-type]
 
 
 def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:

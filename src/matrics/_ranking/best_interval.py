@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
 from matrics._errors import ArgumentError
-from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
+from matrics._ranking.best import BestThreshold, Goal, Unlabelled, find_best, read_goal
 from matrics._ranking.best_cells import drawn_cells, is_best_at_positives, matrices_at
 from matrics._ranking.costs import read_costs
 from matrics._ranking.inputs import read
@@ -50,6 +50,7 @@ def best_threshold(
     subject_to: str | Iterable[str] | None = None,
     cost_false_negative: ArrayLike | float | None = None,
     cost_false_positive: ArrayLike | float | None = None,
+    unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
@@ -96,6 +97,10 @@ def best_threshold(
     cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
         or a number for each, such as the amount of a payment. For the metric ``"cost"``. Weights multiply costs.
+    unlabelled_scores : array_like of floating numbers, shape (M,), optional
+        The scores of samples whose true label is not known. Bounds on ``predicted_positives`` and
+        ``predicted_negatives`` count these as well, such as all cases that a team can look at in a day; everything else
+        is of the samples with labels. With ``level`` they are the same in all replicates.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,
@@ -122,7 +127,8 @@ def best_threshold(
         if the measure is undefined at every threshold, or a score is NaN. With several curves, or if values cannot be
         inspected, also NaN if no threshold satisfies the constraints, or the measure is undefined at all that do.
         With ``level`` also ``threshold_interval`` and ``value_interval``, each an :class:`matrics.Interval`, and
-        ``optimism``. Replicates in which no threshold satisfies the constraints count as undefined.
+        ``optimism``. Replicates in which no threshold satisfies the constraints count as undefined. With
+        ``unlabelled_scores`` also ``rows_of_constraints``, how many samples bounds on a number of samples count.
 
     Raises
     ------
@@ -175,6 +181,13 @@ def best_threshold(
     >>> matrics.ranking.best_threshold(y_true, y_score, "cost", **options)
     BestThreshold(threshold=0.3, value=5)
 
+    At most three of all samples can be looked at, of which four have no label yet:
+
+    >>> matrics.ranking.best_threshold(
+    ...     y_true, y_score, "recall", subject_to="predicted_positives<=3", unlabelled_scores=[0.2, 0.4, 0.7, 0.8]
+    ... )
+    BestThreshold(threshold=0.9, value=0.3333, rows_of_constraints=10)
+
     With limits:
 
     >>> import numpy
@@ -196,11 +209,12 @@ def best_threshold(
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
+    unlabelled = Unlabelled.read(unlabelled_scores, samples, goal)
     if costs is not None and shares is not None:
         raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
     if level is None or num is None:
-        return find_best(samples, costs, goal, **options)
+        return find_best(samples, costs, goal, unlabelled, **options)
     if samples.backend is not NUMPY:
         raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
     units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
@@ -210,14 +224,14 @@ def best_threshold(
         )
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
-    best = find_best(samples, costs, goal, **options)
+    best = find_best(samples, costs, goal, unlabelled, **options)
     rows, shape = as_rows(samples)
     prices = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
     found: list[tuple[Any, ...]] = []
     for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
         row = _Row.of(rows, k, units, prices)
-        drawn = _replicates(row, goal, num, generator, options)
+        drawn = _replicates(row, goal, unlabelled, num, generator, options)
         status = _status(row, drawn)
         with NUMPY.quiet():  # measures may be infinite
             found.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
@@ -228,7 +242,8 @@ def best_threshold(
 
     of_threshold, of_value, optimism = zip(*found, strict=True) if found else ((), (), ())
     lost = samples.finish(np.asarray(optimism, float).reshape(shape))
-    return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost)
+    number: Any = None if unlabelled is None else best.rows_of_constraints
+    return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost, number)
 
 
 _DTYPES = (float, float, float, float, np.int64, np.int64)
@@ -310,13 +325,20 @@ class _Row(NamedTuple):
         return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
 
 
-def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, options: dict[str, Any]) -> _Replicates:
+def _replicates(  # noqa: PLR0917 (one curve)
+    row: _Row,
+    goal: Goal,
+    unlabelled: Unlabelled | None,
+    num: int,
+    rng: np.random.Generator,
+    options: dict[str, Any],
+) -> _Replicates:
     """Draw samples or clusters with replacement, as many as there are, and choose a threshold each time."""
     sizes = [int(np.count_nonzero(row.positive == of_class)) for of_class in (False, True)]
-    is_short = row.is_plain and min(sizes) >= FEW_SAMPLES and is_best_at_positives(goal, *sizes)
+    is_short = row.is_plain and unlabelled is None and min(sizes) >= FEW_SAMPLES and is_best_at_positives(goal, *sizes)
     starts, limits = row.segments(ends_positive=is_short)
     within_classes = goal.shares is not None and row.units == row.scores.size
-    has_rows = goal.needs_rows and row.weight is not None
+    has_rows = goal.needs_rows and (row.weight is not None or unlabelled is not None)
 
     def counted(draws: Array) -> Array:
         """The matrices at all thresholds, (R, T, 2, 2), of times or weights of the samples."""
@@ -329,6 +351,7 @@ def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, optio
     def measured(times: Array) -> list[Array]:
         """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
         rows = counted(row.drawn(times, None)) if has_rows else None
+        rows = rows if rows is None or unlabelled is None else unlabelled.added(rows, limits)
         costs = None if row.cost is None else counted(row.drawn(times, row.cost))
         return goal.measured(counted(row.drawn(times, row.weight)), rows, costs, **options)
 

@@ -24,9 +24,10 @@ from matrics._reporting.disagreements import (
 )
 from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
+from matrics._reporting.limited import Limited
 from matrics._reporting.methods import methods
 from matrics._study.agreement import Agreement
-from matrics._wording import amount, between, capital, counted, listed, number, short
+from matrics._wording import amount, capital, counted, listed, short
 
 __all__ = ["Findings", "find"]
 
@@ -153,8 +154,8 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
         if len(data.models) == 1:
             return f"{capital(board.title)} is undefined for the model."
         return f"{capital(board.title)} is undefined for all models, so they are not ranked."
-    limits = between(float(verdict.low[first]), float(verdict.high[first]))
-    value = f"{board.title} {number(float(verdict.estimate[first]))} ({limits})"
+    known = Limited(float(verdict.estimate[first]), float(verdict.low[first]), float(verdict.high[first]))
+    value = f"{board.title} {known.text}"
     if len(data.models) == 1:
         return f"The model has {value}."
     name = short(data.models[first])

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from matrics._uncertainty.results import Interval
-from matrics._wording import between, number
+from matrics._wording import between, with_limits
 
 __all__ = ["Limited"]
 
@@ -29,12 +29,12 @@ class Limited:
     @property
     def between(self) -> str:
         """The limits in words; empty if there are none."""
-        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high)
+        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high, self.value)
 
     @property
     def text(self) -> str:
         """The value, and its limits in brackets."""
-        return number(self.value) + (f" ({self.between})" if self.between else "")
+        return with_limits(self.value, self.low, self.high)[0] + (f" ({self.between})" if self.between else "")
 
     @property
     def is_rough(self) -> bool:

@@ -17,7 +17,7 @@ from matrics._reporting.findings import Findings
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._reporting.pictures import Palette, Picture, on_page
 from matrics._reporting.verdicts import ModelVerdict
-from matrics._wording import amount, between, capital, in_percent, number, percent, short
+from matrics._wording import amount, between, capital, in_percent, number, percent, short, with_limits
 
 __all__ = ["rendered"]
 
@@ -187,9 +187,10 @@ def _verdict(board: Leaderboard, model: int, models: int) -> str:
 def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
     value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
     is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
-    limits = between(low, high) if judged and not math.isnan(low) else ""
+    limits = between(low, high, value) if judged and not math.isnan(low) else ""
     rough = bool(limits) and int(verdict.status[model]) != 0
-    return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
+    text = with_limits(value, low, high)[0] if limits else number(value)
+    return Cell(text, _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
 
 
 def _same_cells(data: Data, found: Findings, pictures: dict[str, list[Picture]]) -> str:

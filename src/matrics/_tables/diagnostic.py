@@ -152,17 +152,17 @@ def diagnostic_table(
     1,586 samples; positive: class 1. 670 true positives, 74 false negatives, 202 false positives, 640
     true negatives.
     <BLANKLINE>
-                                     n/N   value       95 % limits  method
-    sensitivity                  670/744   0.901    0.877 to 0.920  Wilson
-    specificity                  640/842   0.760    0.730 to 0.788  Wilson
-    positive predictive value    670/872   0.768    0.739 to 0.795  Wilson
-    negative predictive value    640/714   0.896    0.872 to 0.917  Wilson
-    positive likelihood ratio              3.754    3.321 to 4.243  log
-    negative likelihood ratio              0.131    0.105 to 0.163  log
-    odds ratio                            28.686  21.518 to 38.242  log
-    Youden's index                         0.661    0.623 to 0.695  delta and score
-    accuracy                   1310/1586   0.826    0.807 to 0.844  Wilson
-    prevalence                  744/1586   0.469    0.445 to 0.494  Wilson
+                                     n/N  value     95 % limits  method
+    sensitivity                  670/744  0.901  0.877 to 0.920  Wilson
+    specificity                  640/842  0.760  0.730 to 0.788  Wilson
+    positive predictive value    670/872  0.768  0.739 to 0.795  Wilson
+    negative predictive value    640/714  0.896  0.872 to 0.917  Wilson
+    positive likelihood ratio             3.754  3.321 to 4.243  log
+    negative likelihood ratio             0.131  0.105 to 0.163  log
+    odds ratio                            28.69  21.52 to 38.24  log
+    Youden's index                        0.661  0.623 to 0.695  delta and score
+    accuracy                   1310/1586  0.826  0.807 to 0.844  Wilson
+    prevalence                  744/1586  0.469  0.445 to 0.494  Wilson
     """
     level = check_level(level)
     check_method(method)

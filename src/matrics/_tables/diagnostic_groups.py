@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from matrics._tables.diagnostic import (
 )
 from matrics._tables.diagnostic_results import DiagnosticTable, in_columns
 from matrics._tables.diagnostic_samples import binary_codes
+from matrics._tables.documents import write_docx
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.options import check_level
 from matrics._wording import rounded
@@ -109,6 +111,35 @@ class DiagnosticGroups(Result):
             rows.append([latex.escape(name), latex.escape(group), *cells])
         size = len(self.groups) + 1
         return latex.tabular(head, rows, texts=2, rules=range(size, len(rows), size))
+
+    def to_docx(self, path: str | Path) -> Path:
+        """Write the table of all measures into a document of Word, with the rules of a table in a journal.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name ends with ``.docx``; an older file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            python-docx is not installed: it is in the extra ``docx``.
+        ValueError
+            The name of the file has another ending.
+        """
+        head = ["measure", "group", "n/N", f"value ({100 * self.overall.level:.10g} % limits)", "p"]
+        rows = [
+            [name, group, counts, value + (f" ({limits})" if limits else ""), p_value]
+            for name, group, counts, value, limits, p_value in self._cells(self.overall.names)
+        ]
+        size = len(self.groups) + 1
+        remarks = ["p: of the hypothesis that the measure has the same value in all groups."]
+        return write_docx(path, self.overall.title(), head, rows, remarks, range(size, len(rows), size), texts=2)
 
     def __str__(self) -> str:
         rows, titles = [self._head()], []

@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from matrics._tables import latex
 from matrics._tables.diagnostic import SHARES
 from matrics._tables.diagnostic_results import WIDTH, as_fraction, as_number, in_columns
 from matrics._tables.diagnostic_samples import binary_codes
+from matrics._tables.documents import write_docx
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.joint import mcnemar
@@ -111,6 +113,32 @@ class DiagnosticComparison(Result):
         ]
         table = latex.tabular([latex.escape(text) for text in self._head("measure")], rows, texts=1)
         return f"{latex.comment(self.title())}\n{table}"
+
+    def to_docx(self, path: str | Path) -> Path:
+        """Write the table into a document of Word, with the rules of a table in a journal.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name ends with ``.docx``; an older file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            python-docx is not installed: it is in the extra ``docx``.
+        ValueError
+            The name of the file has another ending.
+        """
+        *head, difference, limits, p_value = self._head("measure")
+        rows = []
+        for *cells, gap, between, p in self._cells():
+            rows.append([*cells, gap + (f" ({between})" if between else ""), p])
+        return write_docx(path, self.title(), [*head, f"{difference} ({limits})", p_value], rows)
 
     def __str__(self) -> str:
         lines = in_columns([self._head(""), *self._cells()], texts=(0,))

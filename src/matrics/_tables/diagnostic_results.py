@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from matrics._engine.results import Result
 from matrics._tables import latex, markdown
+from matrics._tables.documents import write_docx
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.results import IntervalStatus
-from matrics._wording import amount, capital, counted, decimals, in_percent, number
+from matrics._wording import amount, capital, counted, in_percent, with_limits
 from matrics.typing import NumPyArray
 
 __all__ = ["DiagnosticTable", "as_fraction", "as_number", "in_columns"]
@@ -107,6 +109,33 @@ class DiagnosticTable(Result):
         comments = [latex.comment(text) for text in (self.title(), *self.remarks())]
         return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
 
+    def to_docx(self, path: str | Path) -> Path:
+        """Write the table into a document of Word, with the rules of a table in a journal.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name ends with ``.docx``; an older file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            python-docx is not installed: it is in the extra ``docx``.
+        ValueError
+            The name of the file has another ending.
+        """
+        head = ["measure", "n/N", f"value ({in_percent(self.level)} limits)", "method"]
+        rows = [
+            [name, counts, value + (f" ({limits})" if limits else ""), method]
+            for name, counts, value, limits, method in self.cells()
+        ]
+        return write_docx(path, self.title(), head, rows, self.remarks())
+
     def __str__(self) -> str:
         head = ["", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
         lines = in_columns([head, *self.cells()], texts=(0, 4))
@@ -156,10 +185,9 @@ def as_fraction(part: float, whole: float) -> str:
 
 
 def as_number(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> tuple[str, str]:
-    """A value and its limits, with at least three decimals of small numbers, and as many as the error justifies."""
-    places = decimals(value, error)
-    limits = "" if math.isnan(low + high) else f"{number(low, places)} to {number(high, places)}"
-    return number(value, places), limits
+    """A value and its limits, with as many digits as the error justifies."""
+    text, *limits = with_limits(value, low, high, error)
+    return text, "" if math.isnan(low + high) else " to ".join(limits)
 
 
 def in_columns(rows: list[list[str]], *, texts: tuple[int, ...]) -> list[str]:

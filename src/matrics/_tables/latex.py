@@ -8,7 +8,7 @@ from typing import Any
 
 from matrics._tables.axes import Axes, axis_columns
 from matrics._tables.table import Measure, read_measures
-from matrics._wording import number as worded
+from matrics._wording import limits
 
 __all__ = ["to_latex"]
 
@@ -34,12 +34,7 @@ def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> 
     >>> with_limits(-0.25), with_limits(0.5, 0.4, 0.6), with_limits(float("nan"))
     ('$-$0.250', '0.500 [0.400, 0.600]', '--')
     """
-    return number(value) + ("" if math.isnan(low + high) else f" [{number(low)}, {number(high)}]")
-
-
-def number(value: float) -> str:
-    """A rounded number; its minus is as long as a plus."""
-    return "--" if math.isnan(value) else escape(worded(value)).replace("-", "$-$")
+    return "--" if math.isnan(value) else escape(limits(value, low, high)).replace("-", "$-$")
 
 
 def comment(text: str) -> str:
@@ -87,8 +82,8 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
     -------
     str
         A ``tabular`` with the rules of the package booktabs: of one matrix a row for each measure; of a stack a row for
-        each matrix, and a column for each measure. Numbers have three decimals, and limits are in brackets. Special
-        characters in names are escaped.
+        each matrix, and a column for each measure. Numbers have as many digits as their limits, which are in brackets,
+        justify, and at least three decimals. Special characters in names are escaped.
 
     Raises
     ------
