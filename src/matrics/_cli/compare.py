@@ -1,43 +1,50 @@
-"""``matrics compare``: the models of a file, two files, or two evaluation logs."""
+"""``matrics compare``: the models of a file, two files, or two evaluation logs.
+
+Models are compared on the same samples, which a column identifies, or each on samples of its own.
+"""
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
-from matrics._cli import logs
-from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    FileOutput,
-    Format,
-    LabelsPath,
-    Level,
-    Metrics,
-    Num,
-    Plugin,
-    PositiveClass,
-    PredColumns,
-    ReadingOptions,
-    ScoresInstead,
-    Seed,
-    TrueColumn,
-    Weight,
-    ZeroDivision,
-    column_names,
-    predicted,
-    read_integer,
-    read_number,
-)
-from matrics._cli.prevalence import Prevalence
+from matrics._catalogue.classes import Classes
+from matrics._catalogue.naming import title_of
+from matrics._cli import logs, options
+from matrics._cli.measures import Target, measures, plug_in, refuse_prevalence
+from matrics._cli.paired import TwoFiles, join, repeats
+from matrics._cli.results import Result, about_classes, about_measure
+from matrics._cli.screen import show
+from matrics._cli.verdicts import compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
+from matrics._files.label_rows import read_labels
 from matrics._files.names import Names
+from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.rows import name_of
+from matrics._files.scores import ScoreNames, read_scores
+from matrics._files.wide import MODEL, ROW
 from matrics._quoting import quoted
+from matrics._reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
+from matrics._scoring.score import resolve
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
+from matrics._wording import counted, in_percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics._catalogue.record import Metric
+
+Array = Any
 
 
 def compare(
-    path: LabelsPath,
+    path: options.LabelsPath,
     other: Annotated[
         Path | None,
         typer.Argument(
@@ -46,18 +53,13 @@ def compare(
         ),
     ] = None,
     *,
-    by: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
-    ] = None,
-    paired_on: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
-    ] = None,
-    metrics: Metrics = None,
-    plugin: Plugin = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
-    scores: ScoresInstead = None,
+    by: options.ByModel = None,
+    paired_on: options.PairedOn = None,
+    metrics: options.Metrics = None,
+    plugin: options.Plugin = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumns = None,
+    scores: options.ScoresInstead = None,
     threshold: Annotated[
         str | None,
         typer.Option(
@@ -66,41 +68,30 @@ def compare(
             show_default="0.5 of probabilities",
         ),
     ] = None,
-    positive: PositiveClass = None,
-    prevalence: Prevalence = None,
-    weight: Weight = None,
-    reading: ReadingOptions,
-    level: Level = "0.95",
-    num: Num = None,
-    seed: Seed = None,
-    zero_division: ZeroDivision = "nan",
-    format_: Format = None,
-    output: FileOutput = None,
+    positive: options.PositiveClass = None,
+    prevalence: options.Prevalence = None,
+    weight: options.Weight = None,
+    reading: options.ReadingOptions,
+    level: options.Level = "0.95",
+    num: options.Num = None,
+    seed: options.Seed = None,
+    zero_division: options.ZeroDivision = "nan",
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
-    from matrics._cli.compare_results import comparison_result, show_comparison
-    from matrics._cli.comparison import ComparisonOptions, compare_file, compare_files, compare_scores, names_of_scores
-    from matrics._cli.writers import read_delivery
-    from matrics._files.wide import MODEL, ROW
-
     plug_in(plugin)
-    columns, paths = column_names(by or []), [path, *([] if other is None else [other])]
+    columns, paths = options.column_names(by or []), [path, *([] if other is None else [other])]
     delivery = read_delivery(format_, output, paths)
-    of_models = predicted(pred)
+    of_models = options.predicted(pred)
     several = "models" in of_models
     if not (columns or several or scores) and logs.are_runs(paths, paired_on):
-        options = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
-        options["prevalence"] = prevalence
-        logs.refuse_options({**options, "zero-division": {"nan": None}.get(zero_division, zero_division)})
-        from matrics._cli.compare_logs import compare_logs, say_left_out, show_logs
-        from matrics._cli.compare_results import logs_result
+        unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        unused |= {"prevalence": prevalence, "zero-division": None if zero_division == "nan" else zero_division}
+        logs.refuse_options(unused)
+        from matrics._cli.compare_logs import compare_logs
 
-        runs = compare_logs(path, other, metrics, read_number("level", level))
-        if delivery.is_table:
-            delivery.show(lambda console: show_logs(console, runs))
-        else:
-            delivery.write(logs_result(runs, paths))
-        say_left_out(runs)
+        compare_logs(paths, metrics, options.read_number("level", level), delivery)
         return
     if other is None and not (columns or several or scores):
         raise ArgumentError(
@@ -131,22 +122,316 @@ def compare(
     chosen = ComparisonOptions(
         metrics or ["accuracy,mcc"],
         positive,
-        read_number("level", level),
-        read_integer("num", num),
-        read_integer("seed", seed),
-        read_number("zero-division", zero_division),
+        options.read_number("level", level),
+        options.read_integer("num", num),
+        options.read_integer("seed", seed),
+        options.read_number("zero-division", zero_division),
         prevalence,
     )
     if scores:
         unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
         score_names = names_of_scores(scores, names, unused, has_other=other is not None)
         several = several or bool(score_names.models)
-        found = compare_scores(path, score_names, chosen, threshold)
+        compared = compare_scores(path, score_names, chosen, threshold)
     else:
-        found = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
+        compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
     if delivery.is_table:
         delivery.show(
-            lambda console: show_comparison(console, found, ", ".join([MODEL] * several + list(columns)) or "file")
+            lambda console: show_comparison(console, compared, ", ".join([MODEL] * several + list(columns)) or "file")
         )
     else:
-        delivery.write(comparison_result(found))
+        delivery.write(comparison_result(compared))
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """The options of a comparison."""
+
+    metrics: list[str]
+    positive: str | None
+    level: float
+    num: int | None
+    seed: int | None
+    zero_division: float
+    prevalence: str | None = None
+
+    def check(self, paired_on: str | None) -> None:
+        """Raise for what cannot be compared, before a file is read."""
+        check_level(self.level)
+        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
+        if undirected:
+            raise ArgumentError(
+                "metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}"
+            )
+        if paired_on is not None:
+            refuse_prevalence(
+                self.prevalence, "with --paired-on, where samples are resampled (in Python: compare_paired)"
+            )
+
+    def refuse_draws(self) -> None:
+        """Raise for options of paired comparisons."""
+        if self.seed is not None or self.num is not None:
+            option = "num" if self.seed is None else "seed"
+            raise ArgumentError(option, "expected --paired-on COLUMN with it; only paired comparisons resample")
+
+    @property
+    def drawn(self) -> str:
+        """The random draws, in words."""
+        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The models, the title lines, a verdict for each measure, and all that led to them."""
+
+    models: list[str]
+    titles: list[str]
+    verdicts: list[ModelVerdict]
+    metrics: dict[str, Metric]
+    classes: Classes
+    chosen: ComparisonOptions
+    files: list[str]
+    samples: int  # predictions of all models
+    paired_on: str | None
+    paired: int | None = None  # samples that all models have predicted
+    left_out: tuple[str, ...] = ()
+    thresholds: list[float] | None = None  # of scores, one for each model
+
+
+def compare_file(path: Path, names: Names, chosen: ComparisonOptions) -> Compared:
+    """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
+    chosen.check(names.clusters)
+    labelled = read_labels(path, names, warns=False)
+    if len(labelled.names) < 2:
+        raise ArgumentError("by", f"expected at least two models to compare, got {len(labelled.names)}")
+    of_true, n = labelled.sides[0], len(labelled.classes)
+    models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
+    for model in range(len(labelled.names)) if names.order is None else ():  # of which each may have words of its own
+        of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
+        refuse_disjoint(str(path), of_true, of_model, names.labels)
+    if names.order is None:
+        warn_of_odd_labels(str(path), *labelled.sides)
+    classes, metrics = _known(labelled.classes, chosen, ordered=labelled.ordered, apart=labelled.apart)
+    titles = [
+        f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
+    ]
+    if names.weight is not None:
+        titles[0] += f", weighted by {names.weight}"
+    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "chosen": chosen, "files": [str(path)]}
+    about |= {"samples": len(labelled.true), "paired_on": names.clusters}
+    if names.clusters is None:
+        verdicts, title = _alone(
+            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, classes, chosen
+        )
+        return Compared(labelled.names, [*titles, title], verdicts, **about)
+    true, predictions, samples, rows = aligned(
+        labelled.groups,
+        labelled.samples,
+        labelled.true,
+        labelled.pred,
+        names=labelled.names,
+        sample_names=labelled.sample_names,
+        option=f"paired_on {names.clusters}",
+    )
+    weights = labelled.weights
+    if weights is not None:
+        weights = weights_of_samples(weights, rows, "weight")
+    number = len(np.unique(samples))
+    verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, chosen)
+    of_samples = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
+    titles.append(f"{of_samples}; {in_percent(chosen.level)}, {chosen.drawn}")
+    return Compared(labelled.names, titles, verdicts, paired=number, **about)
+
+
+def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thresholds: str | None) -> Compared:
+    """Compare models by their scores for the same samples: measures of the scores, and those of their predictions."""
+    chosen.check(names.clusters)
+    source = read_scores(path, names)
+    models, true, scores, samples = same_samples(source, str(names.clusters))
+    verdicts = compared_scores(models, true, scores, samples, chosen.level, turned=True)
+    known = source.known
+    number = len(np.unique(samples))
+    about = f"{counted(len(models), 'model')}, {counted(source.samples, 'sample')}; positive: {source.sides[1]}"
+    same = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
+    titles = [f"{source.file}: {about}", f"{same}; {in_percent(chosen.level)}, {chosen.drawn}"]
+    at = _thresholds(thresholds, models, scores)
+    metrics: dict[str, Metric] = {}
+    if at is None:
+        titles.append("no measures of predictions: scores are no probabilities, and no --threshold is given")
+    else:
+        metrics = measures(chosen.metrics, lambda: known)
+        predictions = (scores >= np.asarray(at)[:, None]).astype(np.int64)
+        classes = tuple(map(str, known.labels or ()))
+        verdicts += _together((true, predictions, samples, None), metrics, classes, chosen)
+        titles.append(f"predictions from a score of {', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
+    return Compared(
+        models=models,
+        titles=titles,
+        verdicts=verdicts,
+        metrics=metrics,
+        classes=known,
+        chosen=chosen,
+        files=[str(path)],
+        samples=source.samples,
+        paired_on=names.clusters,
+        paired=number,
+        thresholds=at,
+    )
+
+
+def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | None], *, has_other: bool) -> ScoreNames:
+    """The columns of the scores of models, and of their samples."""
+    for option, given in unused.items():
+        if given:
+            raise ArgumentError(option, f"expected no such option with --scores, got {quoted(given)}")
+    if has_other:
+        raise ArgumentError("scores", "expected one file with the scores of all models, got two files")
+    parsed = ScoreNames.parse(scores, true=names.true, by=names.by, positive=names.positive)
+    if not (parsed.models or names.by):
+        raise ArgumentError(
+            "scores", "expected a column of each model and --positive with it, or --by COLUMN of the models"
+        )
+    clusters = names.clusters or (ROW if parsed.models else None)
+    if clusters is None:
+        raise ArgumentError("paired_on", "expected the column of the samples with --scores and --by, got none")
+    shared = {field: getattr(names, field) for field in ("missing", "encoding", "na", "text_labels", "order")}
+    return replace(parsed, clusters=clusters, **shared)
+
+
+def _thresholds(text: str | None, models: list[str], scores: Array) -> list[float] | None:
+    """The threshold of each model: one for all, or ``model=threshold`` of each; 0.5 of probabilities, if none is given.
+
+    None for other scores.
+    """
+    if text is None:
+        return [0.5] * len(models) if bool(((scores >= 0) & (scores <= 1)).all()) else None
+    expected = "expected a number, or MODEL=NUMBER of each model with commas"
+    parts = [part.rpartition("=") for part in text.split(",")]
+    try:
+        numbers = {name: float(number) for name, _, number in parts}
+    except ValueError as error:
+        raise ArgumentError("threshold", f"{expected}, got {quoted(text)}") from error
+    if any(map(np.isnan, numbers.values())):
+        raise ArgumentError("threshold", f"{expected}, got NaN")
+    if list(numbers) == [""]:
+        return [numbers[""]] * len(models)
+    if set(numbers) != set(models) or len(parts) != len(models):
+        raise ArgumentError("threshold", f"{expected} {', '.join(models)}, got {quoted(text)}")
+    return [numbers[name] for name in models]
+
+
+def compare_files(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Compared:
+    """Compare two files, each with the predictions of one model; ``names.clusters`` is the column that joins them."""
+    chosen.check(names.clusters)
+    if paths[0] == paths[1]:
+        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
+    found = TwoFiles.read(paths, names)
+    found.refuse_disjoint(names.labels)
+    classes, metrics = _known(found.classes, chosen, ordered=found.ordered, apart=found.apart)
+    counts = [len(one.true) for one in found.rows]
+    weighted = "" if names.weight is None else f", weighted by {names.weight}"
+    titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
+    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "chosen": chosen, "files": list(found.files)}
+    about |= {"samples": sum(counts), "paired_on": names.clusters}
+    both = None if names.clusters is None else join(found)
+    found.warn()  # after the errors, which are one line
+    if both is None:
+        true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
+        weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
+        files = np.repeat([0, 1], counts)
+        verdicts, title = _alone((files, true, pred, weights), metrics, classes, chosen)
+        return Compared(list(found.files), [*titles, title], verdicts, **about)
+    number = both.number
+    verdicts = _together((both.true, both.predictions, both.samples, both.weights), metrics, found.classes, chosen)
+    left_out = tuple(both.left_out(found.files))
+    of_samples = f"on the same {number:,} samples ({names.clusters}){both.repeats}"
+    titles.append(f"{of_samples}; {in_percent(chosen.level)}, {chosen.drawn}")
+    return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
+
+
+def _known(
+    labels: tuple[str, ...], chosen: ComparisonOptions, *, ordered: bool, apart: tuple[tuple[int, str], ...]
+) -> tuple[Classes, dict[str, Metric]]:
+    known = functools.partial(Classes.of, len(labels), labels, chosen.positive, ordered=ordered, apart=apart)
+    metrics = measures(chosen.metrics, known)  # an error in the positive class names its option
+    return known(), metrics
+
+
+def _alone(
+    rows: tuple[Array, Array, Array, Array | None],
+    metrics: dict[str, Metric],
+    known: Classes,
+    chosen: ComparisonOptions,
+) -> tuple[list[ModelVerdict], str]:
+    """The verdicts on models with samples of their own, and a line about them.
+
+    ``rows`` are the models, the true and the predicted classes and the weights.
+    """
+    chosen.refuse_draws()
+    target, classes = Target.read(chosen.prevalence, known), tuple(map(str, known.labels or ()))
+    models, true, pred, weights = rows
+    n, number = len(classes), int(models.max()) + 1
+    bins, shape = (models * n + true) * n + pred, (number, n, n)
+    stack = np.bincount(bins, weights, number * n * n).reshape(shape)
+    squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
+    given: dict[str, Any] = {"level": chosen.level, "zero_division": chosen.zero_division}
+    if target is not None:
+        given["prevalence"] = target.shares
+    there = "" if target is None else f" {target.title}"
+    verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
+    return verdicts, (
+        f"{in_percent(chosen.level)} intervals{there}; models on different samples (for the same samples: "
+        "--paired-on COLUMN)"
+    )
+
+
+def _together(
+    rows: tuple[Array, Array, Array, Array | None],
+    metrics: dict[str, Metric],
+    classes: tuple[str, ...],
+    chosen: ComparisonOptions,
+) -> list[ModelVerdict]:
+    """The verdicts on models with the same samples.
+
+    ``rows`` are the true classes, the predictions of each model, the samples and the weights.
+    """
+    true, predictions, samples, weights = rows
+    return judged_together(
+        true,
+        predictions,
+        samples,
+        metrics,
+        classes,
+        level=chosen.level,
+        num=chosen.num,
+        rng=chosen.seed or 0,
+        zero_division=chosen.zero_division,
+        sample_weight=weights,
+    )
+
+
+def show_comparison(console: Console, found: Compared, heading: str) -> None:
+    """Print the tables of all measures, and what to be wary of."""
+    show(console, *found.titles, *found.left_out)
+    show_verdicts(console, found.models, found.verdicts, heading)
+
+
+def comparison_result(found: Compared) -> Result:
+    """A row for each measure and model, in the order of the models."""
+    is_drawn = found.paired is not None
+    about = {
+        "files": found.files,
+        "models": found.models,
+        **about_classes(found.classes),
+        "samples": found.samples,
+        "paired_on": found.paired_on,
+        "paired_samples": found.paired,
+        "level": found.chosen.level,
+        **({} if found.chosen.prevalence is None else {"prevalence": found.chosen.prevalence}),
+        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
+        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
+        "seed": (found.chosen.seed or 0) if is_drawn else None,
+    }
+    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
+    rows = rows_of(found.models, found.verdicts)
+    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))

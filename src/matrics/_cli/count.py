@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from matrics._cli.options import (
-    By,
-    Counts,
-    Format,
-    PredColumns,
-    ReadingOptions,
-    ShowProgress,
-    TrueColumn,
-    Weight,
-    column_names,
-    predicted,
-)
-from matrics._cli.printing import show, text_table
+from matrics._cli import options
+from matrics._cli.progress import watching
 from matrics._cli.results import Result, keys_of
-from matrics._cli.writers import for_people
+from matrics._cli.screen import show, text_table
+from matrics._cli.writers import for_people, open_console, read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.counts_file import About, rows_of
+from matrics._files.count import count as count_rows
+from matrics._files.counts_file import About, rows_of, write_counts
+from matrics._files.inputs import open_counts, open_input, open_labels
 from matrics._files.names import Names
+from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.outputs.destination import Destination, followed, refuse_input
+from matrics._files.outputs.whole import whole_output
+from matrics._files.wide import by_model
 from matrics._quoting import quoted
 from matrics._wording import counted, plain
 
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
     from matrics._cli.writers import Delivery
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
-    from matrics._files.outputs.destination import Destination
 
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
@@ -59,27 +54,23 @@ def count(
         ),
     ],
     *,
-    by: By = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    reading: ReadingOptions,
-    format_: Format = None,
+    by: options.By = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumns = None,
+    counts: options.Counts = None,
+    weight: options.Weight = None,
+    reading: options.ReadingOptions,
+    format_: options.Format = None,
     output: AnyOutput = None,
-    progress: ShowProgress = False,
+    progress: options.ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
-    from matrics._cli.writers import read_delivery
-    from matrics._files.inputs import open_input, open_labels
-    from matrics._files.wide import by_model
-
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
     destination = _check_output(Path(str(output)), paths) if delivery is None else None
     names = Names(
         true=true,
-        **predicted(pred),
-        by=column_names(by or []),
+        **options.predicted(pred),
+        by=options.column_names(by or []),
         counts=counts,
         weight=weight,
         **reading.read().names,
@@ -104,28 +95,17 @@ def merge(
         typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
     ],
     *,
-    by: By = None,
+    by: options.By = None,
     output: CountsOutput = None,
-    progress: ShowProgress = False,
+    progress: options.ShowProgress = False,
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
-    from matrics._files.inputs import open_counts
-
     destination = _check_output(output, paths)
-    given = open_counts(paths, Names(by=column_names(by or [])))
+    given = open_counts(paths, Names(by=options.column_names(by or [])))
     _write(given, destination, paths, progress=progress)
 
 
 def _write(given: LabelRows, destination: Destination, paths: list[Path], *, progress: bool) -> None:
-    from rich.text import Text
-
-    from matrics._cli import printing
-    from matrics._cli.progress import watching
-    from matrics._cli.writers import open_console
-    from matrics._files.count import count as count_rows
-    from matrics._files.counts_file import write_counts
-    from matrics._files.outputs.whole import whole_output
-
     with whole_output(destination, paths) as whole:
         counts = count_rows(given, watching(lines=progress))
         with whole.file() as file:
@@ -133,14 +113,10 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
         whole.finish()
     matrices = counted(len(counts.starts), "matrix")
     lines = [f"{given.file}: {_described(counts)}", f"{destination.path}: {matrices}"]
-    printing.show(open_console(), *(Text(plain(line)) for line in lines))
+    show(open_console(), *lines)
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
-    from matrics._cli.progress import watching
-    from matrics._files.count import count as count_rows
-    from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
-
     counts = count_rows(given, watching(lines=progress), warns=False)
     if given.names.order is None:
         refuse_disjoint(given.file, *counts.sides, given.names.labels)
@@ -161,8 +137,6 @@ def _described(counts: SortedCounts) -> str:
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error before the work begins if the output cannot be written."""
-    from matrics._files.outputs.destination import Destination, followed, refuse_input
-
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
         raise ArgumentError("output", f"expected a name that ends in .parquet, got {got}")
@@ -199,4 +173,4 @@ def show_counts(console: Console, found: Result) -> None:
         table.add_row(
             *(Text(plain(for_people(column, value))) for column, value in zip(found.rows.values(), row, strict=True))
         )
-    show(console, *(Text(plain(title)) for title in found.titles), Text(), table)
+    show(console, *found.titles, "", table)

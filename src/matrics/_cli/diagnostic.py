@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from matrics._cli.options import (
-    Cells,
-    Counts,
-    FileOutput,
-    FilePath,
-    Format,
-    Level,
-    PositiveClass,
-    PredColumn,
-    ReadingOptions,
-    Rows,
-    TrueColumn,
-    read_number,
-)
+from matrics._cli import options
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 
@@ -39,35 +26,35 @@ PrevalenceOfClass = Annotated[
 
 
 def diagnostic(
-    path: FilePath,
+    path: options.FilePath,
     *,
-    true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
-    positive: PositiveClass = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumn = Names.pred,
+    positive: options.PositiveClass = None,
     prevalence: PrevalenceOfClass = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    cells: Cells = None,
-    reading: ReadingOptions,
-    level: Level = "0.95",
+    rows: options.Rows = None,
+    counts: options.Counts = None,
+    cells: options.Cells = None,
+    reading: options.ReadingOptions,
+    level: options.Level = "0.95",
     method: Annotated[
         str,
         typer.Option(metavar="wilson|agresti_coull|clopper_pearson|jeffreys", help="The limits of proportions."),
     ] = "wilson",
-    format_: Format = None,
-    output: FileOutput = None,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
     import matrics
     from matrics._cli import logs
-    from matrics._cli.open_run import ScoreRequest, open_matrices
+    from matrics._cli.matrices import ScoreRequest, open_matrices
     from matrics._cli.writers import read_delivery
     from matrics._uncertainty.arguments import second_class
 
     delivery = read_delivery(format_, output, [path])
     share, confidence = (
-        None if prevalence is None else read_number("prevalence", prevalence),
-        read_number("level", level),
+        None if prevalence is None else options.read_number("prevalence", prevalence),
+        options.read_number("level", level),
     )
     asked = ScoreRequest(
         true=true,

@@ -17,24 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 import matrics
+from matrics._cli import options
 from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    Cells,
-    Counts,
-    FilePath,
-    Level,
-    Plugin,
-    PositiveClass,
-    PredColumn,
-    ReadingOptions,
-    Rows,
-    TrueColumn,
-    Weight,
-    ZeroDivision,
-    read_number,
-)
-from matrics._cli.printing import show, text_table
-from matrics._cli.screen import show_statuses, sign_of
+from matrics._cli.screen import show, show_statuses, sign_of, text_table
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._files.outputs.texts import csv_text, json_text
@@ -52,7 +37,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 def gate(
-    path: FilePath,
+    path: options.FilePath,
     *,
     require: Annotated[
         list[str] | None,
@@ -75,25 +60,25 @@ def gate(
     margin: Annotated[
         str, typer.Option(metavar="NUMBER", help="By how much these may be worse than the baseline's.")
     ] = "0",
-    plugin: Plugin = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
-    positive: PositiveClass = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    cells: Cells = None,
+    plugin: options.Plugin = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumn = Names.pred,
+    positive: options.PositiveClass = None,
+    rows: options.Rows = None,
+    counts: options.Counts = None,
+    weight: options.Weight = None,
+    cells: options.Cells = None,
     clusters: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
     ] = None,
-    reading: ReadingOptions,
+    reading: options.ReadingOptions,
     judge: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
     ] = None,
-    level: Level = "0.95",
-    zero_division: ZeroDivision = "nan",
+    level: options.Level = "0.95",
+    zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
         str | None, typer.Option(metavar="pass|fail", help="What undecided counts as.", show_default="exit code 3")
     ] = None,
@@ -110,7 +95,7 @@ def gate(
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
     from matrics._cli.gate_files import Beside, read_files
-    from matrics._cli.open_run import ScoreRequest
+    from matrics._cli.matrices import ScoreRequest
     from matrics._cli.writers import open_console
     from matrics._files.outputs.whole import write_whole
     from matrics._gates.judge import check_manner, judged
@@ -129,8 +114,8 @@ def gate(
         raise ArgumentError("baseline", "expected --metrics NAME with it, the measures to compare, got none")
     summary = _summary() if github else None
     target = None if output in (None, "-") else _target(str(output), [path, *([baseline] if baseline else [])])
-    share, zero = read_number("level", level), read_number("zero-division", zero_division)
-    allowed = check_manner(read_number("margin", margin), on_undecided, has_baseline=has_baseline)
+    share, zero = options.read_number("level", level), options.read_number("zero-division", zero_division)
+    allowed = check_manner(options.read_number("margin", margin), on_undecided, has_baseline=has_baseline)
     check_level(share)
     asked = ScoreRequest(
         true=true,

@@ -10,7 +10,7 @@ import numpy as np
 import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.logs import clusters_of, is_log, opened
-from matrics._cli.open_run import ScoreRequest, open_matrices
+from matrics._cli.matrices import ScoreRequest, open_matrices
 from matrics._cli.paired import TwoFiles, join, named, united
 from matrics._errors import ArgumentError
 from matrics._files.crosstab import has_order

@@ -1,4 +1,4 @@
-"""The measures that a command computes, the class of each, and users' own: ``--plugin``."""
+"""The measures that a command computes, the class of each, the target prevalence, and users' own measures."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matrics
 from matrics._catalogue.naming import MeasureName, title_of
+from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.own import measures_of
+from matrics._cli.results import about_measure
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from matrics._catalogue.classes import Classes
     from matrics._catalogue.record import Metric
@@ -72,6 +74,19 @@ def with_titles(text: str, titles: dict[str, str]) -> str:
     return text
 
 
+def about_measures(metrics: Mapping[str, Metric], classes: Sequence[str]) -> list[dict[str, Any]]:
+    """The measures as results have them, with the names of their columns."""
+    return [
+        about_measure(title_of(key), metric, [title_of(name) for name in named_columns(key, metric, classes)])
+        for key, metric in metrics.items()
+    ]
+
+
+def reasons_of(measures: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Why a value of each column may be undefined."""
+    return {name: f"undefined: {measure['undefined']}" for measure in measures for name in measure["columns"]}
+
+
 def plug_in(modules: Iterable[str] | None) -> None:
     """Import modules, of this folder or installed, and make their measures known by name."""
     for name in modules or ():
@@ -94,3 +109,46 @@ def _imported(name: str) -> object:
         ) from error
     except Exception as error:
         raise ArgumentError("plugin", f"{name}: {type(error).__name__}: {error}") from error
+
+
+class Target(NamedTuple):
+    """The share of each class, and the classes in words."""
+
+    shares: list[float]
+    words: str
+
+    @classmethod
+    def read(cls, text: str | None, classes: Classes) -> Target | None:
+        """Read the option."""
+        if text is None:
+            return None
+        import numpy as np
+
+        from matrics._arrays import NUMPY
+        from matrics._stacks.prevalence import read_prevalence
+        from matrics._uncertainty.arguments import second_class
+
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError as error:
+            raise ArgumentError(
+                "prevalence", f"expected a number, or several with commas, got {quoted(text)}"
+            ) from error
+        given = numbers[0] if len(numbers) == 1 else numbers
+        shares = read_prevalence(given, np.zeros((classes.number,) * 2), NUMPY, second_class(classes))
+        names = [classes.name(k) for k in range(classes.number)]
+        if len(numbers) == 1:
+            of_one = second_class(classes) or 0
+            return cls(shares.tolist(), f"{numbers[0]:.10g} of {names[of_one]}")
+        return cls(shares.tolist(), ", ".join(f"{x:.10g} of {name}" for x, name in zip(numbers, names, strict=True)))
+
+    @property
+    def title(self) -> str:
+        """What a title says."""
+        return f"at the prevalence {self.words}"
+
+
+def refuse_prevalence(text: str | None, beside: str) -> None:
+    """Raise if the option is given where it has no meaning."""
+    if text is not None:
+        raise ArgumentError("prevalence", f"expected no such option {beside}, got {quoted(text)}")

@@ -86,6 +86,15 @@ ScoresInstead = Annotated[
 Threshold = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Scores of at least this are predicted as the positive class.")
 ]
+Prevalence = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER[,NUMBER]",
+        help="The share of the positive class where results are meant for, such as 0.02; or those of all classes, in "
+        "their order.",
+        show_default="that of the samples",
+    ),
+]
 Separator = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Labels are sets, with this between two labels: cat;dog.")
 ]
@@ -107,6 +116,17 @@ Cells = Annotated[
         metavar="TN,FP,FN,TP",
         help="Matrices as rows of a table: the columns of their n² cells, row by row; repeatable.",
     ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
+]
+PairedOn = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
+]
+ByModel = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
 ]
 TrueColumn = Annotated[str, typer.Option("--true", "--y-true", metavar="COLUMN", help="The column of the true labels.")]
 PredColumn = Annotated[
@@ -293,12 +313,15 @@ def read_number(option: str, text: str) -> float:
         raise ArgumentError(option, f"expected a number, got {quoted(text)}") from error
 
 
-def read_integer(option: str, text: str | None) -> int | None:
+def read_integer(option: str, text: str | None, least: int | None = None) -> int | None:
     """Read an integer, if it is given."""
     try:
-        return None if text is None else int(text)
+        number = None if text is None else int(text)
     except ValueError as error:
         raise ArgumentError(option, f"expected an integer, got {quoted(text)}") from error
+    if None not in (number, least) and number < least:  # type: ignore[operator]
+        raise ArgumentError(option, f"expected an integer from {least}, got {number}")
+    return number
 
 
 def column_names(by: list[str]) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ import pyarrow as pa
 import matrics
 from matrics import IntervalStatus
 from matrics._catalogue.description import range_of
+from matrics._errors import ArgumentError
 from matrics._files.keys import text_of
+from matrics._quoting import first_twice, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -112,11 +114,8 @@ def versions(*others: str) -> dict[str, str]:
     return {**found, **{name: version(name) for name in others}, "python": platform.python_version()}
 
 
-def repeated(columns: Iterable[str]) -> str | None:
-    """A name that several columns have."""
-    seen: set[str] = set()
-    for name in columns:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+def refuse_same(option: str, columns: Iterable[str]) -> None:
+    """Raise if two columns have the same name."""
+    twice = first_twice(columns)
+    if twice is not None:
+        raise ArgumentError(option, f"expected different names, got two columns of the name {quoted(twice)}")

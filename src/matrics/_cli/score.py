@@ -1,89 +1,71 @@
-"""``matrics score``: every confusion matrix of a file."""
+"""``matrics score``: matrices, two columns of labels, columns of scores, or sets of labels."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from matrics._cli import logs
-from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    Average,
-    By,
-    Cells,
-    Counts,
-    FilePath,
-    Format,
-    Metrics,
-    OnInvalid,
-    Output,
-    Plugin,
-    PositiveClass,
-    PredColumns,
-    ReadingOptions,
-    Rows,
-    RunOptions,
-    ScoresInstead,
-    Separator,
-    ShowProgress,
-    Threshold,
-    TrueColumn,
-    Weight,
-    Workers,
-    ZeroDivision,
-    column_names,
-    predicted,
-    read_number,
-)
-from matrics._cli.prevalence import Prevalence
+from matrics._cli import logs, multilabel, options
+from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli.matrix_results import deliver, open_work
+from matrics._cli.measures import Target, measures, plug_in, refuse_prevalence
+from matrics._cli.progress import watching
+from matrics._cli.run import Run, ScoreRun
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
+from matrics._files.outputs.destination import SUFFIXES
+from matrics._files.scores import ScoreNames, read_scores
+from matrics._quoting import quoted
+from matrics._ranking.odds import at_threshold
+from matrics._scoring.score import resolve
+
+Array = Any
 
 
 def score(
-    path: FilePath,
+    path: options.FilePath,
     *,
-    metrics: Metrics = None,
-    plugin: Plugin = None,
-    by: By = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
-    scores: ScoresInstead = None,
-    threshold: Threshold = None,
-    positive: PositiveClass = None,
-    prevalence: Prevalence = None,
-    separator: Separator = None,
-    average: Average = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    cells: Cells = None,
-    reading: ReadingOptions,
+    metrics: options.Metrics = None,
+    plugin: options.Plugin = None,
+    by: options.By = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumns = None,
+    scores: options.ScoresInstead = None,
+    threshold: options.Threshold = None,
+    positive: options.PositiveClass = None,
+    prevalence: options.Prevalence = None,
+    separator: options.Separator = None,
+    average: options.Average = None,
+    rows: options.Rows = None,
+    counts: options.Counts = None,
+    weight: options.Weight = None,
+    cells: options.Cells = None,
+    reading: options.ReadingOptions,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
-    zero_division: ZeroDivision = "nan",
+    zero_division: options.ZeroDivision = "nan",
     disparity: Annotated[
         bool, typer.Option("--disparity", help="Also show the differences between the groups of --by.")
     ] = False,
-    format_: Format = None,
-    output: Output = None,
-    workers: Workers = None,
-    on_invalid: OnInvalid = "raise",
-    progress: ShowProgress = False,
+    format_: options.Format = None,
+    output: options.Output = None,
+    workers: options.Workers = None,
+    on_invalid: options.OnInvalid = "raise",
+    progress: options.ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
-    from matrics._cli.matrix_results import Wanted
-    from matrics._cli.open_run import ScoreRequest, open_run
-    from matrics._cli.screen import deliver, open_work
-    from matrics._cli.writers import read_delivery
-    from matrics._files.outputs.destination import SUFFIXES
-
     plug_in(plugin)
-    zero = read_number("zero-division", zero_division)
+    zero = options.read_number("zero-division", zero_division)
     asked = ScoreRequest(
         true=true,
-        **predicted(pred),
-        by=column_names(by or []),
+        **options.predicted(pred),
+        by=options.column_names(by or []),
         rows=rows,
         scores=scores,
         threshold=threshold,
@@ -98,15 +80,101 @@ def score(
     )
     if disparity and not (asked.by or asked.models):
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
-    manner = RunOptions.read(workers, on_invalid, progress=progress)
-    wanted = Wanted(
-        read_delivery(format_, output, [path], blocks=SUFFIXES),
-        disparity=disparity,
-        positive=None if scores and threshold is not None else positive,
-        library=backend if backend in ("torch", "jax") else None,
-    )
-    with open_work(path, output if wanted.delivery is None else None) as work:
+    manner = options.RunOptions.read(workers, on_invalid, progress=progress)
+    delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    with open_work(path, output if delivery is None else None) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
         if logs.is_log(path):
             logs.warn_of_single_class(run)
-        deliver(run, work, wanted)
+        deliver(
+            run,
+            work,
+            delivery,
+            disparity=disparity,
+            positive=None if scores and threshold is not None else positive,
+            library=backend if backend in ("torch", "jax") else None,
+        )
+
+
+def open_run(
+    path: Path,
+    asked: ScoreRequest,
+    metrics: list[str] | None,
+    *,
+    backend: str,
+    zero_division: float,
+    manner: options.RunOptions,
+) -> Run:
+    """Open the file, and return the run that computes the requested measures."""
+    asked_for = metrics or "core"
+    resolve(asked_for)  # raises before anything is read
+    common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
+    if asked.separator is not None:
+        return _run_of_sets(path, asked, asked.separator, metrics, common)
+    asked.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
+    if asked.scores is None:
+        asked.refuse("--scores with it", "threshold")
+        source = open_matrices(path, asked, watching(lines=manner.progress))
+        chosen = measures(asked_for, lambda: source.known(asked.positive))
+        target = Target.read(asked.prevalence, source.known(asked.positive))
+        return ScoreRun(source=source, metrics=chosen, target=target, **common)
+    asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
+    limit = None if asked.threshold is None else options.read_number("threshold", asked.threshold)
+    # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
+    of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
+    parsed = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
+    score_names = replace(parsed, **asked.reading.names)
+    number_of_columns = len(score_names.scores)
+    if limit is None and number_of_columns == 1:
+        raise ArgumentError("threshold", "expected a number with one column of scores, got none")
+    if limit is not None and number_of_columns > 1:
+        raise ArgumentError(
+            "threshold",
+            f"expected one column of scores with it, got {number_of_columns}; of several classes that "
+            "with the highest score is predicted",
+        )
+    scored = read_scores(path, score_names, of_all=limit is None)
+    found = scored.matrices(limit)
+    if limit is not None:
+        outside = any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
+        asked_for = asked_for if outside else at_threshold(asked_for, limit)
+    chosen = measures(asked_for, lambda: found.known(of_several))
+    target = Target.read(asked.prevalence, found.known(of_several))
+    return ScoreRun(source=found, metrics=chosen, target=target, **common)
+
+
+def _run_of_sets(
+    path: Path, asked: ScoreRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
+) -> Run:
+    """The run over sets of labels."""
+    chosen = resolve(metrics or multilabel.METRICS)
+    asked.refuse(
+        "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
+    )
+    refuse_prevalence(asked.prevalence, "with --separator")
+    asked.reading.refuse("--separator", missing=False)
+    names = multilabel.SetNames(
+        asked.true, asked.pred, asked.by, separator=separator, models=asked.models, **asked.reading.names
+    )
+    average = asked.average or "macro"
+    multilabel.check(chosen, average)
+    return multilabel.MultilabelRun(source=multilabel.read_sets(path, names), metrics=chosen, average=average, **common)
+
+
+def open_backend(backend: str) -> Callable[[Array], Array]:
+    """Import a backend, and return a function that converts a NumPy array to its array."""
+    if backend not in ("numpy", "torch", "jax"):
+        raise ArgumentError("backend", f"expected numpy, torch or jax, got {quoted(backend)}")
+    if backend == "numpy":
+        return np.asarray
+    try:
+        library = importlib.import_module(backend)
+        if backend == "jax":
+            # Set here and not in the library, where users choose for themselves.
+            library.config.update("jax_enable_x64", True)
+            return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
+    except ImportError as error:
+        raise ArgumentError(
+            "backend", f'{backend} is not installed: python -m pip install "matrics[{backend}]"'
+        ) from error
+    return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

@@ -1,20 +1,19 @@
-"""Tables on the screen: of a few matrices, or a summary of many."""
+"""Summaries of the measures of many matrices: means, quantiles, extremes, and differences between groups."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from matrics._wording import listed, number, plain
+from matrics._cli.screen import Column, marked, show, show_blocks, show_notes
+from matrics._scoring.fairness import Disparity, disparity
+from matrics._wording import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
 
 Array = Any
 
+Names = Callable[[int], str]
 
+MOST_ROWS = 40  # more matrices than this are summarised
+QUANTILES = {"5 %": 0.05, "median": 0.5, "95 %": 0.95}
 MOST_KEPT = 2**22  # scores: 32 MiB, and five times that for a moment
 
 
@@ -73,23 +75,6 @@ class Sample:
             # numpy.quantile has NaN next to an infinite score.
             with np.errstate(invalid="ignore"):
                 yield np.where(low == high, low, low * (1 - part) + high * part)
-
-
-Names = Callable[[int], str]
-
-MOST_ROWS = 40  # more matrices than this are summarised
-BEST = "bold green"
-QUANTILES = {"5 %": 0.05, "median": 0.5, "95 %": 0.95}
-LEFT = ("min", "max", "range")  # columns that contain words
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of scores: its label, its range in words, and which end is better."""
-
-    label: str
-    range: str
-    higher_is_better: bool | None
 
 
 @dataclass
@@ -169,137 +154,32 @@ def show_summary(
     undefined = [total - int(count) for count in summary.count]
     if any(undefined):
         cells[missing] = [Text(f"{count:,}") for count in undefined]
-    labels = [Text(plain(column.label)) for column in columns]
-    show_blocks(console, "measure", labels, list(cells.items()))
+    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
     kept = summary.sample.kept
     sampled = f"quantiles of a random sample of {kept:,} matrices" if kept < total else ""
-    _notes(console, wins, sum(wins.values()), missing="" if summary.count.all() else missing, remark=sampled)
+    show_notes(console, wins, sum(wins.values()), missing="" if summary.count.all() else missing, remark=sampled)
 
 
-def show_scores(
-    console: Console, columns: list[Column], scores: Array, names: list[str], heading: str, *, ordered: bool
-) -> None:
-    """Print one row per matrix, or one row per measure if there is one matrix."""
-    missing = "undefined" if np.isnan(scores).any() else ""
-    if len(names) == 1:
-        values = [marked(value) for value in scores[0]]
-        ranges = [Text(column.range) for column in columns]
-        labels = [Text(plain(column.label)) for column in columns]
-        show_blocks(console, "measure", labels, [("value", values), ("range", ranges)])
-        _notes(console, Counter(), 0, missing=missing)
-        return
-    best = best_of_columns(columns, scores)
-    order, sorting = sort(columns, scores, ordered=ordered)
-    cells = [[marked(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
-    headers = [fold(column.label) for column in columns]
-    show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
-    what = f"{heading} " if ordered and "," not in heading else ""  # a bare number would be ambiguous
-    wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
-    judged = int(best.any(axis=0).sum())
-    _notes(console, wins, judged, missing=missing, remark=sorting)
+def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
+    """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
+    found = disparities(summary)
+    cells = {}
+    for heading, values in zip(("min", "max"), found[:2], strict=True):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
+        texts = [marked(value) for value in values]
+        width = max(map(len, texts))
+        for text, name in zip(texts, where, strict=True):
+            text.pad_left(width - len(text))
+            text.append(plain(name))
+        cells[heading] = texts
+    for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
+        cells[heading] = [marked(value) for value in values]
+    show(console, "", "differences between the groups:", "")
+    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
 
 
-def sort(columns: list[Column], scores: Array, *, ordered: bool) -> tuple[list[int], str]:
-    """Return the order of the rows by the first measure, best first, and a remark; ordered rows keep their order."""
-    if ordered or columns[0].higher_is_better is None:
-        return list(range(len(scores))), ""
-    # Undefined values come last, as NaN does in NumPy.
-    order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True)
-    return order.tolist(), f"sorted by {plain(columns[0].label)}, best first"
-
-
-def best_of_columns(columns: list[Column], scores: Array) -> Array:
-    """Mark the best values of each column; none in a column without a direction, or with equal values only."""
-    best = np.zeros(scores.shape, bool)
-    for index, column in enumerate(columns):
-        values = scores[:, index]
-        defined = values[~np.isnan(values)]
-        if column.higher_is_better is not None and len(defined) and defined.min() < defined.max():
-            best[:, index] = values == (defined.max() if column.higher_is_better else defined.min())
-    return best
-
-
-def show(console: Console, *parts: Table | Text) -> None:
-    """Print; to a pipe, without trailing blanks."""
-    if console.is_terminal:
-        console.print(*parts, sep="\n")
-        return
-    with console.capture() as captured:
-        console.print(*parts, sep="\n")
-    console.out("\n".join(line.rstrip() for line in captured.get().splitlines()), highlight=False)
-
-
-def show_blocks(
-    console: Console, heading: str, head: list[Text], columns: list[tuple[str, list[Text]]], width: int | None = None
-) -> None:
-    """Print a table of named rows; columns that do not fit the width go into further tables below it.
-
-    The default is the width of the terminal.
-    """
-    rest = columns
-    while rest:
-        taken = 1
-        while taken < len(rest) and _fits(console, _table(heading, head, rest[: taken + 1]), width):
-            taken += 1
-        show(console, _table(heading, head, rest[:taken]))
-        rest = rest[taken:]
-        if rest:
-            show(console, Text())
-
-
-def text_table(*headers: str) -> Table:
-    """Make an empty table with these headers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for header in headers:
-        table.add_column(Text(plain(header, keep="\n")), overflow="fold")
-    return table
-
-
-def _table(heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]) -> Table:
-    table = text_table(heading, *(header for header, _ in columns))
-    for column in table.columns:
-        column.vertical = "bottom"
-    for (header, _), column in zip(columns, table.columns[1:], strict=True):
-        column.justify = "left" if header in LEFT else "right"
-    for name, *values in zip(head, *(cells for _, cells in columns), strict=True):
-        table.add_row(name, *values)
-    return table
-
-
-def _fits(console: Console, table: Table, width: int | None) -> bool:
-    unlimited = console.options.update(max_width=10**6)
-    return console.measure(table, options=unlimited).maximum <= (width or console.width)
-
-
-NARROW = 10  # letters of a header above numbers
-
-
-def fold(label: str, width: int = NARROW) -> str:
-    """Break a label into lines after ``_``, ``:``, ``,``, ``(`` or a blank; above numbers an average has its own."""
-    lines = [""]
-    for part in re.split(r"(?<=[_:( ])(?<! of )|(?<=,)(?! )", label):
-        is_average = width == NARROW and lines[-1].endswith(", ")
-        if lines[-1] and (is_average or len(lines[-1]) + len(part.rstrip()) > width):
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def marked(value: float, *, best: bool = False, digits: int = 3) -> Text:
-    """A score; a star and a colour mark the best value of a column."""
-    return Text(number(value, digits) + ("*" if best else " "), BEST if best else "")
-
-
-def _notes(console: Console, wins: Counter[str], judged: int, *, missing: str, remark: str = "") -> None:
-    """Print the meaning of the signs, and which row is best most often."""
-    signs = ["* best of its measure" if judged else "", f"– {missing}" if missing else "", remark]
-    notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
-    if judged:
-        most = max(wins.values())
-        names = listed((name for name, count in wins.items() if count == most), 3)
-        if 2 * most > judged:
-            notes.append(Text(f"best in {most} of {judged} measures: {names}", BEST))
-        else:
-            notes.append(Text(f"most often best, in {most} of {judged} measures: {names}"))
-    if notes:
-        show(console, Text(), *notes)
+def disparities(summary: Summary) -> Disparity:
+    """The extremes of each measure, their difference and their ratio."""
+    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
+    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
+    return disparity(ends, axis=0)

@@ -1,0 +1,131 @@
+"""Comparisons of models on the screen and as columns of a result, and models by scores of the same samples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
+
+import matrics
+from matrics._catalogue.naming import title_of
+from matrics._cli.results import Rows, column
+from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
+from matrics._errors import ArgumentError
+from matrics._reporting.verdicts import ModelVerdict, aligned, ranked
+from matrics._wording import limits, number, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics._files.scores import Scored
+
+Array = Any
+
+UNDEFINED = "undefined for this model"
+ITSELF = "it is the best itself, or there is no difference"
+PARTS = ("estimate", "low", "high")
+APART = ("difference", "difference_low", "difference_high")
+
+
+def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:
+    """Print a table for each measure, and what statuses mean."""
+    for verdict in verdicts:
+        _show(console, models, verdict, heading)
+    show_statuses(console, Counter(int(one) for verdict in verdicts for one in verdict.status), signs=True)
+
+
+def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
+    chances = {"p": (verdict.p_value, 3), "P(best)": (verdict.probability_best, 2)}
+    shown = {name: (values, digits) for name, (values, digits) in chances.items() if values is not None}
+    table = text_table(heading, fold(title_of(verdict.label), 20), "best less this", *shown, "", right=slice(1, -1))
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
+    for row in order:
+        is_best = row == verdict.best
+        style = BEST if is_best else ""
+        gap = limits(*(float(of[row]) for of in (verdict.difference, verdict.difference_low, verdict.difference_high)))
+        word = "best" if is_best else "tied" if verdict.tied[row] else ""
+        values = limits(*(float(of[row]) for of in (verdict.estimate, verdict.low, verdict.high)))
+        cells = [Text(plain(models[row]), style), Text(values + sign_of(verdict.status[row]))]
+        cells += [Text("" if is_best else gap)]
+        cells += [
+            Text("" if is_best and name == "p" else number(float(of_all[row]), digits))
+            for name, (of_all, digits) in shown.items()
+        ]
+        table.add_row(*cells, Text(word, style))
+    show(console, "", table, Text(_remark(models, verdict, order), "dim"))
+
+
+def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
+    if verdict.best is None:
+        return "undefined for all of them"
+    names = [plain(models[row]) for row in order if verdict.tied[row]]
+    if len(names) > 1:
+        return f"not significantly different from the best: {', '.join(names)}"
+    return f"{plain(models[verdict.best])} is the best"
+
+
+def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
+    """The columns of comparisons: a row for each measure and model."""
+    every = range(len(models))
+    rows = {
+        "measure": column([title_of(verdict.label) for verdict in verdicts for _ in every]),
+        "model": column([name for _ in verdicts for name in models]),
+    }
+    for name in PARTS:
+        rows[name] = column(_all(verdicts, name), undefined=UNDEFINED, status="status")
+    rows["status"] = column([int(code) for one in verdicts for code in one.status], is_status=True)
+    rows["best"] = column([k == one.best for one in verdicts for k in every])
+    rows["tied"] = column([bool(one.tied[k]) for one in verdicts for k in every])
+    for name in APART:
+        rows[name] = column(_apart(verdicts, name), undefined=ITSELF)
+    if any(one.p_value is not None for one in verdicts):
+        rows["p_value"] = column(_apart(verdicts, "p_value"), undefined=ITSELF)
+    if any(one.probability_best is not None for one in verdicts):
+        rows["probability_best"] = column(_all(verdicts, "probability_best"), undefined=UNDEFINED)
+    return rows
+
+
+def _all(verdicts: list[ModelVerdict], name: str) -> list[float]:
+    """A part of all verdicts; NaN where one has none."""
+    return [
+        math.nan if values is None else float(values[k])
+        for one in verdicts
+        for values in [getattr(one, name)]
+        for k in range(len(one.estimate))
+    ]
+
+
+def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
+    """The same of differences from the best, which is not compared with itself."""
+    is_best = [k == one.best for one in verdicts for k in range(len(one.estimate))]
+    return [math.nan if best else value for best, value in zip(is_best, _all(verdicts, name), strict=True)]
+
+
+def compared_scores(
+    names: list[str], true: Array, scores: Array, samples: Array, level: float, *, turned: bool
+) -> list[ModelVerdict]:
+    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1."""
+    repeated = len(np.unique(samples)) < len(samples)
+    by_name = dict(zip(names, scores, strict=True))
+    clusters = samples if repeated else None
+    return ranked(matrics.ranking.compare(true, by_name, clusters=clusters, level=level), turned=turned)
+
+
+def same_samples(source: Scored, paired_on: str) -> tuple[list[str], Array, Array, Array]:
+    """The names of the models, whether samples are positive (N,), the scores (M, N) and the samples (N,)."""
+    if len(source.positives) > 1:
+        raise ArgumentError("paired_on", f"expected one column of scores with it, got {len(source.positives)}")
+    if len(source.groups) < 2:
+        raise ArgumentError("paired_on", "expected --by COLUMN with it, of the models, and at least two of them")
+    models = np.repeat(np.arange(len(source.groups)), [len(true) for true, _ in source.groups])
+    true, values = (np.concatenate(parts) for parts in zip(*source.groups, strict=True))
+    samples = np.concatenate(source.samples_of)
+    names = [source.name(k) for k in range(len(source.groups))]
+    option = f"paired_on {paired_on}"
+    _, _, of_each, rows = aligned(
+        models, samples, true, true, names=names, sample_names=source.sample_names, option=option
+    )
+    return names, (true[rows[0]] == source.positives[0]).astype(np.int64), values[rows, 0], of_each
