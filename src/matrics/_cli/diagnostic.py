@@ -6,13 +6,18 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.text import Text
 
-from matrics._cli import options
+import matrics
+from matrics._cli import logs, options
+from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli.results import Result, column, plain_size
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
+from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
-    from matrics._cli.results import Result
     from matrics.results import DiagnosticTable
 
 PrevalenceOfClass = Annotated[
@@ -45,12 +50,6 @@ def diagnostic(
     output: options.FileOutput = None,
 ) -> None:
     """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
-    import matrics
-    from matrics._cli import logs
-    from matrics._cli.matrices import ScoreRequest, open_matrices
-    from matrics._cli.writers import read_delivery
-    from matrics._uncertainty.arguments import second_class
-
     delivery = read_delivery(format_, output, [path])
     share, confidence = (
         None if prevalence is None else options.read_number("prevalence", prevalence),
@@ -85,15 +84,11 @@ def diagnostic(
     if not delivery.is_table:
         delivery.write(_result(found, source.file, share))
         return
-    from rich.text import Text
-
     delivery.show(lambda console: console.print(Text(f"{source.file}: {found}"), soft_wrap=True))
 
 
 def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
     """A row for each measure."""
-    from matrics._cli.results import Result, column
-
     given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
     rows = {
         "measure": column(found.names),
@@ -103,11 +98,11 @@ def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Resu
         "method": column(found.method),
         "status": column(found.status, is_status=True),
     }
-    tp, fn, fp, tn = (int(x) if float(x).is_integer() else x for x in found.counts.ravel().tolist())
+    tp, fn, fp, tn = map(plain_size, found.counts.ravel().tolist())
     facts = {
         "file": file,
         "positive": found.positive,
-        "rest": {name: int(number) if number.is_integer() else number for name, number in found.rest.items()},
+        "rest": {name: plain_size(number) for name, number in found.rest.items()},
         "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
         "level": found.level,
         **({} if prevalence is None else {"prevalence": prevalence}),

@@ -114,6 +114,11 @@ def versions(*others: str) -> dict[str, str]:
     return {**found, **{name: version(name) for name in others}, "python": platform.python_version()}
 
 
+def plain_size(size: float) -> float:
+    """A number of samples, as an integer if it is a whole number."""
+    return int(size) if float(size).is_integer() else float(size)
+
+
 def refuse_same(option: str, columns: Iterable[str]) -> None:
     """Raise if two columns have the same name."""
     twice = first_twice(columns)

@@ -21,7 +21,7 @@ from matrics._cli import screen
 from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
 from matrics._cli.measures import about_measures, reasons_of
 from matrics._cli.progress import Progress, shown
-from matrics._cli.results import about_classes, column
+from matrics._cli.results import about_classes, column, plain_size
 from matrics._cli.screen import Column, show
 from matrics._cli.summary import show_summary
 from matrics._engine.execution import table_in_order
@@ -108,12 +108,11 @@ class Run:
 
     def facts(self, positive: str | None) -> dict[str, Any]:
         """The same as the titles, as plain values."""
-        samples = self.totals.samples
         return {
             "file": self.source.file,
             "matrices": self.source.count,
             **self.classes(positive),
-            "samples": int(samples) if float(samples).is_integer() else samples,
+            "samples": plain_size(self.totals.samples),
             "weighted": getattr(self.source, "squares", None) is not None,
             "invalid": self.totals.invalid,
             "seed": None,

@@ -7,9 +7,10 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -206,9 +207,9 @@ class Delivery:
         with self._console() as console:
             shown(console)
 
-    def write(self, found: Result) -> None:
+    def write(self, found: Result, writers: Mapping[str, Callable[[Result], str]] = WRITERS) -> None:
         """Write a result in a format other than the table."""
-        text = WRITERS[self.format](found)
+        text = writers[self.format](found)
         if self.output is None:
             if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
@@ -238,7 +239,9 @@ def open_console() -> Console:
 
 
 @overload
-def read_delivery(format_: str | None, output: str | None, sources: Sequence[Path]) -> Delivery: ...
+def read_delivery(
+    format_: str | None, output: str | None, sources: Sequence[Path], *, others: Mapping[str, str] = ...
+) -> Delivery: ...
 
 
 @overload
@@ -248,33 +251,43 @@ def read_delivery(
 
 
 def read_delivery(
-    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str] = ()
+    format_: str | None,
+    output: str | None,
+    sources: Sequence[Path],
+    *,
+    blocks: Sequence[str] = (),
+    others: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivery | None:
-    """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders."""
-    if format_ is not None and format_ not in FORMATS:
-        raise ArgumentError("format", f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {quoted(format_)}")
+    """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders.
+
+    ``others`` are further formats by the ends of their names.
+    """
+    ends = {**ENDS, **others}
+    formats = (*FORMATS, *others.values())
+    if format_ is not None and format_ not in formats:
+        raise ArgumentError("format", f"expected {', '.join(formats[:-1])} or {formats[-1]}, got {quoted(format_)}")
     if output in (None, "-"):
         return Delivery(format_ or "table")
     path = Path(str(output))
     end = path.suffix.lower()
     is_folder = str(output).endswith(("/", os.sep)) or path.is_dir()
-    if blocks and (is_folder or end in blocks or (format_ is None and end not in ENDS)):
-        if format_ not in (None, ENDS.get(end)) or (format_ is not None and is_folder):
+    if blocks and (is_folder or end in blocks or (format_ is None and end not in ends)):
+        if format_ not in (None, ends.get(end)) or (format_ is not None and is_folder):
             what = "a folder" if is_folder else f"a name that ends in {end}"
             raise ArgumentError("format", f"expected no such option with {what} as --output, got {quoted(format_)}")
         return None
     if is_folder or not output:
         raise ArgumentError("output", f"expected the name of a file, or -, got {quoted(str(output))}")
-    if format_ is None and end not in ENDS:
+    if format_ is None and end not in ends:
         raise ArgumentError(
-            "output", f"expected a name that ends in {', '.join(ENDS)}, or --format with it, got {quoted(str(output))}"
+            "output", f"expected a name that ends in {', '.join(ends)}, or --format with it, got {quoted(str(output))}"
         )
-    if format_ is not None and ENDS.get(end, format_) != format_:
-        raise ArgumentError("format", f"expected {ENDS[end]}, as --output ends in {end}, got {quoted(format_)}")
+    if format_ is not None and ends.get(end, format_) != format_:
+        raise ArgumentError("format", f"expected {ends[end]}, as --output ends in {end}, got {quoted(format_)}")
     if not path.parent.is_dir():
         raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
     from matrics._files.outputs.destination import refuse_input
     from matrics._files.text import STDIN
 
     refuse_input(path, [source for source in sources if source != STDIN])
-    return Delivery(format_ or ENDS[end], path)
+    return Delivery(format_ or ends[end], path)

@@ -115,6 +115,11 @@ class RequirementResult(Result):
         return "; ".join([text, *self.remarks])
 
     @property
+    def limits(self) -> str:
+        """The limits in brackets."""
+        return "no limits" if math.isnan(self.low) else f"[{number(self.low)}, {number(self.high)}]"
+
+    @property
     def remarks(self) -> list[str]:
         """The status of the interval in words, and what an undecided requirement lacks."""
         status = [] if self.status == IntervalStatus.OK else [self.status.sentence]
