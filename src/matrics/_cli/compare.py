@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import title_of
-from matrics._cli import logs, options
-from matrics._cli.measures import Target, measures, plug_in, refuse_prevalence
+from matrics._cli import options
+from matrics._cli.matrices import are_runs
+from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.paired import TwoFiles, join, repeats
 from matrics._cli.results import Result, about_classes, about_measure
 from matrics._cli.screen import show
@@ -47,10 +47,7 @@ def compare(
     path: options.LabelsPath,
     other: Annotated[
         Path | None,
-        typer.Argument(
-            help="The predictions of another model, or the log of another run of the same evaluation.",
-            show_default=False,
-        ),
+        options.argument("The predictions of another model, or the log of another run of the same evaluation."),
     ] = None,
     *,
     by: options.ByModel = None,
@@ -62,10 +59,10 @@ def compare(
     scores: options.ScoresInstead = None,
     threshold: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER|MODEL=NUMBER[,...]",
-            help="Scores of at least this are predicted as the positive class.",
-            show_default="0.5 of probabilities",
+        options.option(
+            "NUMBER|MODEL=NUMBER[,...]",
+            "Scores of at least this are predicted as the positive class.",
+            default="0.5 of probabilities",
         ),
     ] = None,
     positive: options.PositiveClass = None,
@@ -81,14 +78,14 @@ def compare(
 ) -> None:
     """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
     plug_in(plugin)
-    columns, paths = options.column_names(by or []), [path, *([] if other is None else [other])]
+    columns, paths = options.column_names(by), [path, *([] if other is None else [other])]
     delivery = read_delivery(format_, output, paths)
     of_models = options.predicted(pred)
     several = "models" in of_models
-    if not (columns or several or scores) and logs.are_runs(paths, paired_on):
+    if not (columns or several or scores) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
         unused |= {"prevalence": prevalence, "zero-division": None if zero_division == "nan" else zero_division}
-        logs.refuse_options(unused)
+        options.refuse("no such option for two evaluation logs", unused)
         from matrics._cli.compare_logs import compare_logs
 
         compare_logs(paths, metrics, options.read_number("level", level), delivery)
@@ -164,9 +161,8 @@ class ComparisonOptions:
                 "metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}"
             )
         if paired_on is not None:
-            refuse_prevalence(
-                self.prevalence, "with --paired-on, where samples are resampled (in Python: compare_paired)"
-            )
+            why = "no such option with --paired-on, which resamples (in Python: compare_paired)"
+            options.refuse(why, {"prevalence": self.prevalence})
 
     def refuse_draws(self) -> None:
         """Raise for options of paired comparisons."""
@@ -281,9 +277,7 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
 
 def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | None], *, has_other: bool) -> ScoreNames:
     """The columns of the scores of models, and of their samples."""
-    for option, given in unused.items():
-        if given:
-            raise ArgumentError(option, f"expected no such option with --scores, got {quoted(given)}")
+    options.refuse("no such option with --scores", unused)
     if has_other:
         raise ArgumentError("scores", "expected one file with the scores of all models, got two files")
     parsed = ScoreNames.parse(scores, true=names.true, by=names.by, positive=names.positive)

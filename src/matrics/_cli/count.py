@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.text import Text
 
 from matrics._cli import options
@@ -33,23 +32,18 @@ if TYPE_CHECKING:
     from matrics._files.inputs import LabelRows
 
 
-CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
+CountsOutput = Annotated[Path | None, options.option(None, "The file of counts, .parquet.", default=False)]
 AnyOutput = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE|-",
-        help="The file of counts, .parquet; or .csv, .json, .md, .tex, .txt for people.",
-        show_default="-",
-    ),
+    options.option("FILE|-", "The file of counts, .parquet; or .csv, .json, .md, .tex, .txt for people.", default="-"),
 ]
 
 
 def count(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            help="Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
-            show_default=False,
+        options.argument(
+            "Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
             metavar="PATH",
         ),
     ],
@@ -70,7 +64,7 @@ def count(
     names = Names(
         true=true,
         **options.predicted(pred),
-        by=options.column_names(by or []),
+        by=options.column_names(by),
         counts=counts,
         weight=weight,
         **reading.read().names,
@@ -90,10 +84,7 @@ def count(
 
 
 def merge(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
-    ],
+    paths: Annotated[list[Path], options.argument("Files of counts, as by matrics count.", metavar="PATH")],
     *,
     by: options.By = None,
     output: CountsOutput = None,
@@ -101,7 +92,7 @@ def merge(
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
     destination = _check_output(output, paths)
-    given = open_counts(paths, Names(by=options.column_names(by or [])))
+    given = open_counts(paths, Names(by=options.column_names(by)))
     _write(given, destination, paths, progress=progress)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-import typer
 from rich.text import Text
 
 import matrics
@@ -47,25 +46,24 @@ def curve(
     data: ScoreOptions,
     paired_on: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of the samples, if all models of --by have scored the same: their differences, with "
+        options.option(
+            "COLUMN",
+            "The column of the samples, if all models of --by have scored the same: their differences, with "
             "DeLong's p-values.",
         ),
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="Measures at thresholds: mcc,f1; or of the scores: auroc,ece; repeatable.",
-            show_default=CURVE_METRICS,
+        options.option(
+            "NAME[,NAME]",
+            "Measures at thresholds: mcc,f1; or of the scores: auroc,ece; repeatable.",
+            default=CURVE_METRICS,
         ),
     ] = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
     thresholds: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBERS|all", help="0.1,0.5: these; all: each of them on the screen, too."),
+        str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
     ] = None,
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
@@ -85,8 +83,10 @@ def curve(
             raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
         names = data.names
         _check_paired(paired_on, names.by, {names.true, *names.scores})
-        unused = {"metrics": ",".join(metrics or ()) or None, "thresholds": thresholds, "prevalence": data.prevalence}
-        _refuse_unpaired({**unused, "zero-division": None if math.isnan(zero) else zero_division})
+        unused = {"metrics": metrics, "thresholds": thresholds, "prevalence": data.prevalence}
+        unused["zero-division"] = None if math.isnan(zero) else zero_division
+        why = "which compares measures of the scores themselves, of the samples as they are"
+        options.refuse(f"no such option with --paired-on, {why}", unused)
     source, target = data.read(path, reading.read(), output if delivery is None else None, paired_on)
     run = CurveRun(
         source=source,
@@ -346,17 +346,6 @@ def _of_scores(run: CurveRun) -> Rows:
     why = "samples of both classes are needed"
     parts = {name: column([one[name] for one in facts], undefined=why) for name in facts[0]}
     return keys_of(run.source.columns(0, run.source.count)) | parts
-
-
-def _refuse_unpaired(options: dict[str, str | None]) -> None:
-    """Raise for options of measures at thresholds: models are compared by measures of their scores."""
-    for option, given in options.items():
-        if given is not None:
-            raise ArgumentError(
-                option,
-                f"expected no such option with --paired-on, which compares measures of the scores "
-                f"themselves, of the samples as they are; got {quoted(given)}",
-            )
 
 
 def _check_paired(paired_on: str, by: tuple[str, ...], others: set[str]) -> None:

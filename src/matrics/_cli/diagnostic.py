@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
 from rich.text import Text
 
 import matrics
-from matrics._cli import logs, options
-from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli import options
+from matrics._cli.matrices import MatrixOptions, open_matrices, opened
 from matrics._cli.results import Result, column, plain_size
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
 from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
 
 PrevalenceOfClass = Annotated[
     str | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="The share of the positive class where the test will be used, such as 0.02.",
-        show_default="that of the samples",
+    options.option(
+        "NUMBER",
+        "The share of the positive class where the test will be used, such as 0.02.",
+        default="that of the samples",
     ),
 ]
 
@@ -33,18 +31,12 @@ PrevalenceOfClass = Annotated[
 def diagnostic(
     path: options.FilePath,
     *,
-    true: options.TrueColumn = Names.true,
-    pred: options.PredColumn = Names.pred,
-    positive: options.PositiveClass = None,
+    data: MatrixOptions,
     prevalence: PrevalenceOfClass = None,
-    rows: options.Rows = None,
-    counts: options.Counts = None,
-    cells: options.Cells = None,
     reading: options.ReadingOptions,
     level: options.Level = "0.95",
     method: Annotated[
-        str,
-        typer.Option(metavar="wilson|agresti_coull|clopper_pearson|jeffreys", help="The limits of proportions."),
+        str, options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.")
     ] = "wilson",
     format_: options.Format = None,
     output: options.FileOutput = None,
@@ -55,21 +47,11 @@ def diagnostic(
         None if prevalence is None else options.read_number("prevalence", prevalence),
         options.read_number("level", level),
     )
-    asked = ScoreRequest(
-        true=true,
-        pred=pred,
-        by=(),
-        rows=rows,
-        counts=counts,
-        cells=cells,
-        positive=positive,
-        reading=reading.read(),
-    )
-    source = open_matrices(logs.opened(path), asked)
+    source = open_matrices(opened(path), data.request(reading=reading.read()))
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    known = source.known(positive)
+    known = source.known(data.positive)
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
         raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")

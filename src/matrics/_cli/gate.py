@@ -13,13 +13,12 @@ from rich.text import Text
 
 from matrics._cli import options
 from matrics._cli.gate_files import Beside, read_files
-from matrics._cli.matrices import ScoreRequest
+from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import plug_in
 from matrics._cli.results import Result, about_classes, column, plain_size
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
 from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
 from matrics._gates.judge import check_manner, judged
 from matrics._gates.requirements import read_requirements
 from matrics._quoting import quoted
@@ -41,63 +40,53 @@ def gate(
     *,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar='"NAME >= NUMBER"',
-            help=r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable.",  # else it is markup
+        options.option(
+            '"NAME >= NUMBER"', r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(metavar="OLD", help="A file of another model, as FILE is one.", show_default="none")
+        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
     ] = None,
     paired_on: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, if both files are of the same samples."),
+        str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[,NAME]", help="Measures that may not be worse than the baseline's; repeatable."),
+        options.option("NAME[,NAME]", "Measures that may not be worse than the baseline's; repeatable."),
     ] = None,
-    margin: Annotated[
-        str, typer.Option(metavar="NUMBER", help="By how much these may be worse than the baseline's.")
-    ] = "0",
+    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the baseline's.")] = "0",
     plugin: options.Plugin = None,
-    true: options.TrueColumn = Names.true,
-    pred: options.PredColumn = Names.pred,
-    positive: options.PositiveClass = None,
-    rows: options.Rows = None,
-    counts: options.Counts = None,
+    data: MatrixOptions,
     weight: options.Weight = None,
-    cells: options.Cells = None,
     clusters: options.Clusters = None,
     reading: options.ReadingOptions,
     judge: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
+        str | None, options.option("COLUMN", "The labels of a judge; rows without a true label are scored by these.")
     ] = None,
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
-        str | None, typer.Option(metavar="pass|fail", help="What undecided counts as.", show_default="exit code 3")
+        str | None, options.option("pass|fail", "What undecided counts as.", default="exit code 3")
     ] = None,
     format_: Annotated[
         str | None,
-        typer.Option(
+        options.option(
+            "table|json|csv|markdown|latex|junit",
+            "How the verdicts are written; tables are for people.",
             "--format",
-            metavar="table|json|csv|markdown|latex|junit",
-            help="How the verdicts are written; tables are for people.",
-            show_default="table, or by the name of --output",
+            default="table, or by the name of --output",
         ),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|-",
-            help="Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
-            show_default="-",
+        options.option(
+            "FILE|-",
+            "Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
+            default="-",
         ),
     ] = None,
     github: Annotated[
-        bool, typer.Option("--github", help="Also add Markdown to the summary of a step of GitHub Actions.")
+        bool, options.flag("Also add Markdown to the summary of a step of GitHub Actions.", "--github")
     ] = False,
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
@@ -115,19 +104,9 @@ def gate(
     share, zero = options.read_number("level", level), options.read_number("zero-division", zero_division)
     allowed = check_manner(options.read_number("margin", margin), on_undecided, has_baseline=has_baseline)
     check_level(share)
-    asked = ScoreRequest(
-        true=true,
-        pred=pred,
-        by=(),
-        rows=rows,
-        counts=counts,
-        weight=weight,
-        cells=cells,
-        positive=positive,
-        reading=reading.read(),
-    )
+    asked = data.request(weight=weight, reading=reading.read())
     beside = Beside(baseline, paired_on, clusters, judge)
-    files = read_files(path, asked, beside, positive)
+    files = read_files(path, asked, beside)
     wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
     found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)
     result = gate_result(found, files)

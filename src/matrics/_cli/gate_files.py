@@ -9,8 +9,8 @@ import numpy as np
 
 import matrics
 from matrics._catalogue.classes import Classes
-from matrics._cli.logs import clusters_of, is_log, opened
-from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli.matrices import MatrixRequest, clusters_of, is_log, open_matrices, opened
+from matrics._cli.options import refuse
 from matrics._cli.paired import TwoFiles, join, named, united
 from matrics._errors import ArgumentError
 from matrics._files.crosstab import has_order
@@ -66,17 +66,18 @@ class Beside:
     judge: str | None
 
 
-def read_files(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+def read_files(path: Path, asked: MatrixRequest, beside: Beside) -> GateFiles:
     """Read one matrix, or count labels, of each file."""
     baseline, paired_on = beside.baseline, beside.paired_on
+    if beside.judge is not None or paired_on is not None:
+        asked.refuse("one column, as a gate is about one model", *(["pred"] if asked.models else []))
     if beside.judge is not None:
         asked.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
-        for option, given in (("baseline", baseline), ("clusters", beside.clusters)):
-            if given is not None:
-                raise ArgumentError(option, f"expected no such option with --judge, got {quoted(str(given))}")
+        given = {"baseline": None if baseline is None else str(baseline), "clusters": beside.clusters}
+        refuse("no such option with --judge", given)
         if is_log(path):
             return _graded(path, asked, beside.judge)
-        return _judged(path, asked, beside.judge, positive)
+        return _judged(path, asked, beside.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
     if path == STDIN == baseline:
@@ -86,11 +87,11 @@ def read_files(path: Path, asked: ScoreRequest, beside: Beside, positive: str | 
             "paired_on", f"expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
-        return _pairs(path, asked, beside, positive)
-    return _matrices(path, asked, beside, positive)
+        return _pairs(path, asked, beside)
+    return _matrices(path, asked, beside)
 
 
-def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
+def _graded(path: Path, asked: MatrixRequest, judge: str) -> GateFiles:
     """Count the answers of a log by the grades of people, where there are some, and of a judge: two scorers."""
     from matrics._integrations.evals.judged import judged_counts
     from matrics._integrations.evals.labels import FAIL, PASS
@@ -108,7 +109,7 @@ def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
     return GateFiles(Evidence(cm, labels=counts), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
 
 
-def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
+def _judged(path: Path, asked: MatrixRequest, judge: str) -> GateFiles:
     """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
     names = JudgedNames(asked.true, asked.pred, **asked.reading._replace(missing="class").names, judge=judge)
     names.check()
@@ -124,7 +125,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
                 f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
             )
     sides = [[classes[k] for k in np.unique(side[side >= 0])] for side in (np.append(true, by_judge), pred)]
-    words = two_names(sides[0], sides[1], positive)
+    words = two_names(sides[0], sides[1], asked.positive)
     if words is not None:
         of_true, of_pred = (
             np.asarray([places.get(label, -1) for label in classes] + [-1]) for places in (words.of_true, words.of_pred)
@@ -145,7 +146,7 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
     sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
-    known = Classes.of(n, classes, positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
+    known = Classes.of(n, classes, asked.positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
     return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
 
 
@@ -158,7 +159,7 @@ def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...]
     return list(columns), listed, names.order is not None or has_order(known)
 
 
-def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+def _matrices(path: Path, asked: MatrixRequest, beside: Beside) -> GateFiles:
     baseline = beside.baseline
     given = opened(path)
     clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
@@ -180,10 +181,10 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
             _refuse_single(len(parts), clusters)
             titles[0] += f" in {counted(len(parts), 'cluster')} ({clusters})"
             facts |= {"clusters": clusters, "number_of_clusters": len(parts)}
-        return GateFiles(Evidence(cm, squares, clusters=parts), source.known(positive), titles, facts)
+        return GateFiles(Evidence(cm, squares, clusters=parts), source.known(asked.positive), titles, facts)
     other = _one(old_given, asked)
     old, of_old = _matrix(other)
-    known = source.known(positive)
+    known = source.known(asked.positive)
     if not (source.named or other.named) and source.n != other.n:
         raise ValueError(f"{other.file}: expected a matrix of {source.n} classes, as {source.file} has, got {other.n}")
     if source.named or other.named:
@@ -194,7 +195,9 @@ def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | N
         cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
         old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
         no_rest = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
-        known = Classes.of(len(labels), labels, positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items())))
+        known = Classes.of(
+            len(labels), labels, asked.positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items()))
+        )
     titles.append(
         f"baseline {_described(other.file, other.n, old, asked.weight)}; other samples (for the same ones: "
         "--paired-on COLUMN)"
@@ -216,19 +219,16 @@ def _refuse_single(number: int, clusters: str) -> None:
         raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}, got {number}")
 
 
-def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+def _pairs(path: Path, asked: MatrixRequest, beside: Beside) -> GateFiles:
     """Read the rows of both files, and join them by the column of the samples."""
     baseline, paired_on = beside.baseline, beside.paired_on
     if baseline is None or paired_on is None:
         raise ArgumentError("paired_on", "expected --baseline OLD with it")
-    if beside.clusters is not None:
-        raise ArgumentError(
-            "clusters",
-            f"expected no such option with --paired-on, got {quoted(beside.clusters)}; the function "
-            "matrics.gate compares by clusters",
-        )
+    refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": beside.clusters})
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    names = Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=positive, **asked.reading.names)
+    names = Names(
+        asked.true, asked.pred, (), paired_on, weight=asked.weight, positive=asked.positive, **asked.reading.names
+    )
     found = TwoFiles.read([path, baseline], names)
     found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)
@@ -266,7 +266,7 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
     ]
     left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
     facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
-    classes = Classes.of(n, found.classes, positive, ordered=found.ordered, apart=found.apart)
+    classes = Classes.of(n, found.classes, asked.positive, ordered=found.ordered, apart=found.apart)
     return GateFiles(evidence, classes, titles, facts)
 
 
@@ -276,7 +276,7 @@ def _by(samples: Array) -> dict[str, Any]:
     return {"groups": groups, "num_groups": len(found)}
 
 
-def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:
+def _one(path: Path | Input, asked: MatrixRequest, clusters: str | None = None) -> MatrixSource:
     source = open_matrices(path, asked, clusters=clusters)
     if source.count != 1:
         raise ValueError(

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-import typer
 from rich.text import Text
 
 import matrics
-from matrics._cli import logs, options
-from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli import options
+from matrics._cli.matrices import MatrixOptions, clusters_of, is_log, open_matrices, opened, warn_of_single_class
 from matrics._cli.matrix_results import deliver, open_work
-from matrics._cli.measures import Target, measures, plug_in, reasons_of, refuse_prevalence
+from matrics._cli.measures import Target, measures, plug_in, reasons_of
+from matrics._cli.options import refuse
 from matrics._cli.progress import watching
 from matrics._cli.results import column
 from matrics._cli.run import MatrixRun, name_cell
@@ -22,7 +22,6 @@ from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_st
 from matrics._cli.summary import show_summary
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
@@ -48,23 +47,17 @@ def interval(
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     by: options.By = None,
-    true: options.TrueColumn = Names.true,
-    pred: options.PredColumns = None,
-    positive: options.PositiveClass = None,
+    data: MatrixOptions,
     prevalence: options.Prevalence = None,
-    rows: options.Rows = None,
-    counts: options.Counts = None,
     weight: options.Weight = None,
-    cells: options.Cells = None,
     reading: options.ReadingOptions,
     clusters: options.Clusters = None,
     level: options.Level = "0.95",
     method: Annotated[
-        str, typer.Option(metavar="auto|bootstrap|...", help="How limits are formed; matrics.interval has the names.")
+        str, options.option("auto|bootstrap|...", "How limits are formed; matrics.interval has the names.")
     ] = "auto",
     scheme: Annotated[
-        str | None,
-        typer.Option(metavar="multinomial|rows|poisson", help="The sampling scheme.", show_default="multinomial"),
+        str | None, options.option("multinomial|rows|poisson", "The sampling scheme.", default="multinomial")
     ] = None,
     num: options.Num = None,
     seed: options.Seed = None,
@@ -79,8 +72,8 @@ def interval(
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    given = logs.opened(path)
-    clusters = logs.clusters_of(given, clusters, weight, cells, counts, scheme)
+    given = opened(path)
+    clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     wanted = IntervalRequest.read(
         level=options.read_number("level", level),
         method=method,
@@ -91,28 +84,18 @@ def interval(
         prevalence=prevalence,
     )
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
-    asked = ScoreRequest(
-        true=true,
-        **options.predicted(pred),
-        by=options.column_names(by or []),
-        rows=rows,
-        counts=counts,
-        weight=weight,
-        positive=positive,
-        cells=cells,
-        reading=reading.read(),
-    )
+    asked = data.request(by=options.column_names(by), weight=weight, reading=reading.read())
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, output if delivery is None else None) as work:
         source = open_matrices(given, asked, watching(lines=manner.progress), clusters=clusters)
-        chosen = measures(metrics or "core", lambda: source.known(positive))
-        target = Target.read(prevalence, source.known(positive))
+        chosen = measures(metrics or "core", lambda: source.known(data.positive))
+        target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
             source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner, target=target
         )
-        if logs.is_log(path):
-            logs.warn_of_single_class(run)
-        deliver(run, work, delivery, positive=positive)
+        if is_log(path):
+            warn_of_single_class(run)
+        deliver(run, work, delivery, positive=data.positive)
 
 
 # The parts of an interval, in this order along the last axis, and the suffixes of their columns in a file.
@@ -152,7 +135,7 @@ class IntervalRequest:
                 raise ArgumentError(option, f"expected a method that draws, got --method {method}")
         axis = None if clusters is None else 0
         if clusters is not None:
-            refuse_prevalence(prevalence, "with --clusters")
+            refuse("no such option with --clusters", {"prevalence": prevalence})
         scheme = scheme_at(prevalence, method, scheme, axis)
         options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
         return cls(options, scheme, (seed or 0) if draws else None, clusters)

@@ -146,9 +146,3 @@ class Target(NamedTuple):
     def title(self) -> str:
         """What a title says."""
         return f"at the prevalence {self.words}"
-
-
-def refuse_prevalence(text: str | None, beside: str) -> None:
-    """Raise if the option is given where it has no meaning."""
-    if text is not None:
-        raise ArgumentError("prevalence", f"expected no such option {beside}, got {quoted(text)}")

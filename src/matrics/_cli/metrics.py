@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
 def list_metrics(
     group: Annotated[
-        str | None, typer.Argument(help="core, overall, own, or a family such as rates.", show_default="all")
+        str | None, options.argument("core, overall, own, or a family such as rates.", default="all")
     ] = None,
     *,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="A table in Markdown, with formulas and aliases.")
-    ] = False,
+    as_markdown: Annotated[bool, options.flag("A table in Markdown, with formulas and aliases.", "--markdown")] = False,
     plugin: options.Plugin = None,
 ) -> None:
     """List the measures."""
@@ -56,7 +54,7 @@ def list_metrics(
 
 
 def describe(
-    name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as fbeta(beta=2).", show_default=False)],
+    name: Annotated[str, options.argument("A name, an alias or a spec such as fbeta(beta=2).")],
     *,
     plugin: options.Plugin = None,
 ) -> None:
@@ -90,15 +88,12 @@ def _row(metric: Metric) -> list[str]:
 
 
 def certificate(
-    name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as f1:binary.", show_default=False)],
+    name: Annotated[str, options.argument("A name, an alias or a spec such as f1:binary.")],
     *,
     cases: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Random matrices for each property.", show_default="20000"),
+        str | None, options.option("INTEGER", "Random matrices for each property.", default="20000")
     ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="The seed of the random matrices.", show_default="0")
-    ] = None,
+    seed: Annotated[str | None, options.option("INTEGER", "The seed of the random matrices.", default="0")] = None,
     plugin: options.Plugin = None,
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""

@@ -30,10 +30,9 @@ from matrics._reporting.report import kind_of, make_report
 
 FilePath = Annotated[
     Path,
-    typer.Argument(
-        help="Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
-        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count.",
-        show_default=False,
+    options.argument(
+        "Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count."
     ),
 ]
 
@@ -45,17 +44,17 @@ def report(
     by: options.ByModel = None,
     paired_on: options.PairedOn = None,
     group: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
+        str | None, options.option("COLUMN", "The column of the groups to compare, such as sites.")
     ] = None,
     true: options.TrueColumn = Names.true,
     pred: options.PredColumns = None,
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        options.option(
+            "COLUMN|LABEL=COLUMN[,...]",
+            "The scores of the positive class, or those of each class; repeatable.",
             "--scores",
             "--y-score",
-            metavar="COLUMN|LABEL=COLUMN[,...]",
-            help="The scores of the positive class, or those of each class; repeatable.",
         ),
     ] = None,
     positive: options.Positive = None,
@@ -63,29 +62,21 @@ def report(
     reading: options.ReadingOptions,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="Measures; the first orders the models. Repeatable.",
-            show_default="mcc and core",
-        ),
+        options.option("NAME[,NAME]", "Measures; the first orders the models. Repeatable.", default="mcc and core"),
     ] = None,
     plugin: options.Plugin = None,
     level: options.Level = "0.95",
     num: options.Num = None,
-    seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The title of the page.", show_default="Report on FILE")
-    ] = None,
+    seed: Annotated[str, options.option("INTEGER", "The seed of the draws.")] = "0",
+    title: Annotated[str | None, options.option("TEXT", "The title of the page.", default="Report on FILE")] = None,
     compare: Annotated[
-        Path | None, typer.Option(metavar="OLD.html", help="The page of an older report: say what changed since.")
+        Path | None, options.option("OLD.html", "The page of an older report: say what changed since.")
     ] = None,
     kind: Annotated[
-        str | None,
-        typer.Option("--format", metavar="html|md|pdf", help="The kind of the file.", show_default="by its name"),
+        str | None, options.option("html|md|pdf", "The kind of the file.", "--format", default="by its name")
     ] = None,
     output: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The file to write: .html, .md or .pdf.", show_default="report.html"),
+        str | None, options.option("FILE", "The file to write: .html, .md or .pdf.", default="report.html")
     ] = None,
 ) -> None:
     """Write a report on one page: the best model, the errors, and warnings."""
@@ -93,7 +84,7 @@ def report(
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
     plug_in(plugin)
-    columns = options.column_names(by or [])
+    columns = options.column_names(by)
     names = _score_names(scores, true, columns, positive) if scores else None
     of_models = options.predicted(pred)
     if names is not None and "models" in of_models:

@@ -36,19 +36,13 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     source: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER|NAME", help="One source: 000 or eve, 001 or review, ...", show_default="all"),
+        str | None, options.option("NUMBER|NAME", "One source: 000 or eve, 001 or review, ...", default="all")
     ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Draw the figures of the sources here, as PNG.")
-    ] = None,
+    figures: Annotated[Path | None, options.option("FOLDER", "Draw the figures of the sources here, as PNG.")] = None,
     num: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default="200000"),
+        str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "--all", help="Show every number next to the printed one.")
-    ] = False,
+    verbose: Annotated[bool, options.flag("Show every number next to the printed one.", "--verbose", "--all")] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)

@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
-from matrics._cli import logs, multilabel, options
-from matrics._cli.matrices import ScoreRequest, open_matrices
+from matrics._cli import multilabel, options
+from matrics._cli.matrices import MatrixOptions, MatrixRequest, is_log, open_matrices, warn_of_single_class
 from matrics._cli.matrix_results import deliver, open_work
-from matrics._cli.measures import Target, measures, plug_in, refuse_prevalence
+from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.progress import watching
 from matrics._cli.run import Run, ScoreRun
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._quoting import quoted
@@ -35,23 +33,18 @@ def score(
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     by: options.By = None,
-    true: options.TrueColumn = Names.true,
-    pred: options.PredColumns = None,
+    data: MatrixOptions,
     scores: options.ScoresInstead = None,
     threshold: options.Threshold = None,
-    positive: options.PositiveClass = None,
     prevalence: options.Prevalence = None,
     separator: options.Separator = None,
     average: options.Average = None,
-    rows: options.Rows = None,
-    counts: options.Counts = None,
     weight: options.Weight = None,
-    cells: options.Cells = None,
     reading: options.ReadingOptions,
-    backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
+    backend: Annotated[str, options.option("numpy|torch|jax", "The library to use; all agree.")] = "numpy",
     zero_division: options.ZeroDivision = "nan",
     disparity: Annotated[
-        bool, typer.Option("--disparity", help="Also show the differences between the groups of --by.")
+        bool, options.flag("Also show the differences between the groups of --by.", "--disparity")
     ] = False,
     format_: options.Format = None,
     output: options.Output = None,
@@ -62,20 +55,14 @@ def score(
     """Score every confusion matrix of a file."""
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
-    asked = ScoreRequest(
-        true=true,
-        **options.predicted(pred),
-        by=options.column_names(by or []),
-        rows=rows,
+    asked = data.request(
+        by=options.column_names(by),
         scores=scores,
         threshold=threshold,
-        positive=positive,
         prevalence=prevalence,
         separator=separator,
         average=average,
-        counts=counts,
         weight=weight,
-        cells=cells,
         reading=reading.read(),
     )
     if disparity and not (asked.by or asked.models):
@@ -84,21 +71,21 @@ def score(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, output if delivery is None else None) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
-        if logs.is_log(path):
-            logs.warn_of_single_class(run)
+        if is_log(path):
+            warn_of_single_class(run)
         deliver(
             run,
             work,
             delivery,
             disparity=disparity,
-            positive=None if scores and threshold is not None else positive,
+            positive=None if scores and threshold is not None else data.positive,
             library=backend if backend in ("torch", "jax") else None,
         )
 
 
 def open_run(
     path: Path,
-    asked: ScoreRequest,
+    asked: MatrixRequest,
     metrics: list[str] | None,
     *,
     backend: str,
@@ -144,14 +131,14 @@ def open_run(
 
 
 def _run_of_sets(
-    path: Path, asked: ScoreRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
+    path: Path, asked: MatrixRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
 ) -> Run:
     """The run over sets of labels."""
     chosen = resolve(metrics or multilabel.METRICS)
     asked.refuse(
-        "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
+        "no such option with --separator",
+        *("rows", "scores", "threshold", "positive", "counts", "weight", "cells", "prevalence"),
     )
-    refuse_prevalence(asked.prevalence, "with --separator")
     asked.reading.refuse("--separator", missing=False)
     names = multilabel.SetNames(
         asked.true, asked.pred, asked.by, separator=separator, models=asked.models, **asked.reading.names

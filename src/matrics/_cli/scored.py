@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 
 from matrics._cli import options
-from matrics._cli.measures import Target, about_measures, refuse_prevalence
+from matrics._cli.measures import Target, about_measures
 from matrics._cli.run import score_columns
 from matrics._cli.screen import Column, show
 from matrics._cli.writers import open_console
@@ -31,10 +30,9 @@ Array = Any
 
 FilePath = Annotated[
     Path,
-    typer.Argument(
-        help="Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
-        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input).",
-        show_default=False,
+    options.argument(
+        "Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
+        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input)."
     ),
 ]
 
@@ -52,7 +50,7 @@ class ScoreOptions:
     @property
     def names(self) -> ScoreNames:
         """The columns."""
-        by = options.column_names(self.by or [])
+        by = options.column_names(self.by)
         return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
 
     def read(
@@ -68,7 +66,8 @@ class ScoreOptions:
                 f"{source.file}: expected samples of at least two classes in {quoted(self.true)}, got only {only}"
             )
         if source.has_several:
-            refuse_prevalence(self.prevalence, "with scores of several classes (with one of them: --positive)")
+            why = "no such option with scores of several classes (with one of them: --positive)"
+            options.refuse(why, {"prevalence": self.prevalence})
         return source, Target.read(self.prevalence, source.known)
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 from rich.text import Text
 
 import matrics
@@ -41,20 +40,17 @@ def threshold(
     path: FilePath,
     *,
     data: ScoreOptions,
-    metric: Annotated[str, typer.Option(metavar="NAME", help="The measure to be best.", show_default=False)],
+    metric: Annotated[str, options.option("NAME", "The measure to be best.", default=False)],
     subject_to: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar='"NAME>=NUMBER"', help="A constraint on the threshold; repeatable.", show_default="nothing"
-        ),
+        options.option('"NAME>=NUMBER"', "A constraint on the threshold; repeatable.", default="nothing"),
     ] = None,
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
     level: options.Level = "0.95",
     num: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="The number of replicates; 0: no limits.", show_default="1000"),
+        str | None, options.option("INTEGER", "The number of replicates; 0: no limits.", default="1000")
     ] = None,
     seed: options.Seed = None,
     zero_division: options.ZeroDivision = "nan",
