@@ -330,11 +330,11 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
             ["new.csv", *BASE, "--paired-on", "id", "--counts", "n"],
             "--counts: expected no such option with --paired-on",
         ),
-        (["twice.csv", *BASE, "--paired-on", "id"], "as many rows of a sample in both files, got 2 of t1 in twice.csv"),
+        (["twice.csv", *BASE, "--paired-on", "id"], "of twice.csv, the first at id t1: 1 and 2"),
         (["apart.csv", *BASE, "--paired-on", "id"], r"samples that are in both files, got 2 samples \(x, y\) in apart"),
         (
             ["truth.csv", *BASE, "--paired-on", "id"],
-            "same true label of a sample in both files, got 'fraud' in truth.csv",
+            "same true labels of each model, got others of old.csv, the first at id t",
         ),
         (
             ["stack.npy", "--require", PASS],

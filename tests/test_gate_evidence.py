@@ -121,7 +121,7 @@ def test_logs_with_epochs_and_a_baseline_are_paired_by_sample(command: Any) -> N
     options = ("--baseline", logs[1], "--metrics", "accuracy", "--paired-on", "sample")
     code, _, err = command("gate", logs[0], *options)
     assert code == 2
-    assert "expected as many rows of a sample in both files, got 3 of q07" in err
+    assert "first at sample q07: 2 and 3" in err
 
 
 def test_repeated_samples_of_a_gate_are_clusters(command: Any) -> None:

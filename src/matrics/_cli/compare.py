@@ -17,7 +17,7 @@ from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.matrices import are_runs
 from matrics._cli.measures import Target, measures, plug_in
-from matrics._cli.paired import TwoFiles, join, repeats
+from matrics._cli.paired import TwoFiles, join, named, repeats
 from matrics._cli.results import Result, about_classes, about_measure
 from matrics._cli.screen import show
 from matrics._cli.verdicts import compared_scores, rows_of, same_samples, show_verdicts
@@ -30,8 +30,9 @@ from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import MODEL, ROW
 from matrics._quoting import quoted
-from matrics._reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
+from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
 from matrics._scoring.score import resolve
+from matrics._tables.samples import Joined, joined
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import counted, in_percent
 
@@ -220,22 +221,16 @@ def compare_file(path: Path, names: Names, chosen: ComparisonOptions) -> Compare
             (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, classes, chosen
         )
         return Compared(labelled.names, [*titles, title], verdicts, **about)
-    true, predictions, samples, rows = aligned(
-        labelled.groups,
-        labelled.samples,
-        labelled.true,
-        labelled.pred,
+    both = joined(
+        *(labelled.groups, labelled.samples, labelled.true, labelled.pred),
         names=labelled.names,
         sample_names=labelled.sample_names,
-        option=f"paired_on {names.clusters}",
+        column=names.clusters,
+        weights=labelled.weights,
     )
-    weights = labelled.weights
-    if weights is not None:
-        weights = weights_of_samples(weights, rows, "weight")
-    number = len(np.unique(samples))
-    verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, chosen)
-    of_samples = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
-    titles.append(f"{of_samples}; {in_percent(chosen.level)}, {chosen.drawn}")
+    verdicts = _together(both, metrics, labelled.classes, chosen)
+    number = len(np.unique(both.samples))
+    titles.append(_of_same_samples(both.samples, names.clusters, chosen))
     return Compared(labelled.names, titles, verdicts, paired=number, **about)
 
 
@@ -246,10 +241,8 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
     models, true, scores, samples = same_samples(source, str(names.clusters))
     verdicts = compared_scores(models, true, scores, samples, chosen.level, turned=True)
     known = source.known
-    number = len(np.unique(samples))
     about = f"{counted(len(models), 'model')}, {counted(source.samples, 'sample')}; positive: {source.sides[1]}"
-    same = f"on the same {number:,} samples ({names.clusters}){repeats(len(true), number)}"
-    titles = [f"{source.file}: {about}", f"{same}; {in_percent(chosen.level)}, {chosen.drawn}"]
+    titles = [f"{source.file}: {about}", _of_same_samples(samples, names.clusters, chosen)]
     at = _thresholds(thresholds, models, scores)
     metrics: dict[str, Metric] = {}
     if at is None:
@@ -258,7 +251,7 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
         metrics = measures(chosen.metrics, lambda: known)
         predictions = (scores >= np.asarray(at)[:, None]).astype(np.int64)
         classes = tuple(map(str, known.labels or ()))
-        verdicts += _together((true, predictions, samples, None), metrics, classes, chosen)
+        verdicts += _together(Joined(true, predictions, samples, scores), metrics, classes, chosen)
         titles.append(f"predictions from a score of {', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
     return Compared(
         models=models,
@@ -270,7 +263,7 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
         files=[str(path)],
         samples=source.samples,
         paired_on=names.clusters,
-        paired=number,
+        paired=len(np.unique(samples)),
         thresholds=at,
     )
 
@@ -327,7 +320,7 @@ def compare_files(paths: list[Path], names: Names, chosen: ComparisonOptions) ->
     titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
     about: dict[str, Any] = {"metrics": metrics, "classes": classes, "chosen": chosen, "files": list(found.files)}
     about |= {"samples": sum(counts), "paired_on": names.clusters}
-    both = None if names.clusters is None else join(found)
+    both = None if names.clusters is None else join(found, names.clusters)
     found.warn()  # after the errors, which are one line
     if both is None:
         true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
@@ -335,11 +328,12 @@ def compare_files(paths: list[Path], names: Names, chosen: ComparisonOptions) ->
         files = np.repeat([0, 1], counts)
         verdicts, title = _alone((files, true, pred, weights), metrics, classes, chosen)
         return Compared(list(found.files), [*titles, title], verdicts, **about)
-    number = both.number
-    verdicts = _together((both.true, both.predictions, both.samples, both.weights), metrics, found.classes, chosen)
-    left_out = tuple(both.left_out(found.files))
-    of_samples = f"on the same {number:,} samples ({names.clusters}){both.repeats}"
-    titles.append(f"{of_samples}; {in_percent(chosen.level)}, {chosen.drawn}")
+    rows, only = both
+    verdicts = _together(rows, metrics, found.classes, chosen)
+    sides = zip(found.files, only, strict=True)
+    left_out = tuple(f"left out {named(of_one)}, which only {file} has" for file, of_one in sides if of_one)
+    titles.append(_of_same_samples(rows.samples, names.clusters, chosen))
+    number = len(np.unique(rows.samples))
     return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
 
 
@@ -379,28 +373,28 @@ def _alone(
     )
 
 
+def _of_same_samples(samples: Array, column: str | None, chosen: ComparisonOptions) -> str:
+    number = len(np.unique(samples))
+    same = f"on the same {number:,} samples ({column}){repeats(len(samples), number)}"
+    return f"{same}; {in_percent(chosen.level)}, {chosen.drawn}"
+
+
 def _together(
-    rows: tuple[Array, Array, Array, Array | None],
+    rows: Joined,
     metrics: dict[str, Metric],
     classes: tuple[str, ...],
     chosen: ComparisonOptions,
 ) -> list[ModelVerdict]:
-    """The verdicts on models with the same samples.
-
-    ``rows`` are the true classes, the predictions of each model, the samples and the weights.
-    """
-    true, predictions, samples, weights = rows
+    """The verdicts on models with the same samples."""
     return judged_together(
-        true,
-        predictions,
-        samples,
+        *rows[:3],
         metrics,
         classes,
         level=chosen.level,
         num=chosen.num,
         rng=chosen.seed or 0,
         zero_division=chosen.zero_division,
-        sample_weight=weights,
+        sample_weight=rows.weights,
     )
 
 

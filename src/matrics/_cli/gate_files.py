@@ -11,7 +11,7 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.matrices import MatrixRequest, clusters_of, is_log, open_matrices, opened
 from matrics._cli.options import refuse
-from matrics._cli.paired import TwoFiles, join, named, united
+from matrics._cli.paired import TwoFiles, join, named, repeats, united
 from matrics._errors import ArgumentError
 from matrics._files.crosstab import has_order
 from matrics._files.inputs import read_rows
@@ -232,20 +232,18 @@ def _pairs(path: Path, asked: MatrixRequest, beside: Beside) -> GateFiles:
     found = TwoFiles.read([path, baseline], names)
     found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)
-    both = join(found)
+    both, only = join(found, paired_on)
     found.warn()
     of_all, weight = found.rows[0].weights, both.weights
 
     def joint(weights: Array | None, **by: Any) -> Array:
-        return matrics.stats.joint_confusion_matrix(
-            both.true, *both.predictions, num_classes=n, sample_weight=weights, **by
-        )
+        return matrics.stats.joint_confusion_matrix(both.true, *both.pred, num_classes=n, sample_weight=weights, **by)
 
     def alone(weights: Array | None, **by: Any) -> Array:
         return matrics.confusion_matrix(*found.labels(0), num_classes=n, sample_weight=weights, **by)
 
     evidence = Evidence(alone(of_all), joint=joint(weight))
-    number, samples = both.number, found.rows[0].samples
+    number, samples = len(np.unique(both.samples)), found.rows[0].samples
     repeated: dict[str, Any] = {}
     if len(np.unique(samples)) < len(samples):  # whole samples are random
         parts = alone(of_all, **_by(samples))
@@ -257,14 +255,14 @@ def _pairs(path: Path, asked: MatrixRequest, beside: Beside) -> GateFiles:
         evidence = evidence._replace(squares=alone(of_all**2), joint_squares=joint(weight**2))
     titles = [
         _described(files[0], n, evidence.cm, asked.weight),
-        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){both.repeats}",
+        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){repeats(len(both.samples), number)}",
     ]
     titles += [
-        f"left out of the comparison, as only {file} has them: {named(only)}"
-        for file, only in zip(files, both.only, strict=True)
-        if only
+        f"left out of the comparison, as only {file} has them: {named(of_one)}"
+        for file, of_one in zip(files, only, strict=True)
+        if of_one
     ]
-    left_out = {"only_in_file": len(both.only[0]), "only_in_baseline": len(both.only[1])}
+    left_out = {"only_in_file": len(only[0]), "only_in_baseline": len(only[1])}
     facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
     classes = Classes.of(n, found.classes, asked.positive, ordered=found.ordered, apart=found.apart)
     return GateFiles(evidence, classes, titles, facts)

@@ -14,7 +14,8 @@ from matrics._catalogue.naming import title_of
 from matrics._cli.results import Rows, column
 from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
 from matrics._errors import ArgumentError
-from matrics._reporting.verdicts import ModelVerdict, aligned, ranked
+from matrics._reporting.verdicts import ModelVerdict, ranked
+from matrics._tables.samples import joined
 from matrics._wording import limits, number, plain
 
 if TYPE_CHECKING:
@@ -124,8 +125,5 @@ def same_samples(source: Scored, paired_on: str) -> tuple[list[str], Array, Arra
     true, values = (np.concatenate(parts) for parts in zip(*source.groups, strict=True))
     samples = np.concatenate(source.samples_of)
     names = [source.name(k) for k in range(len(source.groups))]
-    option = f"paired_on {paired_on}"
-    _, _, of_each, rows = aligned(
-        models, samples, true, true, names=names, sample_names=source.sample_names, option=option
-    )
-    return names, (true[rows[0]] == source.positives[0]).astype(np.int64), values[rows, 0], of_each
+    both = joined(models, samples, true, true, names=names, sample_names=source.sample_names, column=paired_on)
+    return names, (both.true == source.positives[0]).astype(np.int64), values[both.rows, 0], both.samples
