@@ -84,10 +84,10 @@ def interval(
         prevalence=prevalence,
     )
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
-    asked = data.request(by=options.column_names(by), weight=weight, reading=reading.read())
+    request = data.request(by=options.column_names(by), weight=weight, reading=reading.read())
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, output if delivery is None else None) as work:
-        source = open_matrices(given, asked, watching(lines=manner.progress), clusters=clusters)
+        source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)
         chosen = measures(metrics or "core", lambda: source.known(data.positive))
         target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(

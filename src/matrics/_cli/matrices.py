@@ -73,32 +73,32 @@ class MatrixRequest:
 
 
 def open_matrices(
-    path: Path | Input, asked: MatrixRequest, watch: Watch = unwatched, *, clusters: str | None = None
+    path: Path | Input, request: MatrixRequest, watch: Watch = unwatched, *, clusters: str | None = None
 ) -> MatrixSource:
     """Read matrices, or count labels."""
-    if asked.cells is None:
+    if request.cells is None:
         if clusters is not None:
-            asked.refuse("no weights with --clusters", "weight")
+            request.refuse("no weights with --clusters", "weight")
         names = Names(
-            asked.true,
-            asked.pred,
-            asked.by,
+            request.true,
+            request.pred,
+            request.by,
             clusters,
-            counts=asked.counts,
-            weight=asked.weight,
-            positive=asked.positive,
-            models=asked.models,
-            **asked.reading.names,
+            counts=request.counts,
+            weight=request.weight,
+            positive=request.positive,
+            models=request.models,
+            **request.reading.names,
         )
-        return read(path, names, asked.rows, watch)
-    asked.refuse("no such option with --cells", "pred", "counts", "weight")
-    asked.reading.refuse("--cells")
+        return read(path, names, request.rows, watch)
+    request.refuse("no such option with --cells", "pred", "counts", "weight")
+    request.reading.refuse("--cells")
     options.refuse("no such option with --cells", {"clusters": clusters})
-    asked.refuse("no such option with --cells", "true")
+    request.refuse("no such option with --cells", "true")
     return read_cells(
         path.path if isinstance(path, Input) else path,
-        replace(CellNames.parse(asked.cells, asked.by), encoding=asked.reading.encoding),
-        asked.rows,
+        replace(CellNames.parse(request.cells, request.by), encoding=request.reading.encoding),
+        request.rows,
     )
 
 

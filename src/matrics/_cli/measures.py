@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
-def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
+def measures(request: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
     """The measures by their keys. Titles name the class; measures with the same title are one.
 
     ``known`` makes the classes.
     """
     classes = known()
-    found = resolve(asked, classes)
+    found = resolve(request, classes)
     titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
     every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
     keys: dict[str, str] = {}

@@ -55,7 +55,7 @@ def score(
     """Score every confusion matrix of a file."""
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
-    asked = data.request(
+    request = data.request(
         by=options.column_names(by),
         scores=scores,
         threshold=threshold,
@@ -65,12 +65,12 @@ def score(
         weight=weight,
         reading=reading.read(),
     )
-    if disparity and not (asked.by or asked.models):
+    if disparity and not (request.by or request.models):
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, output if delivery is None else None) as work:
-        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
+        run = open_run(path, request, metrics, backend=backend, zero_division=zero, manner=manner)
         if is_log(path):
             warn_of_single_class(run)
         deliver(
@@ -85,7 +85,7 @@ def score(
 
 def open_run(
     path: Path,
-    asked: MatrixRequest,
+    request: MatrixRequest,
     metrics: list[str] | None,
     *,
     backend: str,
@@ -93,24 +93,24 @@ def open_run(
     manner: options.RunOptions,
 ) -> Run:
     """Open the file, and return the run that computes the requested measures."""
-    asked_for = metrics or "core"
-    resolve(asked_for)  # raises before anything is read
+    specs = metrics or "core"
+    resolve(specs)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
-    if asked.separator is not None:
-        return _run_of_sets(path, asked, asked.separator, metrics, common)
-    asked.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
-    if asked.scores is None:
-        asked.refuse("--scores with it", "threshold")
-        source = open_matrices(path, asked, watching(lines=manner.progress))
-        chosen = measures(asked_for, lambda: source.known(asked.positive))
-        target = Target.read(asked.prevalence, source.known(asked.positive))
+    if request.separator is not None:
+        return _run_of_sets(path, request, request.separator, metrics, common)
+    request.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
+    if request.scores is None:
+        request.refuse("--scores with it", "threshold")
+        source = open_matrices(path, request, watching(lines=manner.progress))
+        chosen = measures(specs, lambda: source.known(request.positive))
+        target = Target.read(request.prevalence, source.known(request.positive))
         return ScoreRun(source=source, metrics=chosen, target=target, **common)
-    asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
-    limit = None if asked.threshold is None else options.read_number("threshold", asked.threshold)
+    request.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
+    limit = None if request.threshold is None else options.read_number("threshold", request.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
-    of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
-    parsed = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
-    score_names = replace(parsed, **asked.reading.names)
+    of_one, of_several = (None, request.positive) if limit is None else (request.positive, None)
+    parsed = ScoreNames.parse(request.scores, true=request.true, by=request.by, positive=of_one)
+    score_names = replace(parsed, **request.reading.names)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
         raise ArgumentError("threshold", "expected a number with one column of scores, got none")
@@ -124,26 +124,26 @@ def open_run(
     found = scored.matrices(limit)
     if limit is not None:
         outside = any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
-        asked_for = asked_for if outside else at_threshold(asked_for, limit)
-    chosen = measures(asked_for, lambda: found.known(of_several))
-    target = Target.read(asked.prevalence, found.known(of_several))
+        specs = specs if outside else at_threshold(specs, limit)
+    chosen = measures(specs, lambda: found.known(of_several))
+    target = Target.read(request.prevalence, found.known(of_several))
     return ScoreRun(source=found, metrics=chosen, target=target, **common)
 
 
 def _run_of_sets(
-    path: Path, asked: MatrixRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
+    path: Path, request: MatrixRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
 ) -> Run:
     """The run over sets of labels."""
     chosen = resolve(metrics or multilabel.METRICS)
-    asked.refuse(
+    request.refuse(
         "no such option with --separator",
         *("rows", "scores", "threshold", "positive", "counts", "weight", "cells", "prevalence"),
     )
-    asked.reading.refuse("--separator", missing=False)
+    request.reading.refuse("--separator", missing=False)
     names = multilabel.SetNames(
-        asked.true, asked.pred, asked.by, separator=separator, models=asked.models, **asked.reading.names
+        request.true, request.pred, request.by, separator=separator, models=request.models, **request.reading.names
     )
-    average = asked.average or "macro"
+    average = request.average or "macro"
     multilabel.check(chosen, average)
     return multilabel.MultilabelRun(source=multilabel.read_sets(path, names), metrics=chosen, average=average, **common)
 
