@@ -637,7 +637,7 @@ def test_pictures_have_the_colours_of_the_page(made: Any) -> None:
 @pytest.mark.exhaustive
 def test_a_pdf_is_printed(made: Any, tmp_path: Any) -> None:
     """By a browser, where there is one."""
-    from matrics._reporting.pdf import BROWSERS
+    from matrics._reporting.page import BROWSERS
 
     if not any(shutil.which(name) for name in BROWSERS):
         pytest.skip("no browser here")

@@ -60,7 +60,7 @@ def count(
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
-    destination = _check_output(Path(str(output)), paths) if delivery is None else None
+    destination = _check_output(Path(delivery.blocks), paths) if delivery.blocks else None
     names = Names(
         true=true,
         **options.predicted(pred),
@@ -79,7 +79,7 @@ def count(
     given = open_labels(inputs, names)
     if destination is not None:
         _write(given, destination, paths, progress=progress)
-    elif delivery is not None:
+    else:
         _show(given, delivery, progress=progress)
 
 

@@ -79,7 +79,7 @@ def curve(
     share = check_level(options.read_number("level", level))
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     if paired_on is not None:
-        if delivery is None:
+        if delivery.blocks:
             raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
         names = data.names
         _check_paired(paired_on, names.by, {names.true, *names.scores})
@@ -87,7 +87,7 @@ def curve(
         unused["zero-division"] = None if math.isnan(zero) else zero_division
         why = "which compares measures of the scores themselves, of the samples as they are"
         options.refuse(f"no such option with --paired-on, {why}", unused)
-    source, target = data.read(path, reading.read(), output if delivery is None else None, paired_on)
+    source, target = data.read(path, reading.read(), delivery.blocks, paired_on)
     run = CurveRun(
         source=source,
         metrics=measures(others or CURVE_METRICS, lambda: source.known),
@@ -99,10 +99,10 @@ def curve(
         of_scores=of_scores,
     )
     title = plain(run.title)
-    if delivery is None:
+    if delivery.blocks:
         names_of_columns = ["threshold", *(column.label for column in run.columns)]
         refuse_same("output", [*run.keys, *names_of_columns])
-        write_tables(str(output), run.tables(), [title], counted(len(run.columns), "measure"))
+        write_tables(delivery.blocks, run.tables(), [title], counted(len(run.columns), "measure"))
     elif not delivery.is_table:
         delivery.write(curve_result(run, title) if paired_on is None else comparison_result(run, title))
     elif paired_on is not None:

@@ -226,9 +226,7 @@ def _pairs(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
         raise ArgumentError("paired_on", "expected --baseline OLD with it")
     refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": beside.clusters})
     request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    names = Names(
-        request.true, request.pred, (), paired_on, weight=request.weight, positive=request.positive, **request.reading.names
-    )
+    names = request.names(paired_on)
     found = TwoFiles.read([path, baseline], names)
     found.refuse_disjoint(names.labels)
     files, n = found.files, len(found.classes)

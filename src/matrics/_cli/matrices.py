@@ -62,6 +62,13 @@ class MatrixRequest:
     weight: str | None = None
     reading: options.Reading = options.Reading()  # noqa: RUF009 (cannot be changed)
 
+    def names(self, clusters: str | None = None) -> Names:
+        """The columns of labels."""
+        columns = {
+            name: getattr(self, name) for name in ("true", "pred", "by", "counts", "weight", "positive", "models")
+        }
+        return Names(**columns, clusters=clusters, **self.reading.names)
+
     def refuse(self, expected: str, *names: str) -> None:
         """Raise if one of these options is given."""
         given = {name: getattr(self, name) for name in names}
@@ -79,18 +86,7 @@ def open_matrices(
     if request.cells is None:
         if clusters is not None:
             request.refuse("no weights with --clusters", "weight")
-        names = Names(
-            request.true,
-            request.pred,
-            request.by,
-            clusters,
-            counts=request.counts,
-            weight=request.weight,
-            positive=request.positive,
-            models=request.models,
-            **request.reading.names,
-        )
-        return read(path, names, request.rows, watch)
+        return read(path, request.names(clusters), request.rows, watch)
     request.refuse("no such option with --cells", "pred", "counts", "weight")
     request.reading.refuse("--cells")
     options.refuse("no such option with --cells", {"clusters": clusters})

@@ -19,11 +19,11 @@ from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli import screen
 from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
+from matrics._cli.matrix_results import show_summary
 from matrics._cli.measures import about_measures, reasons_of
 from matrics._cli.progress import Progress, shown
 from matrics._cli.results import about_classes, column, plain_size
 from matrics._cli.screen import Column, show
-from matrics._cli.summary import show_summary
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from matrics._cli.matrix_results import Summary
     from matrics._cli.measures import Target
     from matrics._cli.options import RunOptions
     from matrics._cli.results import Rows
-    from matrics._cli.summary import Summary
     from matrics._files.keys import Keyed
     from matrics._files.source import MatrixSource
 

@@ -69,7 +69,7 @@ def score(
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    with open_work(path, output if delivery is None else None) as work:
+    with open_work(path, delivery.blocks) as work:
         run = open_run(path, request, metrics, backend=backend, zero_division=zero, manner=manner)
         if is_log(path):
             warn_of_single_class(run)

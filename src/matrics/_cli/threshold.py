@@ -64,7 +64,7 @@ def threshold(
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    source, target = data.read(path, reading.read(), output if delivery is None else None)
+    source, target = data.read(path, reading.read(), delivery.blocks)
     run = ThresholdRun(
         source=source,
         metrics=measures(metrics or "core", lambda: source.known),
@@ -83,11 +83,11 @@ def threshold(
         show(console, *titles, *about_labelled, "")
         show_thresholds(console, run)
 
-    if delivery is None:
+    if delivery.blocks:
         columns = run.outputs()
         refuse_same("output", [*run.keys, *columns])
         tables = [{**source.columns(0, len(best)), **columns}]
-        write_tables(str(output), tables, [*titles, *about_labelled], counted(len(columns), "column"))
+        write_tables(delivery.blocks, tables, [*titles, *about_labelled], counted(len(columns), "column"))
     elif delivery.is_table:
         delivery.show(show_all)
     else:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -198,6 +198,11 @@ class Delivery:
     output: Path | None = None
 
     @property
+    def blocks(self) -> str | None:
+        """The file or folder that is written block by block, if it is."""
+        return str(self.output) if self.format == "blocks" else None
+
+    @property
     def is_table(self) -> bool:
         """Whether the result is shown as on the screen."""
         return self.format == "table"
@@ -238,18 +243,6 @@ def open_console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 
-@overload
-def read_delivery(
-    format_: str | None, output: str | None, sources: Sequence[Path], *, others: Mapping[str, str] = ...
-) -> Delivery: ...
-
-
-@overload
-def read_delivery(
-    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str]
-) -> Delivery | None: ...
-
-
 def read_delivery(
     format_: str | None,
     output: str | None,
@@ -257,8 +250,8 @@ def read_delivery(
     *,
     blocks: Sequence[str] = (),
     others: Mapping[str, str] = MappingProxyType({}),
-) -> Delivery | None:
-    """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders.
+) -> Delivery:
+    """Check both options; the ends of names in ``blocks``, and folders, are written block by block.
 
     ``others`` are further formats by the ends of their names.
     """
@@ -275,7 +268,7 @@ def read_delivery(
         if format_ not in (None, ends.get(end)) or (format_ is not None and is_folder):
             what = "a folder" if is_folder else f"a name that ends in {end}"
             raise ArgumentError("format", f"expected no such option with {what} as --output, got {quoted(format_)}")
-        return None
+        return Delivery("blocks", path)
     if is_folder or not output:
         raise ArgumentError("output", f"expected the name of a file, or -, got {quoted(str(output))}")
     if format_ is None and end not in ends:

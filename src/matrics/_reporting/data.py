@@ -18,8 +18,18 @@ from matrics._quoting import quoted, quoted_list
 from matrics._reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics._reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
 from matrics._tables.any_table import open_table
-from matrics._tables.class_codes import class_codes, common_order, sorted_labels
-from matrics._tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
+from matrics._tables.columns import (
+    Coded,
+    class_codes,
+    coded,
+    combined,
+    common_order,
+    listed,
+    numbers_of,
+    sorted_labels,
+    taken,
+    weights_of,
+)
 from matrics._tables.counts import warn_of_odd_labels
 from matrics._tables.samples import joined
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names

@@ -1,7 +1,8 @@
-"""The best models by each measure: on the same samples, or each on its own samples."""
+"""The best models by each measure: on the same samples, or each on its own samples; and values with their limits."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +19,11 @@ from matrics._uncertainty.formulas import formula_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.models import compare_models, intervals_are_of_replicates
-from matrics._uncertainty.results import ModelComparison
+from matrics._uncertainty.results import Interval, ModelComparison
+from matrics._wording import between, number
 
-__all__ = ["ModelVerdict", "best_of", "judged_alone", "judged_together", "ranked"]
+__all__ = ["Limited", "ModelVerdict", "best_of", "judged_alone", "judged_together", "ranked"]
+
 
 # Measures of scores of which lower values are better.
 LOSSES = ("log_loss", "brier_score")
@@ -209,3 +212,34 @@ def _towards(parts: list[Array], side: int) -> list[Array]:
     """A difference and its limits, positive if the best model is better."""
     gap, low, high = (side * part for part in parts)
     return [gap, low, high] if side > 0 else [gap, high, low]
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
+
+    value: float
+    low: float
+    high: float
+    status: int = 0
+
+    @classmethod
+    def of(cls, interval: Interval, place: int | tuple[int, ...]) -> Limited:
+        """One element of an interval of arrays."""
+        estimate, low, high = (float(part[place]) for part in interval[:3])
+        return cls(estimate, low, high, int(interval.status[place]))
+
+    @property
+    def between(self) -> str:
+        """The limits in words; empty if there are none."""
+        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high)
+
+    @property
+    def text(self) -> str:
+        """The value, and its limits in brackets."""
+        return number(self.value) + (f" ({self.between})" if self.between else "")
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the limits that are there are to be taken with care, as with few samples."""
+        return self.status != 0 and bool(self.between)
