@@ -247,8 +247,8 @@ def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str | None, 
     """
     found: dict[str, Any] = {}
     positions = np.repeat(np.indices(batch).reshape(len(batch), math.prod(batch)), times, axis=1)
-    for axis, columns in enumerate(_by_axis(axes, batch)):
-        for name, given in columns.items():
+    for axis, of_axis in enumerate(_by_axis(axes, batch)):
+        for name, given in of_axis.items():
             labels = _sized(name, given)
             if len(labels) != batch[axis]:
                 raise ValueError(f"axes: expected {batch[axis]} labels for {quoted(name)}, got {len(labels)}")
