@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from matrics._catalogue.classes import Classes
-from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.matrices import are_runs
 from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.paired import TwoFiles, join, named, repeats
-from matrics._cli.results import Result, about_classes, about_measure
-from matrics._cli.screen import show
-from matrics._cli.verdicts import compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import compared_scores, comparison_result, same_samples, show_comparison
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
@@ -37,8 +34,6 @@ from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import counted, in_percent
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._catalogue.record import Metric
 
 Array = Any
@@ -133,12 +128,8 @@ def compare(
         compared = compare_scores(path, score_names, chosen, threshold)
     else:
         compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
-    if delivery.is_table:
-        delivery.show(
-            lambda console: show_comparison(console, compared, ", ".join([MODEL] * several + list(columns)) or "file")
-        )
-    else:
-        delivery.write(comparison_result(compared))
+    heading = ", ".join([MODEL] * several + list(columns)) or "file"
+    delivery.write(lambda: comparison_result(compared), lambda console: show_comparison(console, compared, heading))
 
 
 @dataclass(frozen=True)
@@ -396,30 +387,3 @@ def _together(
         zero_division=chosen.zero_division,
         sample_weight=rows.weights,
     )
-
-
-def show_comparison(console: Console, found: Compared, heading: str) -> None:
-    """Print the tables of all measures, and what to be wary of."""
-    show(console, *found.titles, *found.left_out)
-    show_verdicts(console, found.models, found.verdicts, heading)
-
-
-def comparison_result(found: Compared) -> Result:
-    """A row for each measure and model, in the order of the models."""
-    is_drawn = found.paired is not None
-    about = {
-        "files": found.files,
-        "models": found.models,
-        **about_classes(found.classes),
-        "samples": found.samples,
-        "paired_on": found.paired_on,
-        "paired_samples": found.paired,
-        "level": found.chosen.level,
-        **({} if found.chosen.prevalence is None else {"prevalence": found.chosen.prevalence}),
-        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
-        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
-        "seed": (found.chosen.seed or 0) if is_drawn else None,
-    }
-    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
-    rows = rows_of(found.models, found.verdicts)
-    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from matrics._cli.results import Result, column
 from matrics._cli.screen import fold, show, text_table
 from matrics._cli.verdicts import UNDEFINED
+from matrics._cli.writers import Result, column
 from matrics._files.notices import say
 from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
@@ -32,10 +32,7 @@ MOST_NAMED = 10  # samples that only one run has
 def compare_logs(paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery) -> None:
     """Compare the runs of two logs, or the two models of one, and say on stderr what is left out."""
     runs = compare(paths[0], paths[1] if len(paths) > 1 else None, metrics, level=level)
-    if delivery.is_table:
-        delivery.show(lambda console: show_logs(console, runs))
-    else:
-        delivery.write(logs_result(runs, paths))
+    delivery.write(lambda: logs_result(runs, paths), lambda console: show_logs(console, runs))
     for line in left_out(runs):
         say(line)
 

@@ -5,28 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from rich.text import Text
-
 from matrics._cli import options
 from matrics._cli.progress import watching
-from matrics._cli.results import Result, keys_of
-from matrics._cli.screen import show, text_table
-from matrics._cli.writers import for_people, open_console, read_delivery
+from matrics._cli.screen import show
+from matrics._cli.writers import Result, keys_of, open_console, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.count import count as count_rows
 from matrics._files.counts_file import About, rows_of, write_counts
 from matrics._files.inputs import open_counts, open_input, open_labels
 from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
-from matrics._files.outputs.destination import Destination, followed, refuse_input
+from matrics._files.outputs.destination import Destination, followed, free_file
 from matrics._files.outputs.whole import whole_output
 from matrics._files.wide import by_model
-from matrics._quoting import quoted
-from matrics._wording import counted, plain
+from matrics._wording import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._cli.writers import Delivery
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
@@ -115,10 +109,7 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
         if not given.is_log:
             warn_of_odd_labels(given.file, *counts.sides)
     found = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
-    if delivery.is_table:
-        delivery.show(lambda console: show_counts(console, found))
-    else:
-        delivery.write(found)
+    delivery.write(lambda: found)
 
 
 def _described(counts: SortedCounts) -> str:
@@ -131,11 +122,7 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
         raise ArgumentError("output", f"expected a name that ends in .parquet, got {got}")
-    if not output.parent.is_dir():
-        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(output.parent))}")
-    if output.is_dir():
-        raise ArgumentError("output", f"expected a file, got the directory {quoted(str(output))}")
-    refuse_input(output, inputs)
+    free_file(output, inputs)
     return Destination(followed(output), output.suffix.lower().removeprefix("."))
 
 
@@ -152,16 +139,3 @@ def count_result(counted: SortedCounts, names: Names, file: str, titles: list[st
         "seed": None,
     }
     return Result("count", titles, facts, keys_of({name: rows[name] for name in rows.column_names}))
-
-
-def show_counts(console: Console, found: Result) -> None:
-    """Print the rows as a table."""
-    table = text_table(*found.rows)
-    for shown, column in zip(table.columns, found.rows.values(), strict=True):
-        if column.values and isinstance(column.values[0], (int, float)):
-            shown.justify = "right"
-    for row in zip(*(column.values for column in found.rows.values()), strict=True):
-        table.add_row(
-            *(Text(plain(for_people(column, value))) for column, value in zip(found.rows.values(), row, strict=True))
-        )
-    show(console, *found.titles, "", table)

@@ -15,11 +15,10 @@ import matrics
 from matrics._catalogue.of_scores import spec_of
 from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
-from matrics._cli.results import Result, Rows, column, keys_of, refuse_same
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
 from matrics._cli.screen import Column, best_of_columns, fold, marked, show, show_blocks, sort
 from matrics._cli.verdicts import APART, compared_scores, rows_of, same_samples, show_verdicts
-from matrics._cli.writers import read_delivery
+from matrics._cli.writers import Result, Rows, column, keys_of, read_delivery, refuse_same
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
@@ -103,23 +102,11 @@ def curve(
         names_of_columns = ["threshold", *(column.label for column in run.columns)]
         refuse_same("output", [*run.keys, *names_of_columns])
         write_tables(delivery.blocks, run.tables(), [title], counted(len(run.columns), "measure"))
-    elif not delivery.is_table:
-        delivery.write(curve_result(run, title) if paired_on is None else comparison_result(run, title))
     elif paired_on is not None:
-        compared = run.compared()
-
-        def show_comparison(console: Console) -> None:
-            show(console, title, "")
-            show_verdicts(console, *compared, source.heading)
-
-        delivery.show(show_comparison)
+        delivery.write(lambda: comparison_result(run, title), lambda console: show_comparison(console, run, title))
     else:
-
-        def show_all(console: Console) -> None:
-            show(console, title if target is None else f"{title}; {OF_SAMPLES}", "")
-            show_curves(console, run, every=every)
-
-        delivery.show(show_all)
+        lines = [title if target is None else f"{title}; {OF_SAMPLES}", ""]
+        delivery.write(lambda: curve_result(run, title), lambda console: show_curves(console, run, lines, every=every))
 
 
 RECALL = "recall[1]"
@@ -245,8 +232,16 @@ FEW = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1)
 MANY = (*(k / 10 for k in range(1, 9)), 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1)
 
 
-def show_curves(console: Console, run: CurveRun, *, every: bool) -> None:
+def show_comparison(console: Console, run: CurveRun, title: str) -> None:
+    """Print the models by their scores for the same samples."""
+    compared = run.compared()  # before anything is printed
+    show(console, title, "")
+    show_verdicts(console, *compared, run.source.heading)
+
+
+def show_curves(console: Console, run: CurveRun, titles: list[str], *, every: bool) -> None:
     """Print what does not depend on a threshold, a line for each curve, and then the tables of thresholds."""
+    show(console, *titles)
     order = _show_facts(console, run)
     if len(order) > MOST_CURVES:
         remark = f"thresholds of more than {MOST_CURVES} curves: --output writes all"

@@ -10,8 +10,7 @@ from rich.text import Text
 import matrics
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, open_matrices, opened
-from matrics._cli.results import Result, column, plain_size
-from matrics._cli.writers import read_delivery
+from matrics._cli.writers import Result, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
 from matrics._uncertainty.arguments import second_class
 
@@ -63,10 +62,8 @@ def diagnostic(
         method=cast("Any", method),  # which is checked there
         class_names=source.titles,
     )
-    if not delivery.is_table:
-        delivery.write(_result(found, source.file, share))
-        return
-    delivery.show(lambda console: console.print(Text(f"{source.file}: {found}"), soft_wrap=True))
+    text = Text(f"{source.file}: {found}")
+    delivery.write(lambda: _result(found, source.file, share), lambda console: console.print(text, soft_wrap=True))
 
 
 def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:

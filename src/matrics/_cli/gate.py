@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 from pathlib import Path
@@ -14,10 +15,9 @@ from rich.text import Text
 from matrics._cli import options
 from matrics._cli.gate_files import Beside, read_files
 from matrics._cli.matrices import MatrixOptions
-from matrics._cli.measures import plug_in
-from matrics._cli.results import Result, about_classes, column, plain_size
+from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
-from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
+from matrics._cli.writers import WRITERS, Delivery, Result, as_markdown, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
 from matrics._gates.judge import check_manner, judged
 from matrics._gates.requirements import read_requirements
@@ -110,11 +110,10 @@ def gate(
     wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
     found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)
     result = gate_result(found, files)
-    screens = [Delivery()] if delivery.output is not None else []
-    for screen in [*screens, *([delivery] if delivery.is_table else [])]:
-        screen.show(lambda console: show_gate(console, found, files))
-    if not delivery.is_table:
-        delivery.write(result, {**WRITERS, "junit": lambda _: as_junit(found, files)})
+    show_verdicts = functools.partial(show_gate, found=found, files=files)
+    if delivery.output is not None:
+        Delivery().print(show_verdicts)
+    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(found, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
@@ -212,7 +211,7 @@ def as_junit(found: GateResult, files: GateFiles) -> str:
         suite.set(name, str(tally[kind]))
     ET.SubElement(suite, "system-out").text = plain("\n".join([*files.titles, str(found)]), keep="\n")
     ET.indent(suites)
-    return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8")
+    return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8") + "\n"
 
 
 def _verdict(found: GateResult) -> str:

@@ -16,10 +16,9 @@ from matrics._cli.matrix_results import deliver, open_work, show_summary
 from matrics._cli.measures import Target, measures, plug_in, reasons_of
 from matrics._cli.options import refuse
 from matrics._cli.progress import watching
-from matrics._cli.results import column
 from matrics._cli.run import MatrixRun, name_cell
 from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_statuses, sign_of, sort
-from matrics._cli.writers import read_delivery
+from matrics._cli.writers import column, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from matrics._cli.matrix_results import Summary
-    from matrics._cli.results import Rows
+    from matrics._cli.writers import Rows
     from matrics._files.source import MatrixSource
 
 Array = Any

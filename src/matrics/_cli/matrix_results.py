@@ -14,9 +14,8 @@ import pyarrow as pa
 from rich.text import Text
 
 from matrics._cli.blocks import BlockResult, in_order, joined
-from matrics._cli.results import Result, Rows, column, keys_of, refuse_same
 from matrics._cli.screen import Column, marked, show, show_blocks, show_notes, show_statuses
-from matrics._cli.writers import open_console
+from matrics._cli.writers import Result, Rows, column, keys_of, open_console, refuse_same
 from matrics._files.outputs.destination import check_output
 from matrics._files.outputs.whole import table_of, whole_output
 from matrics._scoring.fairness import Disparity, disparity
@@ -225,7 +224,7 @@ def deliver(
     if delivery.is_table and run.source.count > MOST_ROWS:
         for block in _computed(run):
             summary.add(block.start, run.summarised(block.values))
-        delivery.show(lambda console: _summarise(console, run, summary, disparity=disparity))
+        delivery.print(lambda console: _summarise(console, run, summary, disparity=disparity))
         return
     every = joined(list(_computed(run)))
     rows = np.arange(run.source.count)
@@ -242,16 +241,15 @@ def deliver(
         if disparity:
             show_disparity(console, run.columns, summary, names.__getitem__)
 
-    if delivery.is_table:
-        delivery.show(tabulate)
-        return
-    tables = {"disparity": _disparity(run, summary, names)} if disparity else {}
-    keys = {name: of_all.take(rows) for name, of_all in run.source.columns(0, run.source.count).items()}
-    refuse_same("format", [*keys, *run.labels])
-    libraries = () if library is None else (library,)
-    cells = keys_of(keys) | run.rows_of(values)
-    facts = run.facts(positive)
-    delivery.write(Result(run.command, run.titles, facts, cells, run.measures, tables, libraries=libraries))
+    def result() -> Result:
+        keys = {name: of_all.take(rows) for name, of_all in run.source.columns(0, run.source.count).items()}
+        refuse_same("format", [*keys, *run.labels])
+        tables = {"disparity": _disparity(run, summary, names)} if disparity else {}
+        cells, facts = keys_of(keys) | run.rows_of(values), run.facts(positive)
+        libraries = () if library is None else (library,)
+        return Result(run.command, run.titles, facts, cells, run.measures, tables, libraries=libraries)
+
+    delivery.write(result, tabulate)
 
 
 def _summarise(console: Console, run: Run, summary: Summary, *, disparity: bool) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matrics
+from matrics._catalogue.description import range_of
 from matrics._catalogue.naming import MeasureName, title_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.own import measures_of
-from matrics._cli.results import about_measure
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
@@ -72,6 +72,27 @@ def with_titles(text: str, titles: dict[str, str]) -> str:
     for spec, title in titles.items():
         text = text.replace(spec, title)
     return text
+
+
+def about_measure(title: str, metric: Metric, columns: Sequence[str] | None = None) -> dict[str, Any]:
+    """A measure as it was resolved for the classes of a file, and its columns."""
+    better = {True: "higher", False: "lower", None: None}[metric.higher_is_better]
+    return {
+        "measure": title,
+        "name": metric.name,
+        "spec": metric.spec,
+        **({} if columns is None else {"columns": list(columns)}),
+        "range": range_of(metric),
+        "better": better,
+        "undefined": metric.undefined,
+    }
+
+
+def about_classes(classes: Classes) -> dict[str, Any]:
+    """The labels of the classes, and which is positive."""
+    labels = list(classes.labels) if classes.labels is not None else list(range(classes.number))
+    positive = 1 if classes.positive is None and classes.by_construction else classes.positive
+    return {"classes": labels, "positive": None if positive is None else labels[positive]}
 
 
 def about_measures(metrics: Mapping[str, Metric], classes: Sequence[str]) -> list[dict[str, Any]]:

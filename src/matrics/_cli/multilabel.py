@@ -13,7 +13,7 @@ import matrics
 from matrics._arrays.sizes import most_cells
 from matrics._catalogue.naming import title_of
 from matrics._cli.blocks import BlockResult, Piece
-from matrics._cli.results import about_measure
+from matrics._cli.measures import about_measure
 from matrics._cli.run import Run, score_columns
 from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns

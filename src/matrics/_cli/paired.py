@@ -114,7 +114,9 @@ def join(found: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[st
         column=column,
         weights=None if a.weights is None else np.concatenate([a.weights, b.weights])[kept],
     )
-    return rows, of_one
+    order = np.argsort(rows.rows[0])  # that of the first file, in which sums of weights are rounded
+    weights = None if rows.weights is None else rows.weights[order]
+    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], rows.rows[:, order], weights), of_one
 
 
 def repeats(rows: int, samples: int) -> str:

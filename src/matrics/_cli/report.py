@@ -18,7 +18,7 @@ from matrics._cli.writers import open_console
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._files.notices import warn_of_odd_labels
-from matrics._files.outputs.destination import refuse_input
+from matrics._files.outputs.destination import free_file
 from matrics._files.outputs.whole import write_whole
 from matrics._files.scores import ScoreNames
 from matrics._files.wide import MODEL, ROW
@@ -26,7 +26,8 @@ from matrics._quoting import quoted
 from matrics._reporting.data import ReportColumns
 from matrics._reporting.from_file import read_file
 from matrics._reporting.leaderboard import read_settings
-from matrics._reporting.report import kind_of, make_report
+from matrics._reporting.page import kind_of
+from matrics._reporting.report import make_report
 
 FilePath = Annotated[
     Path,
@@ -104,7 +105,7 @@ def report(
     )
     chosen = ",".join(metrics) if metrics else None
     output, written = _kind_of(output, kind)
-    target = _check_output(output, path)
+    target = free_file(Path(output), [path])
     with _file_named(path):
         manner = read_settings(
             options.read_number("level", level),
@@ -148,16 +149,6 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     if of_name != kind:
         raise ArgumentError("output", f"expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
     return output, kind
-
-
-def _check_output(output: str, path: Path) -> Path:
-    target = Path(output)
-    if target.is_dir():
-        raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(output)}")
-    if not target.parent.is_dir():
-        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(target.parent))}")
-    refuse_input(target, [path])
-    return target
 
 
 @contextlib.contextmanager

@@ -20,10 +20,10 @@ from matrics._catalogue.record import Metric
 from matrics._cli import screen
 from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
 from matrics._cli.matrix_results import show_summary
-from matrics._cli.measures import about_measures, reasons_of
+from matrics._cli.measures import about_classes, about_measures, reasons_of
 from matrics._cli.progress import Progress, shown
-from matrics._cli.results import about_classes, column, plain_size
 from matrics._cli.screen import Column, show
+from matrics._cli.writers import column, plain_size
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matrics._cli.matrix_results import Summary
     from matrics._cli.measures import Target
     from matrics._cli.options import RunOptions
-    from matrics._cli.results import Rows
+    from matrics._cli.writers import Rows
     from matrics._files.keys import Keyed
     from matrics._files.source import MatrixSource
 

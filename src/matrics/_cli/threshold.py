@@ -16,10 +16,9 @@ import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.measures import constraints, measures, plug_in, reasons_of, with_titles
-from matrics._cli.results import Result, column, keys_of, refuse_same
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
 from matrics._cli.screen import fold, marked, show, show_blocks, show_scores, show_statuses, sign_of
-from matrics._cli.writers import read_delivery
+from matrics._cli.writers import Result, column, keys_of, read_delivery, refuse_same
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
@@ -88,10 +87,8 @@ def threshold(
         refuse_same("output", [*run.keys, *columns])
         tables = [{**source.columns(0, len(best)), **columns}]
         write_tables(delivery.blocks, tables, [*titles, *about_labelled], counted(len(columns), "column"))
-    elif delivery.is_table:
-        delivery.show(show_all)
     else:
-        delivery.write(threshold_result(run, titles))
+        delivery.write(lambda: threshold_result(run, titles), show_all)
 
 
 NUM = 1000

@@ -11,16 +11,19 @@ from rich.text import Text
 
 import matrics
 from matrics._catalogue.naming import title_of
-from matrics._cli.results import Rows, column
+from matrics._cli.measures import about_classes, about_measure
 from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
+from matrics._cli.writers import Result, Rows, column
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._tables.samples import joined
+from matrics._uncertainty.options import DEFAULT_NUM
 from matrics._wording import limits, number, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from matrics._cli.compare import Compared
     from matrics._files.scores import Scored
 
 Array = Any
@@ -29,6 +32,33 @@ UNDEFINED = "undefined for this model"
 ITSELF = "it is the best itself, or there is no difference"
 PARTS = ("estimate", "low", "high")
 APART = ("difference", "difference_low", "difference_high")
+
+
+def show_comparison(console: Console, found: Compared, heading: str) -> None:
+    """Print the tables of all measures, and what to be wary of."""
+    show(console, *found.titles, *found.left_out)
+    show_verdicts(console, found.models, found.verdicts, heading)
+
+
+def comparison_result(found: Compared) -> Result:
+    """A row for each measure and model, in the order of the models."""
+    is_drawn = found.paired is not None
+    about = {
+        "files": found.files,
+        "models": found.models,
+        **about_classes(found.classes),
+        "samples": found.samples,
+        "paired_on": found.paired_on,
+        "paired_samples": found.paired,
+        "level": found.chosen.level,
+        **({} if found.chosen.prevalence is None else {"prevalence": found.chosen.prevalence}),
+        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
+        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
+        "seed": (found.chosen.seed or 0) if is_drawn else None,
+    }
+    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
+    rows = rows_of(found.models, found.verdicts)
+    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
 
 
 def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._errors import ArgumentError
+from matrics._quoting import quoted
 from matrics._reporting.changes import Changes, stored_values
 from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings, facts
@@ -23,7 +25,7 @@ from matrics._reporting.pictures import Palette, Picture, on_page
 from matrics._reporting.verdicts import ModelVerdict
 from matrics._wording import amount, between, capital, in_percent, number, percent, short
 
-__all__ = ["pdf_of", "rendered"]
+__all__ = ["kind_of", "pdf_of", "rendered"]
 
 
 # What links to the sections of the page are called.
@@ -63,6 +65,16 @@ class Row(NamedTuple):
     chance: str
     chance_key: str
     cells: list[Cell]
+
+
+def kind_of(path: Path, option: str) -> str:
+    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
+    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
+    if found is None:
+        raise ArgumentError(
+            option, f"expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
+        )
+    return found
 
 
 def rendered(
