@@ -6,7 +6,7 @@ Models are compared on the same samples, which a column identifies, or each on s
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,14 @@ from matrics._cli import options
 from matrics._cli.matrices import are_runs
 from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.paired import TwoFiles, join, named, repeats
-from matrics._cli.verdicts import compared_scores, comparison_result, same_samples, show_comparison
+from matrics._cli.verdicts import (
+    Compared,
+    ComparisonOptions,
+    compared_scores,
+    comparison_result,
+    same_samples,
+    show_comparison,
+)
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
@@ -28,9 +35,7 @@ from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import MODEL, ROW
 from matrics._quoting import quoted
 from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
-from matrics._scoring.score import resolve
 from matrics._tables.samples import Joined, joined
-from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import counted, in_percent
 
 if TYPE_CHECKING:
@@ -130,60 +135,6 @@ def compare(
         compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
     heading = ", ".join([MODEL] * several + list(columns)) or "file"
     delivery.write(lambda: comparison_result(compared), lambda console: show_comparison(console, compared, heading))
-
-
-@dataclass(frozen=True)
-class ComparisonOptions:
-    """The options of a comparison."""
-
-    metrics: list[str]
-    positive: str | None
-    level: float
-    num: int | None
-    seed: int | None
-    zero_division: float
-    prevalence: str | None = None
-
-    def check(self, paired_on: str | None) -> None:
-        """Raise for what cannot be compared, before a file is read."""
-        check_level(self.level)
-        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
-        if undirected:
-            raise ArgumentError(
-                "metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}"
-            )
-        if paired_on is not None:
-            why = "no such option with --paired-on, which resamples (in Python: compare_paired)"
-            options.refuse(why, {"prevalence": self.prevalence})
-
-    def refuse_draws(self) -> None:
-        """Raise for options of paired comparisons."""
-        if self.seed is not None or self.num is not None:
-            option = "num" if self.seed is None else "seed"
-            raise ArgumentError(option, "expected --paired-on COLUMN with it; only paired comparisons resample")
-
-    @property
-    def drawn(self) -> str:
-        """The random draws, in words."""
-        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The models, the title lines, a verdict for each measure, and all that led to them."""
-
-    models: list[str]
-    titles: list[str]
-    verdicts: list[ModelVerdict]
-    metrics: dict[str, Metric]
-    classes: Classes
-    chosen: ComparisonOptions
-    files: list[str]
-    samples: int  # predictions of all models
-    paired_on: str | None
-    paired: int | None = None  # samples that all models have predicted
-    left_out: tuple[str, ...] = ()
-    thresholds: list[float] | None = None  # of scores, one for each model
 
 
 def compare_file(path: Path, names: Names, chosen: ComparisonOptions) -> Compared:

@@ -20,7 +20,7 @@ from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, two_names, warn_of_odd_labels
 from matrics._files.rows import name_of
 from matrics._files.text import STDIN
-from matrics._gates.limits import Evidence
+from matrics._gates.judge import Evidence
 from matrics._quoting import quoted
 from matrics._tables.vocabularies import apart
 from matrics._wording import counted

@@ -12,12 +12,13 @@ from rich.text import Text
 import matrics
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, clusters_of, is_log, open_matrices, opened, warn_of_single_class
-from matrics._cli.matrix_results import deliver, open_work, show_summary
+from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in, reasons_of
 from matrics._cli.options import refuse
 from matrics._cli.progress import watching
 from matrics._cli.run import MatrixRun, name_cell
 from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_statuses, sign_of, sort
+from matrics._cli.summary import show_summary
 from matrics._cli.writers import column, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
@@ -30,7 +31,7 @@ from matrics._wording import in_percent, number
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from matrics._cli.matrix_results import Summary
+    from matrics._cli.summary import Summary
     from matrics._cli.writers import Rows
     from matrics._files.source import MatrixSource
 

@@ -101,8 +101,8 @@ def certificate(
 
     plug_in(plugin)
     metric = matrics.get_metric(name)
-    asked = {"cases": options.read_integer("cases", cases), "rng": options.read_integer("seed", seed)}
-    found = certify(metric, **{key: value for key, value in asked.items() if value is not None})
+    given = {"cases": options.read_integer("cases", cases), "rng": options.read_integer("seed", seed)}
+    found = certify(metric, **{key: value for key, value in given.items() if value is not None})
     show_certificate(open_console(), found, metric.summary)
 
 

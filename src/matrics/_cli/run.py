@@ -19,10 +19,10 @@ from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli import screen
 from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
-from matrics._cli.matrix_results import show_summary
 from matrics._cli.measures import about_classes, about_measures, reasons_of
 from matrics._cli.progress import Progress, shown
 from matrics._cli.screen import Column, show
+from matrics._cli.summary import show_summary
 from matrics._cli.writers import column, plain_size
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from matrics._cli.matrix_results import Summary
     from matrics._cli.measures import Target
     from matrics._cli.options import RunOptions
+    from matrics._cli.summary import Summary
     from matrics._cli.writers import Rows
     from matrics._files.keys import Keyed
     from matrics._files.source import MatrixSource
@@ -103,7 +103,7 @@ class Run:
 
     @property
     def remaining(self) -> int:
-        """The number of matrices without those that are left out."""
+        """The number of matrices that are not left out."""
         return self.source.count - (self.totals.invalid if self.manner.on_invalid == "skip" else 0)
 
     def facts(self, positive: str | None) -> dict[str, Any]:

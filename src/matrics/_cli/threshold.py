@@ -288,7 +288,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
     reasons, columns = reasons_of(run.measures), run.outputs()
     refuse_same("format", [*run.keys, *columns])
     none = {position: one.reason for position, one in enumerate(run.best) if one.reason}
-    without = "no limits were asked for" if not run.num else "there are no limits"
+    without = "no limits were requested" if not run.num else "there are no limits"
     rows = keys_of(source.columns(0, source.count))
     for name, values in columns.items():
         is_limit = name.endswith(("/low", "/high", "/standard_error"))

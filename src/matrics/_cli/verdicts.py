@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,19 +12,22 @@ from rich.text import Text
 
 import matrics
 from matrics._catalogue.naming import title_of
+from matrics._cli import options
 from matrics._cli.measures import about_classes, about_measure
 from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
 from matrics._cli.writers import Result, Rows, column
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
+from matrics._scoring.score import resolve
 from matrics._tables.samples import joined
-from matrics._uncertainty.options import DEFAULT_NUM
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import limits, number, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from matrics._cli.compare import Compared
+    from matrics._catalogue.classes import Classes
+    from matrics._catalogue.record import Metric
     from matrics._files.scores import Scored
 
 Array = Any
@@ -32,6 +36,60 @@ UNDEFINED = "undefined for this model"
 ITSELF = "it is the best itself, or there is no difference"
 PARTS = ("estimate", "low", "high")
 APART = ("difference", "difference_low", "difference_high")
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """The options of a comparison."""
+
+    metrics: list[str]
+    positive: str | None
+    level: float
+    num: int | None
+    seed: int | None
+    zero_division: float
+    prevalence: str | None = None
+
+    def check(self, paired_on: str | None) -> None:
+        """Raise for what cannot be compared, before a file is read."""
+        check_level(self.level)
+        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
+        if undirected:
+            raise ArgumentError(
+                "metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}"
+            )
+        if paired_on is not None:
+            why = "no such option with --paired-on, which resamples (in Python: compare_paired)"
+            options.refuse(why, {"prevalence": self.prevalence})
+
+    def refuse_draws(self) -> None:
+        """Raise for options of paired comparisons."""
+        if self.seed is not None or self.num is not None:
+            option = "num" if self.seed is None else "seed"
+            raise ArgumentError(option, "expected --paired-on COLUMN with it; only paired comparisons resample")
+
+    @property
+    def drawn(self) -> str:
+        """The random draws, in words."""
+        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The models, the title lines, a verdict for each measure, and all that led to them."""
+
+    models: list[str]
+    titles: list[str]
+    verdicts: list[ModelVerdict]
+    metrics: dict[str, Metric]
+    classes: Classes
+    chosen: ComparisonOptions
+    files: list[str]
+    samples: int  # predictions of all models
+    paired_on: str | None
+    paired: int | None = None  # samples that all models have predicted
+    left_out: tuple[str, ...] = ()
+    thresholds: list[float] | None = None  # of scores, one for each model
 
 
 def show_comparison(console: Console, found: Compared, heading: str) -> None:

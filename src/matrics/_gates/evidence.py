@@ -14,7 +14,7 @@ from matrics._counting.build import confusion_matrix
 from matrics._counting.labels import squared_weights as squared
 from matrics._engine.evaluation import as_stack
 from matrics._errors import ArgumentError
-from matrics._gates.limits import Evidence
+from matrics._gates.judge import Evidence
 from matrics._judged.correction import confusion_matrix as corrected_matrix
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import cut, quoted

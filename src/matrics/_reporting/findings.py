@@ -9,18 +9,22 @@ import numpy as np
 
 from matrics._reporting.areas import ModelScores, best_area, model_scores
 from matrics._reporting.cautions import Caution, cautions
-from matrics._reporting.classes import Detection, ModelClasses, detection, hardest_classes, model_classes
-from matrics._reporting.data import Data
-from matrics._reporting.disagreements import (
+from matrics._reporting.classes import (
     Blindness,
+    Detection,
     Limitation,
+    ModelClasses,
     Winner,
     blindness,
     compared_measures,
+    detection,
     duplicates,
+    hardest_classes,
     limitations,
+    model_classes,
     winners,
 )
+from matrics._reporting.data import Data
 from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics._reporting.methods import methods

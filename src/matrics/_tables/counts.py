@@ -27,9 +27,8 @@ from matrics._tables.columns import (
     taken,
 )
 from matrics._tables.frame_counts import FrameCounts
-from matrics._tables.odd_labels import odd_labels
 from matrics._tables.rows import Numbers, Rows
-from matrics._tables.vocabularies import foreign_predictions, refuse_disjoint
+from matrics._tables.vocabularies import foreign_predictions, odd_labels, refuse_disjoint
 
 
 def count(

@@ -27,7 +27,7 @@ class Joined(NamedTuple):
 
 
 def common_samples(a: Iterable[Sample], b: Iterable[Sample]) -> tuple[list[Sample], list[Sample], list[Sample]]:
-    """The samples that both have, those that only a has and those that only b has, each once and in their order.
+    """The samples of both, of a alone and of b alone, each once and in their order.
 
     >>> common_samples("xyzy", "zay")
     (['y', 'z'], ['x'], ['a'])
