@@ -33,9 +33,9 @@ COMMANDS = {
         "gate",
         "Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error.",
     ),
-    "count": ("count", "count", "Count labels, and write the confusion matrices instead of scores."),
+    "count": ("count", "count", "Count labels, and write the confusion matrices."),
     "merge": ("count", "merge", "Add up files of counts: their classes and groups are united."),
-    "curve": ("curve", "curve", "Measures at every threshold of scores, and how well the scores rank."),
+    "curve": ("curve", "curve", "Compute measures at every threshold of scores, and how well the scores rank."),
     "threshold": (
         "threshold",
         "threshold",
@@ -45,7 +45,7 @@ COMMANDS = {
     "diagnostic": (
         "diagnostic",
         "diagnostic",
-        "Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits.",
+        "Compute the sensitivity, specificity, predictive values and more of a test, with limits.",
     ),
     "reproduce": (
         "reproduce",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from matrics._cli import options
-from matrics._cli.progress import watching
+from matrics._cli.blocks import watching
 from matrics._cli.screen import show
 from matrics._cli.writers import Result, keys_of, open_console, read_delivery
 from matrics._errors import ArgumentError
@@ -52,7 +52,7 @@ def count(
     output: AnyOutput = None,
     progress: options.ShowProgress = False,
 ) -> None:
-    """Count labels, and write the confusion matrices instead of scores."""
+    """Count labels, and write the confusion matrices."""
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
     destination = _check_output(Path(delivery.blocks), paths) if delivery.blocks else None
     names = Names(

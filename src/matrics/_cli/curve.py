@@ -69,7 +69,7 @@ def curve(
     format_: options.Format = None,
     output: options.Output = None,
 ) -> None:
-    """Measures at every threshold of scores, and how well the scores rank."""
+    """Compute measures at every threshold of scores, and how well the scores rank."""
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
     of_scores, others = _divided(metrics or [])

@@ -40,7 +40,7 @@ def diagnostic(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
+    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
     delivery = read_delivery(format_, output, [path])
     share, confidence = (
         None if prevalence is None else options.read_number("prevalence", prevalence),

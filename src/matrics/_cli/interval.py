@@ -11,11 +11,11 @@ from rich.text import Text
 
 import matrics
 from matrics._cli import options
+from matrics._cli.blocks import watching
 from matrics._cli.matrices import MatrixOptions, clusters_of, is_log, open_matrices, opened, warn_of_single_class
 from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in, reasons_of
 from matrics._cli.options import refuse
-from matrics._cli.progress import watching
 from matrics._cli.run import MatrixRun, name_cell
 from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_statuses, sign_of, sort
 from matrics._cli.summary import show_summary

@@ -117,7 +117,7 @@ PredColumns = Annotated[
     list[str] | None,
     option(
         "COLUMN",
-        "The column of the predicted labels; repeated: the columns of several models.",
+        "The column of the predicted labels; repeatable where several models are compared.",
         "--pred",
         "--y-pred",
         default="y_pred",

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from matrics._cli import multilabel, options
+from matrics._cli.blocks import watching
 from matrics._cli.matrices import MatrixOptions, MatrixRequest, is_log, open_matrices, warn_of_single_class
 from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in
-from matrics._cli.progress import watching
 from matrics._cli.run import Run, ScoreRun
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError

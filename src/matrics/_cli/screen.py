@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from matrics._uncertainty.results import IntervalStatus
+from matrics import IntervalStatus
 from matrics._wording import listed, number, plain
 
 if TYPE_CHECKING:
