@@ -17,7 +17,7 @@ from matrics._uncertainty.options import check_level
 
 SOURCE = Path(matrics.__file__).parent
 # Options of other programs, and the properties of style sheets.
-FOREIGN = {"_reporting/pdf.py", "_reporting/dark.py"}
+FOREIGN = {"_reporting/page.py", "_reporting/dark.py"}
 
 
 def texts(path: Path) -> Iterator[str]:

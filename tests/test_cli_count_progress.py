@@ -17,7 +17,7 @@ pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics._cli import progress  # noqa: E402
+from matrics._cli import blocks as progress  # noqa: E402
 from matrics._files import rows as batches  # noqa: E402
 from matrics._files import text  # noqa: E402
 from matrics._files.counts import Counts  # noqa: E402

@@ -255,7 +255,7 @@ def test_an_unexpected_error_is_no_failed_gate(command, monkeypatch):
     """Python would end with 1, which means that a requirement does not hold."""
     Path("l.csv").write_text("y_true,y_pred\n0,0\n1,0\n")
     pytest.importorskip("matrics._cli.gate_files")  # which would keep the function below if it were imported later
-    monkeypatch.setattr("matrics._cli.logs.is_log", lambda _: 1 // 0)
+    monkeypatch.setattr("matrics._cli.gate_files.opened", lambda *_: 1 // 0)
     code, _, err = command("gate", "l.csv", "--require", "accuracy >= 0")
     assert code == 2
     assert err.startswith("matrics: internal error: ZeroDivisionError: ")

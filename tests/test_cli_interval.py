@@ -94,7 +94,7 @@ def test_blocks_do_not_matter(command, monkeypatch, tmp_path, method):
     arguments = ("interval", "s.npy", "--metrics", "mcc", "--method", method, *draws, "--output", "o.csv")
     written = []
     for size in (2**20, 8 * 9 * 2):
-        monkeypatch.setattr("matrics._cli.interval_run.IntervalRun.piece_bytes", size)
+        monkeypatch.setattr("matrics._cli.interval.IntervalRun.piece_bytes", size)
         assert command(*arguments)[0] == 0
         written.append((tmp_path / "o.csv").read_text())
     assert written[0] == written[1]
@@ -251,14 +251,17 @@ WRONG = {
     "soft counts": (["soft.npy", *DRAWN], "got 1.5 in the cell [1, 0] (from 0) of matrix [1]; --scheme poisson takes"),
     "soft predictions": (["soft.npy", "--rows", "pred", *DRAWN], "got 1.5 in the cell [1, 0] (from 0) of matrix [1]"),
     "negative": (["negative.npy"], "expected counts of at least 0, got -1 in the cell [1, 0] (from 0) of matrix [2]"),
-    "column twice": (["l.parquet", "--by", "mcc/low", "--metrics", "mcc", "--output", "o.csv"], "both named 'mcc/low'"),
+    "column twice": (
+        ["l.parquet", "--by", "mcc/low", "--metrics", "mcc", "--output", "o.csv"],
+        "two columns of the name 'mcc/low'",
+    ),
 }
 
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_use_is_one_line(command, monkeypatch, tmp_path, case):
-    monkeypatch.setattr("matrics._cli.interval_run.IntervalRun.piece_bytes", 1)  # a matrix at a time
+    monkeypatch.setattr("matrics._cli.interval.IntervalRun.piece_bytes", 1)  # a matrix at a time
     np.save(tmp_path / "s.npy", STACK)
     np.save(tmp_path / "soft.npy", [[[1, 2], [3, 4]], [[1, 2], [1.5, 4]]])
     np.save(tmp_path / "negative.npy", np.where(np.arange(12).reshape(3, 2, 2) == 10, -1, STACK))

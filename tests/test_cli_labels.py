@@ -260,7 +260,7 @@ def test_an_ordered_categorical_keeps_its_order_at_every_command(command: Any) -
         assert values(command, "interval", path, "--metrics", LINEAR)[LINEAR] == pytest.approx(kappa(), abs=1e-12)
         code, out, err = command("gate", path, "--require", f"{LINEAR} >= {kappa() - 0.0001}", "--format", "json")
         assert code == 3, err
-        assert json.loads(out)["requirements"][0]["estimate"] == pytest.approx(kappa(), abs=1e-12)
+        assert json.loads(out)["rows"][0]["estimate"] == pytest.approx(kappa(), abs=1e-12)
     for path in ("x.parquet", "c.parquet"):
         out = done(command, "report", path, "--metrics", LINEAR, "--num", 20, "--output", "r.md")
         assert f"{kappa():.3f}" in out

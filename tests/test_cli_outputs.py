@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 in_order = pytest.importorskip("matrics._cli.blocks").in_order
-progress = pytest.importorskip("matrics._cli.progress")
+progress = pytest.importorskip("matrics._cli.blocks")
 runs = pytest.importorskip("matrics._cli.run")
 Totals = pytest.importorskip("matrics._cli.blocks").Totals
 writers = pytest.importorskip("matrics._files.outputs.writers")

@@ -491,7 +491,7 @@ WRONG = {
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall>=2"],
         "matrics: s.csv: no threshold has recall of class 1 >= 2; the best attainable recall of class 1 is 1",
     ),
-    "no replicates": ([*THRESHOLD, "--metric", "f1", "--num", "-1"], "--num: expected an integer from 0 (no limits)"),
+    "no replicates": ([*THRESHOLD, "--metric", "f1", "--num", "-1"], "--num: expected an integer from 0, got -1"),
     "negative seed": ([*THRESHOLD, "--metric", "f1", "--seed", "-1"], "--seed: expected an integer from 0, got -1"),
     "no threshold": (["score", "s.csv", "--scores", "score"], "--threshold: expected a number with one column"),
     "threshold of two": (

@@ -16,7 +16,7 @@ pytest.importorskip("typer")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from matrics._cli import threshold_run  # noqa: E402
+from matrics._cli import threshold  # noqa: E402
 from matrics._files.keys import text_of  # noqa: E402
 from matrics._study.certificates import CASES  # noqa: E402
 from matrics._study.sources.experiment import NUM  # noqa: E402
@@ -101,7 +101,7 @@ def test_score_imports_nothing_for_other_commands() -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "default"),
-    [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold_run.NUM)],
+    [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold.NUM)],
 )
 def test_help_shows_the_defaults_of_the_library(command: str, default: int) -> None:
     """As text, since what has them is not imported for help."""

@@ -473,7 +473,7 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
         ({"y_score": "id"}, "sample_weight: expected no columns of groups or scores with weights"),
         ({"sample_weight": "model"}, "sample_weight: expected a column that no other argument names"),
         ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
-        ({"paired_on": "id", "sample_weight": "own"}, "expected the same weight of a sample for each model, got 7 "),
+        ({"paired_on": "id", "sample_weight": "own"}, "expected the same weights of each model, got others of "),
         ({"sample_weight": "minus"}, "column 'minus': expected finite weights of at least 0, got -1 at position 3"),
         ({"sample_weight": "none"}, "column 'none': expected weights above 0, got only 0"),
     ],
@@ -637,7 +637,7 @@ def test_pictures_have_the_colours_of_the_page(made: Any) -> None:
 @pytest.mark.exhaustive
 def test_a_pdf_is_printed(made: Any, tmp_path: Any) -> None:
     """By a browser, where there is one."""
-    from matrics._reporting.pdf import BROWSERS
+    from matrics._reporting.page import BROWSERS
 
     if not any(shutil.which(name) for name in BROWSERS):
         pytest.skip("no browser here")

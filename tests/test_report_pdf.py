@@ -126,10 +126,9 @@ class Block(NamedTuple):
 
 @pytest.fixture(scope="module", params=REPORTS)
 def printed(request: Any) -> tuple[Any, Any]:
-    from matrics._reporting import pdf
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pdf, "BROWSERS", ())
+        patch.setattr("matrics._reporting.page.BROWSERS", ())
         made = REPORTS[request.param]()
         return made, pdfplumber.open(io.BytesIO(made.pdf()))
 

@@ -10,7 +10,7 @@ import pytest
 
 import matrics
 from matrics import IntervalStatus
-from matrics._gates.limits import Evidence, about_one_limit, limits_of
+from matrics._gates.judge import Evidence, about_one_limit, limits_of
 from matrics._gates.requirements import read_requirements
 from matrics._gates.results import verdict_of
 from matrics._scoring.score import resolve

@@ -5,7 +5,7 @@ Errors raise exceptions, which ``main`` prints in one line.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from typing import Annotated, Any, get_type_hints
 
@@ -33,9 +33,9 @@ COMMANDS = {
         "gate",
         "Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error.",
     ),
-    "count": ("count", "count", "Count labels, and write the confusion matrices instead of scores."),
+    "count": ("count", "count", "Count labels, and write the confusion matrices."),
     "merge": ("count", "merge", "Add up files of counts: their classes and groups are united."),
-    "curve": ("curve", "curve", "Measures at every threshold of scores, and how well the scores rank."),
+    "curve": ("curve", "curve", "Compute measures at every threshold of scores, and how well the scores rank."),
     "threshold": (
         "threshold",
         "threshold",
@@ -45,7 +45,7 @@ COMMANDS = {
     "diagnostic": (
         "diagnostic",
         "diagnostic",
-        "Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits.",
+        "Compute the sensitivity, specificity, predictive values and more of a test, with limits.",
     ),
     "reproduce": (
         "reproduce",
@@ -54,7 +54,7 @@ COMMANDS = {
     ),
     "metrics": ("metrics", "list_metrics", "List the measures."),
     "describe": ("metrics", "describe", "Describe a measure: its properties, formula, source and names."),
-    "certificate": ("certificate", "certificate", "Search for matrices that show which properties a measure lacks."),
+    "certificate": ("metrics", "certificate", "Search for matrices that show which properties a measure lacks."),
 }
 
 
@@ -119,7 +119,12 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
         groups[parameter.name] = parameter.annotation
         kinds = get_type_hints(parameter.annotation, include_extras=True)
         parameters += [
-            inspect.Parameter(option.name, parameter.kind, default=option.default, annotation=kinds[option.name])
+            inspect.Parameter(
+                option.name,
+                parameter.kind,
+                default=inspect.Parameter.empty if option.default is MISSING else option.default,
+                annotation=kinds[option.name],
+            )
             for option in fields(parameter.annotation)
         ]
 

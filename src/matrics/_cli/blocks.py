@@ -1,19 +1,27 @@
-"""Blocks of results: joined, and made in threads but in order."""
+"""Blocks of results: joined, made in threads but in order, and how far a run is."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
+import threading
+import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from matrics._files.notices import say
+from matrics._wording import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
 
 Array = Any
@@ -119,3 +127,159 @@ def in_order(function: Callable[[Given], Made], given: Iterable[Given], workers:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+SHOW_AFTER = 1.0  # seconds; shorter runs show no bar
+REFRESH = 0.2
+LINE_EVERY = 10.0
+
+
+@dataclass
+class Progress:
+    """The progress of a run over ``total`` matrices, and its speed."""
+
+    total: int
+    bytes_each: float  # of the input; 0 if matrices were counted before
+    totals: Totals
+    begin: float = field(default_factory=time.monotonic)
+
+    def words(self) -> str:
+        """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
+        done, seconds = self.totals.matrices, time.monotonic() - self.begin
+        rate = done / seconds if seconds > 0 else 0.0
+        parts = [f"{done:,} of {counted(self.total, 'matrix')}", f"{_short(rate)} matrices/s"]
+        if self.bytes_each:
+            parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
+        if rate:
+            parts.append(f"{_time((self.total - done) / rate)} left")
+        found = (("undefined", self.totals.undefined), ("invalid", self.totals.invalid))
+        return ", ".join([*parts, *(f"{number:,} {what}" for what, number in found if number)])
+
+    @property
+    def percent(self) -> int | None:
+        """The share that is done, rounded down."""
+        return 100 * self.totals.matrices // max(1, self.total)
+
+
+class RowsToCount(Protocol):
+    """Rows that are counted."""
+
+    @property
+    def count(self) -> int | None:
+        """The number of all rows, if it is known before they are read."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+
+
+@dataclass
+class RowProgress:
+    """How many rows of labels are counted, and how fast."""
+
+    given: RowsToCount
+    rows: int = 0
+    read: float = 0.0  # bytes
+    begin: float = field(default_factory=time.monotonic)
+
+    @functools.cached_property
+    def total(self) -> int | None:
+        """The number of all rows, if it is known; computed only when it is shown."""
+        with contextlib.suppress(ValueError, OSError, pa.ArrowException):  # which the run itself meets, and reports
+            return self.given.count
+        return None
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+        with contextlib.suppress(OSError):
+            return self.given.size
+        return 0
+
+    def words(self) -> str:
+        """How far the count is, how fast, and for how long still."""
+        rows, read, seconds = self.rows, self.read, time.monotonic() - self.begin
+        rate = rows / seconds if seconds > 0 else 0.0
+        of = f" of {self.total:,}" if self.total else ""
+        parts = [f"{rows:,}{of} rows counted", f"{_short(rate)} rows/s"]
+        bytes_rate = rate * read / rows if rows else 0.0
+        if self.size and bytes_rate:
+            parts += [f"{bytes_rate / 1e6:,.0f} MB/s", f"{_time(max(0.0, self.size - read) / bytes_rate)} left"]
+        return ", ".join(parts)
+
+    @property
+    def percent(self) -> int | None:
+        """The share that is done, rounded down, by rows or else by bytes, if either is known."""
+        if self.total:
+            return 100 * self.rows // self.total
+        return min(100, int(100 * self.read / self.size)) if self.size else None
+
+
+@contextlib.contextmanager
+def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
+    """Show the progress while the context is open: a bar on a terminal; elsewhere lines, if requested."""
+    on_terminal = sys.stderr.isatty()
+    if not on_terminal and not lines:
+        yield
+        return
+    stop = threading.Event()
+    watch = threading.Thread(target=_draw if on_terminal else _print, args=(progress, stop), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watch.join()
+
+
+def watching(*, lines: bool) -> Callable[[RowsToCount], AbstractContextManager[RowProgress]]:
+    """Show how far counts of rows are: with a bar on a terminal, and elsewhere in lines if they are requested."""
+
+    @contextlib.contextmanager
+    def watch(given: RowsToCount) -> Iterator[RowProgress]:
+        progress = RowProgress(given)
+        with shown(progress, lines=lines):
+            yield progress
+
+    return watch
+
+
+def _print(progress: Progress | RowProgress, stop: threading.Event) -> None:
+    while not stop.wait(LINE_EVERY):
+        say(_line(progress))
+
+
+def _line(progress: Progress | RowProgress) -> str:
+    percent = progress.percent
+    return progress.words() if percent is None else f"{percent} %: {progress.words()}"
+
+
+def _draw(progress: Progress | RowProgress, stop: threading.Event) -> None:
+    if stop.wait(SHOW_AFTER):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = BarColumn(bar_width=20), TextColumn("{task.description}")
+    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        # Without a share to show, the bar only moves.
+        task = bar.add_task("", total=None if progress.percent is None else 100)
+        while True:
+            bar.update(task, completed=progress.percent or 0, description=_line(progress), refresh=True)
+            if stop.wait(REFRESH):
+                return
+
+
+def _short(rate: float) -> str:
+    """A rate in three digits."""
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if rate >= unit:
+            return f"{rate / unit:.3g}{name}"
+    return f"{rate:.3g}"
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from matrics._cli.printing import fold, show, text_table
+from matrics._cli.screen import fold, show, text_table
+from matrics._cli.verdicts import UNDEFINED
+from matrics._cli.writers import Result, column
 from matrics._files.notices import say
+from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
 from matrics._wording import counted, in_percent, limits, number, plain, with_limits
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from matrics._cli.writers import Delivery
     from matrics._files.foreign import Answers
     from matrics._integrations.evals.noise import Noise
     from matrics._integrations.evals.run_comparison import Estimate, RunComparison
@@ -27,24 +31,19 @@ MOST_NAMED = 10  # samples that only one run has
 
 
 def compare_logs(
-    paths: Sequence[Path], metrics: list[str] | None, level: float, answers: Answers
-) -> list[RunComparison]:
-    """Compare the runs of logs, or the models of one log, in pairs."""
-    from matrics._integrations.evals.comparing import compare
-
-    return compare(*paths, metrics=metrics, level=level, **answers._asdict())
+    paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery, answers: Answers
+) -> None:
+    """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
+    runs = compare(*paths, metrics=metrics, level=level, **answers._asdict())
+    delivery.write(lambda: logs_result(runs, paths), lambda console: show_logs(console, runs))
+    for line in left_out(runs):
+        say(line)
 
 
 def show_logs(console: Console, found: list[RunComparison]) -> None:
     """Print the answer of each comparison, its table, and what further runs would buy."""
     for position, one in enumerate(found):
-        show(console, *([Text()] if position else []), *_lines(one))
-
-
-def say_left_out(found: list[RunComparison]) -> None:
-    """Print on stderr what is left out."""
-    for line in left_out(found):
-        say(line)
+        show(console, *([""] if position else []), *_lines(one))
 
 
 def left_out(found: list[RunComparison]) -> list[str]:
@@ -63,14 +62,12 @@ def left_out(found: list[RunComparison]) -> list[str]:
     return lines
 
 
-def _lines(found: RunComparison) -> list[Table | Text]:
+def _lines(found: RunComparison) -> list[Table | Text | str]:
     """The answer, the table, and the plan."""
     repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(found.epochs))
     about = f"{found.samples:,} samples that both have, epochs: {repeats}; {in_percent(found.level)} limits; "
     about += f"scorer {found.scorer}"
-    table = text_table("", fold(found.measure, 20), "standard error", "of data", "of prediction")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = text_table("", fold(found.measure, 20), "standard error", "of data", "of prediction", right=slice(1, None))
     a, b = found.names
     rows = (
         (a, found.a, found.noise_a),
@@ -81,8 +78,8 @@ def _lines(found: RunComparison) -> list[Table | Text]:
         table.add_row(
             Text(plain(name)), Text(limits(value.value, value.low, value.high)), *_errors(value, noise, found.samples)
         )
-    above = (Text(plain(answer(found)), "bold"), Text(plain(about)), Text())
-    return [*above, table, Text(), *(Text(plain(line), "dim") for line in plan(found))]
+    above = (Text(plain(answer(found)), "bold"), about, "")
+    return [*above, table, "", *(Text(plain(line), "dim") for line in plan(found))]
 
 
 def answer(found: RunComparison) -> str:
@@ -133,3 +130,49 @@ def _errors(value: Estimate, noise: Noise, samples: int) -> list[Text]:
     """The standard error, and the parts whose squares add up to its square."""
     parts = (value.standard_error, math.sqrt(noise.data / samples), math.sqrt(noise.prediction / samples))
     return [Text(number(part)) for part in parts]
+
+
+def logs_result(found: list[RunComparison], paths: Sequence[Path]) -> Result:
+    """Three rows for each measure: both runs, and the first less the second."""
+    rows: dict[str, list[Any]] = {}
+    for one in found:
+        a, b = one.names
+        parts = ((a, one.a, one.noise_a), (b, one.b, one.noise_b), ("difference", one.difference, one.noise))
+        for name, value, noise in parts:
+            row = {
+                "measure": one.measure,
+                "scorer": one.scorer,
+                "run": name,
+                "estimate": value.value,
+                "low": value.low,
+                "high": value.high,
+                "standard_error": value.standard_error,
+                "of_data": math.sqrt(noise.data / one.samples),
+                "of_prediction": math.sqrt(noise.prediction / one.samples),
+            }
+            for key, cell in row.items():
+                rows.setdefault(key, []).append(cell)
+    reasons = dict.fromkeys(("of_data", "of_prediction"), "no sample is repeated, so it cannot be told")
+    first = found[0]
+    about = {
+        "files": list(map(str, paths)),
+        "runs": list(first.names),
+        "positive": None,
+        "samples": first.samples,
+        "paired_on": "sample",
+        "epochs": list(first.epochs),
+        "level": first.level,
+        "seed": None,
+        "answers": [
+            {
+                "measure": one.measure,
+                "scorer": one.scorer,
+                "real": one.is_real,
+                "answer": answer(one),
+                "plan": plan(one),
+            }
+            for one in found
+        ],
+    }
+    columns = {name: column(cells, undefined=reasons.get(name, UNDEFINED)) for name, cells in rows.items()}
+    return Result("compare", [answer(one) for one in found], about, columns, remarks=left_out(found))

@@ -5,81 +5,60 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.text import Text
-
-from matrics._cli.options import (
-    By,
-    Counts,
-    Format,
-    PredColumns,
-    ReadingOptions,
-    ShowProgress,
-    TrueColumn,
-    Weight,
-    column_names,
-    predicted,
-)
-from matrics._cli.printing import show, text_table
-from matrics._cli.results import Result, keys_of
-from matrics._cli.writers import for_people
+from matrics._cli import options
+from matrics._cli.blocks import watching
+from matrics._cli.screen import show
+from matrics._cli.writers import Result, keys_of, open_console, read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.counts_file import About, rows_of
+from matrics._files.count import count as count_rows
+from matrics._files.counts_file import About, rows_of, write_counts
+from matrics._files.inputs import open_counts, open_input, open_labels
 from matrics._files.names import Names
-from matrics._quoting import quoted
-from matrics._wording import counted, plain
+from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.outputs.destination import Destination, followed, free_file
+from matrics._files.outputs.whole import whole_output
+from matrics._files.wide import by_model
+from matrics._wording import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._cli.writers import Delivery
     from matrics._files.counts import SortedCounts
     from matrics._files.inputs import LabelRows
-    from matrics._files.outputs.destination import Destination
 
 
-CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
+CountsOutput = Annotated[Path | None, options.option(None, "The file of counts, .parquet.", default=False)]
 AnyOutput = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE|-",
-        help="The file of counts, .parquet; or .csv, .json, .md, .tex, .txt for people.",
-        show_default="-",
-    ),
+    options.option("FILE|-", "The file of counts, .parquet; or .csv, .json, .md, .tex, .txt for people.", default="-"),
 ]
 
 
 def count(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            help="Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
-            show_default=False,
+        options.argument(
+            "Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
             metavar="PATH",
         ),
     ],
     *,
-    by: By = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    reading: ReadingOptions,
-    format_: Format = None,
+    by: options.By = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumns = None,
+    counts: options.Counts = None,
+    weight: options.Weight = None,
+    reading: options.ReadingOptions,
+    format_: options.Format = None,
     output: AnyOutput = None,
-    progress: ShowProgress = False,
+    progress: options.ShowProgress = False,
 ) -> None:
-    """Count labels, and write the confusion matrices instead of scores."""
-    from matrics._cli.writers import read_delivery
-    from matrics._files.inputs import open_input, open_labels
-    from matrics._files.wide import by_model
-
+    """Count labels, and write the confusion matrices."""
     delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
-    destination = _check_output(Path(str(output)), paths) if delivery is None else None
+    destination = _check_output(Path(delivery.blocks), paths) if delivery.blocks else None
     names = Names(
         true=true,
-        **predicted(pred),
-        by=column_names(by or []),
+        **options.predicted(pred),
+        by=options.column_names(by),
         counts=counts,
         weight=weight,
         **reading.read().names,
@@ -94,38 +73,24 @@ def count(
     given = open_labels(inputs, names)
     if destination is not None:
         _write(given, destination, paths, progress=progress)
-    elif delivery is not None:
+    else:
         _show(given, delivery, progress=progress)
 
 
 def merge(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
-    ],
+    paths: Annotated[list[Path], options.argument("Files of counts, as by matrics count.", metavar="PATH")],
     *,
-    by: By = None,
+    by: options.By = None,
     output: CountsOutput = None,
-    progress: ShowProgress = False,
+    progress: options.ShowProgress = False,
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
-    from matrics._files.inputs import open_counts
-
     destination = _check_output(output, paths)
-    given = open_counts(paths, Names(by=column_names(by or [])))
+    given = open_counts(paths, Names(by=options.column_names(by)))
     _write(given, destination, paths, progress=progress)
 
 
 def _write(given: LabelRows, destination: Destination, paths: list[Path], *, progress: bool) -> None:
-    from rich.text import Text
-
-    from matrics._cli import printing
-    from matrics._cli.progress import watching
-    from matrics._cli.writers import open_console
-    from matrics._files.count import count as count_rows
-    from matrics._files.counts_file import write_counts
-    from matrics._files.outputs.whole import whole_output
-
     with whole_output(destination, paths) as whole:
         counts = count_rows(given, watching(lines=progress))
         with whole.file() as file:
@@ -133,14 +98,10 @@ def _write(given: LabelRows, destination: Destination, paths: list[Path], *, pro
         whole.finish()
     matrices = counted(len(counts.starts), "matrix")
     lines = [f"{given.file}: {_described(counts)}", f"{destination.path}: {matrices}"]
-    printing.show(open_console(), *(Text(plain(line)) for line in lines))
+    show(open_console(), *lines)
 
 
 def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
-    from matrics._cli.progress import watching
-    from matrics._files.count import count as count_rows
-    from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
-
     counts = count_rows(given, watching(lines=progress), warns=False)
     if given.names.order is None:
         refuse_disjoint(given.file, *counts.sides, given.names.labels)
@@ -148,10 +109,7 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
         if not given.is_log:
             warn_of_odd_labels(given.file, *counts.sides)
     found = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
-    if delivery.is_table:
-        delivery.show(lambda console: show_counts(console, found))
-    else:
-        delivery.write(found)
+    delivery.write(lambda: found)
 
 
 def _described(counts: SortedCounts) -> str:
@@ -161,16 +119,10 @@ def _described(counts: SortedCounts) -> str:
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error before the work begins if the output cannot be written."""
-    from matrics._files.outputs.destination import Destination, followed, refuse_input
-
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
         raise ArgumentError("output", f"expected a name that ends in .parquet, got {got}")
-    if not output.parent.is_dir():
-        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(output.parent))}")
-    if output.is_dir():
-        raise ArgumentError("output", f"expected a file, got the directory {quoted(str(output))}")
-    refuse_input(output, inputs)
+    free_file(output, inputs)
     return Destination(followed(output), output.suffix.lower().removeprefix("."))
 
 
@@ -187,16 +139,3 @@ def count_result(counted: SortedCounts, names: Names, file: str, titles: list[st
         "seed": None,
     }
     return Result("count", titles, facts, keys_of({name: rows[name] for name in rows.column_names}))
-
-
-def show_counts(console: Console, found: Result) -> None:
-    """Print the rows as a table."""
-    table = text_table(*found.rows)
-    for shown, column in zip(table.columns, found.rows.values(), strict=True):
-        if column.values and isinstance(column.values[0], (int, float)):
-            shown.justify = "right"
-    for row in zip(*(column.values for column in found.rows.values()), strict=True):
-        table.add_row(
-            *(Text(plain(for_people(column, value))) for column, value in zip(found.rows.values(), row, strict=True))
-        )
-    show(console, *(Text(plain(title)) for title in found.titles), Text(), table)

@@ -5,89 +5,57 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from rich.text import Text
 
-from matrics._cli.options import (
-    Cells,
-    Counts,
-    FileOutput,
-    FilePath,
-    Format,
-    Level,
-    PositiveClass,
-    PredColumn,
-    ReadingOptions,
-    Rows,
-    TrueColumn,
-    read_number,
-)
+import matrics
+from matrics._cli import options
+from matrics._cli.matrices import MatrixOptions, open_matrices, opened
+from matrics._cli.writers import Result, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
 from matrics._quoting import quoted
+from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
-    from matrics._cli.results import Result
     from matrics.results import DiagnosticTable
 
 PrevalenceOfClass = Annotated[
     str | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="The share of the positive class where the test will be used, such as 0.02.",
-        show_default="that of the samples",
+    options.option(
+        "NUMBER",
+        "The share of the positive class where the test will be used, such as 0.02.",
+        default="that of the samples",
     ),
 ]
 
 
 def diagnostic(
-    path: FilePath,
+    path: options.FilePath,
     *,
-    true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
-    positive: PositiveClass = None,
+    data: MatrixOptions,
     prevalence: PrevalenceOfClass = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    cells: Cells = None,
-    reading: ReadingOptions,
-    level: Level = "0.95",
+    reading: options.ReadingOptions,
+    level: options.Level = "0.95",
     method: Annotated[
-        str,
-        typer.Option(metavar="wilson|agresti_coull|clopper_pearson|jeffreys", help="The limits of proportions."),
+        str, options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.")
     ] = "wilson",
-    format_: Format = None,
-    output: FileOutput = None,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
-    """Sensitivity, specificity, predictive values, likelihood ratios and more of a test, with limits."""
-    import matrics
-    from matrics._cli import logs
-    from matrics._cli.open_run import ScoreRequest, open_matrices
-    from matrics._cli.writers import read_delivery
-    from matrics._uncertainty.arguments import second_class
-
+    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
     document = output if output is not None and str(output).lower().endswith(".docx") else None
     if document is not None and format_ is not None:
         raise ArgumentError("format", f"expected none with --output {quoted(str(document))}, got {quoted(format_)}")
     delivery = read_delivery(format_, None if document else output, [path])
     share, confidence = (
-        None if prevalence is None else read_number("prevalence", prevalence),
-        read_number("level", level),
+        None if prevalence is None else options.read_number("prevalence", prevalence),
+        options.read_number("level", level),
     )
-    request = ScoreRequest(
-        true=true,
-        pred=pred,
-        by=(),
-        rows=rows,
-        counts=counts,
-        cells=cells,
-        positive=positive,
-        reading=reading.read(),
-    )
-    source = open_matrices(logs.opened(path, request.reading.answers), request)
+    rows_read = reading.read()
+    source = open_matrices(opened(path, rows_read.answers), data.request(reading=rows_read))
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    known = source.known(positive)
+    known = source.known(data.positive)
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
         raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
@@ -102,18 +70,12 @@ def diagnostic(
     if document is not None:
         found.to_docx(str(document))
         return
-    if not delivery.is_table:
-        delivery.write(_result(found, source.file, share))
-        return
-    from rich.text import Text
-
-    delivery.show(lambda console: console.print(Text(f"{source.file}: {found}"), soft_wrap=True))
+    text = Text(f"{source.file}: {found}")
+    delivery.write(lambda: _result(found, source.file, share), lambda console: console.print(text, soft_wrap=True))
 
 
 def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
     """A row for each measure."""
-    from matrics._cli.results import Result, column
-
     given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
     rows = {
         "measure": column(found.names),
@@ -123,11 +85,11 @@ def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Resu
         "method": column(found.method),
         "status": column(found.status, is_status=True),
     }
-    tp, fn, fp, tn = (int(x) if float(x).is_integer() else x for x in found.counts.ravel().tolist())
+    tp, fn, fp, tn = map(plain_size, found.counts.ravel().tolist())
     facts = {
         "file": file,
         "positive": found.positive,
-        "rest": {name: int(number) if number.is_integer() else number for name, number in found.rest.items()},
+        "rest": {name: plain_size(number) for name, number in found.rest.items()},
         "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
         "level": found.level,
         **({} if prevalence is None else {"prevalence": prevalence}),

@@ -2,124 +2,97 @@
 
 from __future__ import annotations
 
-import io
-import math
+import functools
 import os
-import platform
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import typer
-from rich.console import Console
 from rich.text import Text
 
-import matrics
-from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    Cells,
-    Counts,
-    FilePath,
-    Level,
-    Plugin,
-    PositiveClass,
-    PredColumn,
-    ReadingOptions,
-    Rows,
-    TrueColumn,
-    Weight,
-    ZeroDivision,
-    read_number,
-)
-from matrics._cli.printing import show, text_table
-from matrics._cli.screen import show_statuses, sign_of
+from matrics._cli import options
+from matrics._cli.gate_files import Beside, read_files
+from matrics._cli.matrices import MatrixOptions
+from matrics._cli.measures import about_classes, plug_in
+from matrics._cli.screen import show, show_statuses, sign_of, text_table
+from matrics._cli.writers import WRITERS, Delivery, Result, as_markdown, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.names import Names
-from matrics._files.outputs.texts import csv_text, json_text
+from matrics._gates.judge import check_manner, judged
+from matrics._gates.requirements import read_requirements
 from matrics._quoting import quoted
-from matrics._tables.markdown import cell, table
-from matrics._wording import in_percent, plain, with_limits
+from matrics._uncertainty.options import check_level
+from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from matrics._cli.gate_files import GateFiles
-    from matrics.results import GateResult, RequirementResult
+    from matrics.results import GateResult
 
 
-FORMATS = ("text", "table", "json", "csv", "markdown", "junit")
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 def gate(
-    path: FilePath,
+    path: options.FilePath,
     *,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar='"NAME >= NUMBER"',
-            help=r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable.",  # else it is markup
+        options.option(
+            '"NAME >= NUMBER"', r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(metavar="OLD", help="A file of another model, as FILE is one.", show_default="none")
+        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
     ] = None,
     paired_on: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, if both files are of the same samples."),
+        str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[,NAME]", help="Measures that may not be worse than the baseline's; repeatable."),
+        options.option("NAME[,NAME]", "Measures that may not be worse than the baseline's; repeatable."),
     ] = None,
-    margin: Annotated[
-        str, typer.Option(metavar="NUMBER", help="By how much these may be worse than the baseline's.")
-    ] = "0",
-    plugin: Plugin = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumn = Names.pred,
-    positive: PositiveClass = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    cells: Cells = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
-    ] = None,
-    reading: ReadingOptions,
+    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the baseline's.")] = "0",
+    plugin: options.Plugin = None,
+    data: MatrixOptions,
+    weight: options.Weight = None,
+    clusters: options.Clusters = None,
+    reading: options.ReadingOptions,
     judge: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
+        str | None, options.option("COLUMN", "The labels of a judge; rows without a true label are scored by these.")
     ] = None,
-    level: Level = "0.95",
-    zero_division: ZeroDivision = "nan",
+    level: options.Level = "0.95",
+    zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
-        str | None, typer.Option(metavar="pass|fail", help="What undecided counts as.", show_default="exit code 3")
+        str | None, options.option("pass|fail", "What undecided counts as.", default="exit code 3")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="text|json|csv|markdown|junit", help="How the verdicts are printed.")
-    ] = "text",
+        str | None,
+        options.option(
+            "table|json|csv|markdown|latex|junit",
+            "How the verdicts are written; tables are for people.",
+            "--format",
+            default="table, or by the name of --output",
+        ),
+    ] = None,
     output: Annotated[
         str | None,
-        typer.Option(metavar="FILE|-", help="Write --format here, and the text on the screen.", show_default="-"),
+        options.option(
+            "FILE|-",
+            "Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
+            default="-",
+        ),
     ] = None,
     github: Annotated[
-        bool, typer.Option("--github", help="Also add Markdown to the summary of a step of GitHub Actions.")
+        bool, options.flag("Also add Markdown to the summary of a step of GitHub Actions.", "--github")
     ] = False,
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
-    from matrics._cli.gate_files import Beside, read_files
-    from matrics._cli.open_run import ScoreRequest
-    from matrics._cli.writers import open_console
-    from matrics._files.outputs.whole import write_whole
-    from matrics._gates.judge import check_manner, judged
-    from matrics._gates.requirements import read_requirements
-    from matrics._uncertainty.options import check_level
-
     plug_in(plugin)
-    if format_ not in FORMATS:
-        raise ArgumentError("format", f"expected {', '.join(FORMATS)}, got {quoted(format_)}")
+    files_read = [path, *filter(None, [baseline])]
+    delivery = read_delivery(format_, output, files_read, others={".xml": "junit"})
     if not (require or metrics):
         raise ArgumentError("require", 'expected a bound such as --require "mcc >= 0.8", or --baseline and --metrics')
     has_baseline = baseline is not None
@@ -128,42 +101,22 @@ def gate(
     if has_baseline and not metrics:
         raise ArgumentError("baseline", "expected --metrics NAME with it, the measures to compare, got none")
     summary = _summary() if github else None
-    target = None if output in (None, "-") else _target(str(output), [path, *([baseline] if baseline else [])])
-    share, zero = read_number("level", level), read_number("zero-division", zero_division)
-    allowed = check_manner(read_number("margin", margin), on_undecided, has_baseline=has_baseline)
+    share, zero = options.read_number("level", level), options.read_number("zero-division", zero_division)
+    allowed = check_manner(options.read_number("margin", margin), on_undecided, has_baseline=has_baseline)
     check_level(share)
-    asked = ScoreRequest(
-        true=true,
-        pred=pred,
-        by=(),
-        rows=rows,
-        counts=counts,
-        weight=weight,
-        cells=cells,
-        positive=positive,
-        reading=reading.read(),
-    )
+    request = data.request(weight=weight, reading=reading.read())
     beside = Beside(baseline, paired_on, clusters, judge)
-    files = read_files(path, asked, beside, positive)
+    files = read_files(path, request, beside)
     wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
     found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)
-    makers = {
-        "text": as_text,
-        "table": as_text,  # as the other commands call it
-        "csv": as_csv,
-        "json": as_json,
-        "markdown": as_markdown,
-        "junit": as_junit,
-    }
-    if format_ in ("text", "table") or target is not None:
-        show_gate(open_console(), found, files)
-    else:
-        typer.echo(makers[format_](found, files).rstrip())
-    if target is not None:
-        write_whole(target, f"{makers[format_](found, files).rstrip()}\n".encode())
+    result = gate_result(found, files)
+    show_verdicts = functools.partial(show_gate, found=found, files=files)
+    if delivery.output is not None:
+        Delivery().print(show_verdicts)
+    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(found, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
-            file.write(as_markdown(found, files) + "\n\n")
+            file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
     code = CODES[found.verdict]
     if code:
         raise typer.Exit(code)
@@ -176,16 +129,6 @@ def _summary() -> Path:
     return Path(name)
 
 
-def _target(output: str, sources: list[Path]) -> Path:
-    from matrics._files.outputs.destination import refuse_input
-
-    target = Path(output)
-    if target.is_dir() or not target.parent.is_dir():
-        raise ArgumentError("output", f"expected the name of a file in an existing directory, got {quoted(output)}")
-    refuse_input(target, sources)
-    return target
-
-
 STYLES = {"pass": "bold green", "fail": "bold red", "undecided": "bold yellow"}
 CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
@@ -193,79 +136,60 @@ CODES = {"pass": 0, "fail": 1, "undecided": 3}
 def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
     """Print a table of the requirements, what is missing, and the verdict."""
     percent = in_percent(found.requirements[0].level)
-    shown = text_table("requirement", "verdict", "value", f"{percent} interval")
-    shown.columns[2].justify = "right"
-    for one in found.requirements:
-        value, between = _value(one)
-        limits = Text(between + sign_of(one.status).strip())
-        verdict = Text(one.verdict, STYLES[one.verdict])
-        shown.add_row(Text(plain(one.title)), verdict, Text(value), limits)
-    show(console, *(Text(plain(title)) for title in files.titles), Text(), shown)
-    show_statuses(console, Counter(int(one.status) for one in found.requirements), signs=True)
-    needs = [Text(plain(f"{one.title}: {one.needs}")) for one in found.requirements if one.needs]
-    errors = [Text(plain(f"  {error}")) for error in found.errors] if found.found != "pass" else []
-    parts = [needs, [Text("most frequent errors:"), *errors] if errors else [], [_verdict(found)]]
-    for part in parts:
+    shown = text_table("requirement", "verdict", "value", f"{percent} interval", right=slice(2, 3))
+    for row in found.requirements:
+        verdict = Text(row.verdict, STYLES[row.verdict])
+        value, limits = row.in_words
+        cells = (value, limits + sign_of(row.status).strip())
+        shown.add_row(Text(plain(row.title)), verdict, *map(Text, cells))
+    show(console, *files.titles, "", shown)
+    show_statuses(console, Counter(int(row.status) for row in found.requirements), signs=True)
+    errors = [f"  {error}" for error in found.errors] if found.found != "pass" else []
+    last = Text(_verdict(found), STYLES[found.verdict])
+    for part in (_needs(found), ["most frequent errors:", *errors] if errors else [], [last]):
         if part:
-            show(console, Text(), *part)
+            show(console, "", *part)
 
 
-def as_text(found: GateResult, files: GateFiles) -> str:
-    """What the screen shows, without colours."""
-    console = Console(highlight=False, width=10_000, file=io.StringIO())
-    with console.capture() as captured:
-        show_gate(console, found, files)
-    return captured.get()
-
-
-def as_json(found: GateResult, files: GateFiles) -> str:
-    """All values; NaN is null, and infinite ones are text."""
-    classes = files.classes
-    labels = [str(label) for label in classes.labels or range(classes.number)]
-    about = {
-        **files.facts,
-        "classes": labels,
-        "positive": None if classes.positive is None else labels[classes.positive],
-        "versions": {
-            "matrics": matrics.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+def gate_result(found: GateResult, files: GateFiles) -> Result:
+    """A row for each requirement, and the most frequent errors."""
+    every, first = found.requirements, found.requirements[0]
+    undefined = {"estimate": "the measure is undefined", "needed": "no number of samples is needed, or none decides"}
+    names = ("requirement", "title", "verdict", "estimate", "low", "high", "limit", "samples", "unit", "needed")
+    rows = {
+        name: column(
+            [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in every],
+            undefined=undefined.get(name, "there are no limits"),
+            status="status" if name in ("estimate", "low", "high") else "",
+        )
+        for name in names
     }
-    plain_values = {**found.to_dict(), "exit_code": CODES[found.verdict], **about}
-    return json_text(_finite(plain_values))
+    rows["status"] = column([int(row.status) for row in every], is_status=True)
+    facts = {
+        "verdict": found.verdict,
+        "exit_code": CODES[found.verdict],
+        **files.facts,
+        **about_classes(files.classes),
+        "samples": plain_size(found.samples),
+        "unit": found.unit,
+        "weighted": first.is_weighted,
+        "level": first.level,
+        "method": first.method,
+        "on_undecided": found.on_undecided,
+    }
+    errors = {
+        "true": column([error.true for error in found.errors]),
+        "predicted": column([error.predicted for error in found.errors]),
+        "samples": column([plain_size(error.samples) for error in found.errors]),
+        "share": column([error.share for error in found.errors]),
+    }
+    tables = {"errors": errors} if found.found != "pass" and found.errors else {}
+    return Result("gate", [_verdict(found), *files.titles], facts, rows, tables=tables, remarks=_needs(found))
 
 
-def as_csv(found: GateResult, files: GateFiles) -> str:  # noqa: ARG001 (as the other formats)
-    """A row for each requirement; what is not a number is an empty cell."""
-    names = ("title", "verdict", "estimate", "low", "high", "limit", "level", "status", "samples", "unit", "needed")
-    rows: list[list[Any]] = [["requirement", *names[1:]]]
-    for one in found.requirements:
-        cells = [one.status.name if name == "status" else getattr(one, name) for name in names]
-        rows.append(["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells])
-    return csv_text(rows)
-
-
-def as_markdown(found: GateResult, files: GateFiles) -> str:
-    """A heading with the verdict, and a table of the requirements."""
-    rows = [
-        [
-            cell(one.title),
-            f"**{one.verdict}**",
-            *map(cell, _value(one)),
-            cell("; ".join(one.remarks)),
-        ]
-        for one in found.requirements
-    ]
-    head = ["requirement", "verdict", "value", f"{in_percent(found.requirements[0].level)} interval", ""]
-    parts = [
-        f"### matrics gate: {_verdict(found).plain.removeprefix('verdict: ')}",
-        "  \n".join(cell(title) for title in files.titles),
-        table(head, rows),
-    ]
-    if found.found != "pass" and found.errors:
-        parts.append("Most frequent errors:\n\n" + "\n".join(f"- {cell(str(error))}" for error in found.errors))
-    return "\n\n".join(parts)
+def _needs(found: GateResult) -> list[str]:
+    """What would decide each undecided requirement."""
+    return [f"{row.title}: {row.needs}" for row in found.requirements if row.needs]
 
 
 def as_junit(found: GateResult, files: GateFiles) -> str:
@@ -288,24 +212,9 @@ def as_junit(found: GateResult, files: GateFiles) -> str:
         suite.set(name, str(tally[kind]))
     ET.SubElement(suite, "system-out").text = plain("\n".join([*files.titles, str(found)]), keep="\n")
     ET.indent(suites)
-    return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8")
+    return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8") + "\n"
 
 
-def _verdict(found: GateResult) -> Text:
+def _verdict(found: GateResult) -> str:
     why = f" (undecided counts as {found.on_undecided})" if found.verdict != found.found else ""
-    return Text(f"verdict: {found.verdict}{why}", STYLES[found.verdict])
-
-
-def _value(one: RequirementResult) -> tuple[str, str]:
-    value, *limits = with_limits(one.estimate, one.low, one.high)
-    return value, "no limits" if math.isnan(one.low) else f"[{', '.join(limits)}]"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
+    return f"verdict: {found.verdict}{why}"

@@ -2,126 +2,326 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
+import numpy as np
+from rich.text import Text
 
-from matrics._cli import logs
-from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    By,
-    Cells,
-    Counts,
-    FilePath,
-    Format,
-    Level,
-    Metrics,
-    Num,
-    OnInvalid,
-    Output,
-    Plugin,
-    PositiveClass,
-    PredColumns,
-    ReadingOptions,
-    Rows,
-    RunOptions,
-    Seed,
-    ShowProgress,
-    TrueColumn,
-    Weight,
-    Workers,
-    ZeroDivision,
-    column_names,
-    predicted,
-    read_integer,
-    read_number,
-)
-from matrics._cli.prevalence import Prevalence, Target
-from matrics._files.names import Names
+import matrics
+from matrics._cli import options
+from matrics._cli.blocks import watching
+from matrics._cli.matrices import MatrixOptions, clusters_of, is_log, open_matrices, opened, warn_of_single_class
+from matrics._cli.matrix_results import deliver, open_work
+from matrics._cli.measures import Target, measures, plug_in, reasons_of
+from matrics._cli.options import refuse
+from matrics._cli.run import MatrixRun, name_cell
+from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_statuses, sign_of, sort
+from matrics._cli.summary import show_summary
+from matrics._cli.writers import column, read_delivery
+from matrics._errors import ArgumentError
+from matrics._files.outputs.destination import SUFFIXES
+from matrics._quoting import quoted
 from matrics._scoring.score import resolve
+from matrics._uncertainty.options import DRAWING, Options, read_options
+from matrics._uncertainty.target import scheme_at
+from matrics._wording import in_percent, with_limits
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics._cli.summary import Summary
+    from matrics._cli.writers import Rows
+    from matrics._files.source import MatrixSource
+
+Array = Any
+
+PIPE_WIDTH = 100  # a value and two limits are long: to a pipe, tables are as wide as on a usual terminal
 
 
 def interval(
-    path: FilePath,
+    path: options.FilePath,
     *,
-    metrics: Metrics = None,
-    plugin: Plugin = None,
-    by: By = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
-    positive: PositiveClass = None,
-    prevalence: Prevalence = None,
-    rows: Rows = None,
-    counts: Counts = None,
-    weight: Weight = None,
-    cells: Cells = None,
-    reading: ReadingOptions,
-    clusters: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
-    ] = None,
-    level: Level = "0.95",
+    metrics: options.Metrics = None,
+    plugin: options.Plugin = None,
+    by: options.By = None,
+    data: MatrixOptions,
+    prevalence: options.Prevalence = None,
+    weight: options.Weight = None,
+    reading: options.ReadingOptions,
+    clusters: options.Clusters = None,
+    level: options.Level = "0.95",
     method: Annotated[
-        str, typer.Option(metavar="auto|bootstrap|...", help="How limits are formed; matrics.interval has the names.")
+        str, options.option("auto|bootstrap|...", "How limits are formed; matrics.interval has the names.")
     ] = "auto",
     scheme: Annotated[
-        str | None,
-        typer.Option(metavar="multinomial|rows|poisson", help="The sampling scheme.", show_default="multinomial"),
+        str | None, options.option("multinomial|rows|poisson", "The sampling scheme.", default="multinomial")
     ] = None,
-    num: Num = None,
-    seed: Seed = None,
-    zero_division: ZeroDivision = "nan",
-    format_: Format = None,
-    output: Output = None,
-    workers: Workers = None,
-    on_invalid: OnInvalid = "raise",
-    progress: ShowProgress = False,
+    num: options.Num = None,
+    seed: options.Seed = None,
+    zero_division: options.ZeroDivision = "nan",
+    format_: options.Format = None,
+    output: options.Output = None,
+    workers: options.Workers = None,
+    on_invalid: options.OnInvalid = "raise",
+    progress: options.ShowProgress = False,
 ) -> None:
     """Compute a confidence interval for every measure of every matrix."""
-    from matrics._cli.interval_run import IntervalRequest, IntervalRun
-    from matrics._cli.matrix_results import Wanted
-    from matrics._cli.measures import measures
-    from matrics._cli.open_run import ScoreRequest, open_matrices
-    from matrics._cli.progress import watching
-    from matrics._cli.screen import deliver, open_work
-    from matrics._cli.writers import read_delivery
-    from matrics._files.outputs.destination import SUFFIXES
-
     plug_in(plugin)
-    zero = read_number("zero-division", zero_division)
+    zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     rows_read = reading.read()
-    given = logs.opened(path, rows_read.answers)
-    clusters = logs.clusters_of(given, clusters, weight, cells, counts, scheme)
+    given = opened(path, rows_read.answers)
+    clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     wanted = IntervalRequest.read(
-        level=read_number("level", level),
+        level=options.read_number("level", level),
         method=method,
         scheme=scheme,
-        num=read_integer("num", num),
-        seed=read_integer("seed", seed),
+        num=options.read_integer("num", num),
+        seed=options.read_integer("seed", seed, 0),
         clusters=clusters,
         prevalence=prevalence,
     )
-    manner = RunOptions.read(workers, on_invalid, progress=progress)
-    asked = ScoreRequest(
-        true=true,
-        **predicted(pred),
-        by=column_names(by or []),
-        rows=rows,
-        counts=counts,
-        weight=weight,
-        positive=positive,
-        cells=cells,
-        reading=rows_read,
-    )
+    manner = options.RunOptions.read(workers, on_invalid, progress=progress)
+    request = data.request(by=options.column_names(by), weight=weight, reading=rows_read)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    with open_work(path, output if delivery is None else None) as work:
-        source = open_matrices(given, asked, watching(lines=manner.progress), clusters=clusters)
-        chosen = measures(metrics or "core", lambda: source.known(positive))
-        target = Target.read(prevalence, source.known(positive))
+    with open_work(path, delivery.blocks) as work:
+        source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)
+        chosen = measures(metrics or "core", lambda: source.known(data.positive))
+        target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
             source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner, target=target
         )
-        if logs.is_log(path):
-            logs.warn_of_single_class(run)
-        deliver(run, work, Wanted(delivery, positive=positive))
+        if is_log(path):
+            warn_of_single_class(run)
+        deliver(run, work, delivery, positive=data.positive)
+
+
+# The parts of an interval, in this order along the last axis, and the suffixes of their columns in a file.
+PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
+ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
+
+
+@dataclass(frozen=True)
+class IntervalRequest:
+    """The options of the intervals, all decided."""
+
+    options: Options
+    scheme: str | None  # as given, because methods without a scheme refuse any value
+    seed: int | None  # None for methods without random draws
+    clusters: str | None
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        level: float,
+        method: str,
+        scheme: str | None,
+        num: int | None,
+        seed: int | None,
+        clusters: str | None,
+        prevalence: str | None = None,
+    ) -> IntervalRequest:
+        """Check the options and fill in defaults."""
+        if clusters is None and scheme == "clusters":
+            raise ArgumentError("scheme", "expected --clusters COLUMN with clusters, got none")
+        if clusters is not None and scheme not in (None, "clusters"):
+            raise ArgumentError("scheme", f"expected clusters or no scheme with --clusters, got {quoted(scheme)}")
+        draws = method in DRAWING
+        for option, given in (("num", num), ("seed", seed)):
+            if given is not None and method != "auto" and not draws:
+                raise ArgumentError(option, f"expected a method that draws, got --method {method}")
+        axis = None if clusters is None else 0
+        if clusters is not None:
+            refuse("no such option with --clusters", {"prevalence": prevalence})
+        scheme = scheme_at(prevalence, method, scheme, axis)
+        options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
+        return cls(options, scheme, (seed or 0) if draws else None, clusters)
+
+
+@dataclass(kw_only=True)
+class IntervalRun(MatrixRun):
+    """The intervals (rows, columns, parts) of one source."""
+
+    command: ClassVar[str] = "interval"
+    unit: ClassVar[str] = "interval"
+    # An interval takes far longer than a score.
+    piece_bytes: ClassVar[int | None] = 2**20
+    block_cells: ClassVar[int | None] = 2**16
+    least_rows: ClassVar[int | None] = 256
+
+    wanted: IntervalRequest
+
+    def __post_init__(self) -> None:
+        _refuse_single_clusters(self.source, self.wanted.clusters)
+        if self.source.squares is not None and self.wanted.seed is not None:
+            raise ArgumentError(
+                "method",
+                f"expected auto, delta or a method of proportions with --weight, got "
+                f"{self.wanted.options.method}, which draws numbers of samples",
+            )
+        # One generator for all blocks, or each would draw the same numbers.
+        self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
+
+    @property
+    def about(self) -> list[str]:
+        """How the intervals are made, with the seed, so that they can be made again."""
+        options, wanted = self.wanted.options, self.wanted
+        facts = super().about
+        facts += [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
+        if wanted.clusters is not None:
+            counts = self.source.cluster_counts
+            number = f"{counts.min():,}" + (f" to {counts.max():,}" if counts.min() < counts.max() else "")
+            facts.append(f"{number} clusters ({wanted.clusters}) in each matrix")
+        if self.source.squares is not None:
+            effective = self.source.effective_samples
+            ends = dict.fromkeys(f"{number:,.0f}" for number in (effective.min(), effective.max()))
+            facts.append(f"{' to '.join(ends)} effective samples in each matrix")
+        if wanted.seed is not None:
+            facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
+        return [", ".join([f"{in_percent(options.level)} intervals by method {options.method}", *facts])]
+
+    def facts(self, positive: str | None) -> dict[str, Any]:
+        """The same as the titles, as plain values."""
+        options, seed = self.wanted.options, self.wanted.seed
+        return super().facts(positive) | {
+            "seed": seed,
+            "level": options.level,
+            "method": options.method,
+            "scheme": options.scheme,
+            "replicates": None if seed is None else options.num,
+            "clusters": self.wanted.clusters,
+        }
+
+    def rows_of(self, values: Array) -> Rows:
+        """The columns of a result: five for each measure."""
+        reasons = reasons_of(self.measures)
+        names = [(name, ending) for name in reasons for ending in PARTS]
+        return {
+            name + ending: column(
+                part,
+                undefined=reasons[name],
+                status="" if ending == "/status" else f"{name}/status",
+                is_status=ending == "/status",
+            )
+            for (name, ending), part in zip(names, self.outputs(values).values(), strict=True)
+        }
+
+    def show(self, console: Console, values: Array, names: list[str]) -> None:
+        """Print a row for each matrix, or one for each measure if there is one matrix; and what statuses mean."""
+        width = None if console.is_terminal else PIPE_WIDTH
+        if len(names) == 1:
+            cells = {
+                "value": _cells(values[0]),
+                "standard error": [marked(error) for error in values[0, :, ERROR]],
+                "range": [Text(column.range) for column in self.columns],
+            }
+            show_blocks(console, "measure", [column.label for column in self.columns], list(cells.items()), width)
+        else:
+            order, sorting = sort(self.columns, values[..., ESTIMATE], ordered=self.source.in_order)
+            blocks = [(fold(column.label, 20), _cells(values[order, k])) for k, column in enumerate(self.columns)]
+            show_blocks(console, self.source.heading, [names[row] for row in order], blocks, width)
+            if sorting:
+                show(console, "", Text(sorting, "dim"))
+        show_statuses(console, self.totals.statuses, signs=True)
+
+    def summarised(self, values: Array) -> Array:
+        """How wide each interval is: (rows, columns)."""
+        with np.errstate(invalid="ignore"):  # between two infinite limits
+            return values[..., HIGH] - values[..., LOW]
+
+    def show_summary(self, console: Console, summary: Summary) -> None:
+        """Print a summary of the widths of many intervals, and what statuses mean."""
+        show(console, *self.titles, "how wide they are, from the lower to the upper limit:", "")
+        columns = [Column(column.label, column.range, None) for column in self.columns]  # no width is the best
+        show_summary(console, columns, summary, self.remaining, self.source.name, missing="no limits")
+        show_statuses(console, self.totals.statuses, signs=False)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the limits."""
+        return np.dtype(np.float64)
+
+    def missing(self, rows: int) -> Array:
+        """NaN, and the status of invalid matrices."""
+        missing = np.full((rows, len(self.columns), len(PARTS)), np.nan)
+        missing[..., STATUS] = matrics.IntervalStatus.INVALID
+        return missing
+
+    def scores_of(self, values: Array) -> Array:
+        """The estimates: (rows, columns)."""
+        return values[..., ESTIMATE]
+
+    def statuses_of(self, values: Array) -> Counter[int]:
+        """How many values have each status."""
+        return Counter(values[..., STATUS].astype(int).ravel().tolist())
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
+        """The intervals of a block."""
+        options = self.wanted.options
+        matrics.check(block)
+        if self.rng is not None and options.method != "posterior" and options.scheme in ("multinomial", "rows"):
+            _refuse_fractions(self.source, positions, block, options.scheme)
+        given: dict[str, Any] = {"level": options.level, "method": options.method, "scheme": self.wanted.scheme}
+        given |= {"zero_division": self.zero_division, "workers": self.manner.workers}
+        if self.rng is not None:
+            given["num"] = options.num
+        if self.target is not None:
+            given["prevalence"] = self.target.shares
+        if self.source.squares is not None:
+            given["squared_weights"] = self.source.squares_of(positions)
+        if self.wanted.clusters is None:
+            return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
+        # One matrix after the other, because each has its own clusters. All use the same seed, as a stack would.
+        given |= {"cluster_axis": 0, "rng": self.wanted.seed}
+        stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
+        return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of an output file: five per measure."""
+        return [column.label + ending for column in self.columns for ending in PARTS]
+
+    def outputs(self, values: Array) -> dict[str, Array]:
+        """The columns of an output file."""
+        columns = values.reshape(len(values), len(self.labels)).T
+        return {
+            name: column.astype(int) if name.endswith("/status") else column
+            for name, column in zip(self.labels, columns, strict=True)
+        }
+
+
+def _parts(intervals: dict[str, matrics.Interval]) -> Array:
+    """All intervals as one array (rows, columns, parts)."""
+    fields = [[np.asarray(getattr(one, name), np.float64) for one in intervals.values()] for name in PARTS.values()]
+    return np.stack([np.column_stack(values) for values in fields], axis=-1)
+
+
+def _refuse_single_clusters(source: MatrixSource, clusters: str | None) -> None:
+    alone = np.flatnonzero(source.cluster_counts < 2)
+    if len(alone):
+        where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
+        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got one")
+
+
+def _refuse_fractions(source: MatrixSource, positions: Array, block: Array, scheme: str) -> None:
+    wrong = block != np.rint(block)
+    if wrong.any():
+        wrong, block = (x if source.rows == "true" else x.transpose(0, 2, 1) for x in (wrong, block))
+        raise ValueError(
+            f"{source.file}: expected counts, as the scheme {scheme} draws samples, got "
+            f"{name_cell(source, positions, block, wrong)}; --scheme poisson takes soft counts as well"
+        )
+
+
+def _cells(found: Array) -> list[Text]:
+    """Values with their limits, one below the other, and the sign of a status that is not 0."""
+    texts = [with_limits(*row[[ESTIMATE, LOW, HIGH]].tolist()) for row in found]
+    wide = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    cells = []
+    for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):
+        limits = f"[{low:>{wide[1]}}, {high:>{wide[2]}}]"
+        cells.append(Text(f"{estimate:>{wide[0]}} {limits}{sign_of(status)}"))
+    return cells

@@ -1,138 +1,158 @@
-"""Scores and intervals of matrices as results."""
+"""Results of many matrices: in files, as tables or summaries on the screen, and in other formats."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
-from matrics._catalogue.naming import columns as named_columns
-from matrics._catalogue.naming import title_of
-from matrics._cli.interval_run import IntervalRun
-from matrics._cli.printing import Summary
-from matrics._cli.results import Result, Rows, about_classes, about_measure, column, keys_of, repeated
-from matrics._cli.run import MatrixRun
-from matrics._errors import ArgumentError
-from matrics._files.source import MatrixSource
-from matrics._quoting import quoted
-from matrics._scoring.fairness import Disparity, disparity
+from matrics._cli.blocks import BlockResult, in_order, joined
+from matrics._cli.screen import show, show_statuses
+from matrics._cli.summary import MOST_ROWS, Summary, disparities, show_disparity
+from matrics._cli.writers import Result, Rows, column, keys_of, open_console, refuse_same
+from matrics._files.outputs.destination import check_output
+from matrics._files.outputs.whole import table_of, whole_output
+from matrics._wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from rich.console import Console
+
     from matrics._cli.run import Run
     from matrics._cli.writers import Delivery
+    from matrics._files.outputs.whole import Output
+
 
 Array = Any
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """How results are shown, and what they say of the command."""
-
-    delivery: Delivery | None  # None: in blocks, to a file
-    disparity: bool = False
-    positive: str | None = None
-    library: str | None = None  # whose version matters, beside NumPy's
+def open_work(path: Path, output: str | None) -> AbstractContextManager[Output | None]:
+    """Open the output of a command that reads this input; None is the screen."""
+    return contextlib.nullcontext() if output is None else whole_output(check_output(output, path), [path])
 
 
-def result_of(run: Run, values: Array, rows: Array, titles: list[str], wanted: Wanted) -> Result:
-    """The result of a run: ``values`` of the matrices at the positions ``rows``."""
-    source = run.source
-    keys = {name: one.take(rows) for name, one in source.columns(0, source.count).items()}
-    twice = repeated([*keys, *run.labels])
-    if twice is not None:
-        raise ArgumentError(
-            "format", f"expected different names, got a measure and a column of the file both named {quoted(twice)}"
-        )
-    measures = _measures(run)
-    reasons = {name: str(one["undefined"]) for one in measures for name in one["columns"]}
-    found: Rows = keys_of(keys)
-    for name, part in run.outputs(values).items():
-        measure = name.rpartition("/")[0] if name not in reasons else name
-        is_interval = isinstance(run, IntervalRun)
-        found[name] = column(
-            part,
-            undefined=f"undefined: {reasons[measure]}",
-            status=f"{measure}/status" if is_interval and not name.endswith("/status") else "",
-            is_status=is_interval and name == f"{measure}/status",
-        )
-    tables = {"disparity": _disparity(run, values, rows)} if wanted.disparity else {}
-    return Result(
-        "interval" if isinstance(run, IntervalRun) else "score",
-        titles,
-        _facts(run, wanted.positive),
-        found,
-        measures,
-        tables,
-        libraries=() if wanted.library is None else (wanted.library,),
-    )
+def deliver(
+    run: Run,
+    work: Output | None,
+    delivery: Delivery,
+    *,
+    disparity: bool = False,
+    positive: str | None = None,
+    library: str | None = None,
+) -> None:
+    """Write all results to a file, or show them as a table or, for many matrices, as a summary.
 
-
-def _measures(run: Run) -> list[dict[str, Any]]:
-    labels = [one.label for one in run.columns]
-    if isinstance(run, MatrixRun):
-        of_each = [
-            [title_of(label) for label in named_columns(key, metric, run.source.titles)]
-            for key, metric in run.metrics.items()
-        ]
-    else:  # of sets of labels, each measure has as many columns as any other
-        each = len(labels) // len(run.metrics)
-        of_each = [labels[k * each : (k + 1) * each] for k in range(len(run.metrics))]
-    return [
-        about_measure(title_of(key), metric, names)
-        for (key, metric), names in zip(run.metrics.items(), of_each, strict=True)
-    ]
-
-
-def _facts(run: Run, positive: str | None) -> dict[str, Any]:
-    source, totals = run.source, run.totals
-    if isinstance(source, MatrixSource):
-        classes = about_classes(source.known(positive))
-        is_weighted = source.squares is not None
-    else:
-        classes, is_weighted = {"classes": list(getattr(source, "classes", ())), "positive": None}, False
-    facts: dict[str, Any] = {
-        "file": source.file,
-        "matrices": source.count,
-        **classes,
-        "samples": int(totals.samples) if float(totals.samples).is_integer() else totals.samples,
-        "weighted": is_weighted,
-        "invalid": totals.invalid,
-        "seed": None,
-    }
-    target = getattr(run, "target", None)
-    if target is not None:
-        facts["prevalence"] = target.shares
-    if isinstance(run, IntervalRun):
-        options, wanted = run.wanted.options, run.wanted
-        facts |= {
-            "seed": wanted.seed,
-            "level": options.level,
-            "method": options.method,
-            "scheme": options.scheme,
-            "replicates": None if wanted.seed is None else options.num,
-            "clusters": wanted.clusters,
-        }
-    return facts
-
-
-def _disparity(run: Run, values: Array, rows: Array) -> Rows:
+    ``library`` is the array library whose version matters besides that of NumPy.
+    """
+    if work is not None:
+        _write(run, work, disparity=disparity)
+        return
     summary = Summary(len(run.columns))
-    summary.add(0, values)
-    found = disparities(summary)
+    if delivery.is_table and run.source.count > MOST_ROWS:
+        for block in _computed(run):
+            summary.add(block.start, run.summarised(block.values))
+        delivery.print(lambda console: _summarise(console, run, summary, disparity=disparity))
+        return
+    every = joined(list(_computed(run)))
+    rows = np.arange(run.source.count)
+    if run.manner.on_invalid == "skip":
+        rows = rows[every.valid]
+    values = every.values[rows]
+    names = [run.source.name(position) for position in rows.tolist()]
+    if disparity:
+        summary.add(0, values)
+
+    def tabulate(console: Console) -> None:
+        show(console, *run.titles, "")
+        run.show(console, values, names)
+        if disparity:
+            show_disparity(console, run.columns, summary, names.__getitem__)
+
+    def result() -> Result:
+        keys = {name: of_all.take(rows) for name, of_all in run.source.columns(0, run.source.count).items()}
+        refuse_same("format", [*keys, *run.labels])
+        tables = {"disparity": _disparity(run, summary, names)} if disparity else {}
+        cells, facts = keys_of(keys) | run.rows_of(values), run.facts(positive)
+        libraries = () if library is None else (library,)
+        return Result(run.command, run.titles, facts, cells, run.measures, tables, libraries=libraries)
+
+    delivery.write(result, tabulate)
+
+
+def _summarise(console: Console, run: Run, summary: Summary, *, disparity: bool) -> None:
+    run.show_summary(console, summary)
+    if disparity:
+        show_disparity(console, run.columns, summary, run.source.name)
+
+
+def _disparity(run: Run, summary: Summary, names: list[str]) -> Rows:
     where = {
-        f"{end}_group": column(
-            [run.source.name(int(rows[row])) if row >= 0 else None for row in summary.where[end == "max"]]
-        )
+        f"{end}_group": column([names[row] if row >= 0 else None for row in summary.where[end == "max"].tolist()])
         for end in ("min", "max")
     }
-    named = dict(zip(("min", "max", "difference", "ratio"), map(column, found[:4]), strict=True))
-    return {"measure": column([one.label for one in run.columns]), **named, **where}
+    ends = dict(zip(("min", "max", "difference", "ratio"), map(column, disparities(summary)[:4]), strict=True))
+    return {"measure": column([one.label for one in run.columns]), **ends, **where}
 
 
-def disparities(summary: Summary) -> Disparity:
-    """The extremes of each measure, their difference and their ratio."""
-    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
-    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
-    return disparity(ends, axis=0)
+def _write(run: Run, work: Output, *, disparity: bool) -> None:
+    refuse_same("output", [*(key.name for key in run.source.keys), *run.labels])
+    summary = Summary(len(run.columns)) if disparity else None
+    write_blocks(run, work, summary)
+    console = open_console()
+    written = f"{counted(run.remaining, 'row')} of {counted(len(run.columns), run.unit)}"
+    show(console, *run.titles, f"{work.destination.path}: {written}")
+    show_statuses(console, run.totals.statuses, signs=False)
+    if summary is not None:
+        show_disparity(console, run.columns, summary, run.source.name)
+
+
+def _computed(run: Run) -> Iterator[BlockResult]:
+    """The results of all pieces, while it is shown how far the run is."""
+    with run.shown():
+        for block in run.found():
+            run.totals.add(block)
+            yield block
+    if not run.remaining:
+        raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
+
+
+def write_blocks(run: Run, output: Output, summary: Summary | None) -> None:
+    """Write all blocks, give the output its name, and add the values to a summary."""
+    output.begin(_schema(run))
+
+    def encode(found: BlockResult) -> tuple[BlockResult, Any]:
+        return found, output.encode(_table(run, found))
+
+    blocks = run.blocks()
+    # Closed explicitly after an error, and not by garbage collection, because they have threads.
+    with (
+        run.shown(),
+        contextlib.closing(blocks),
+        contextlib.closing(in_order(encode, blocks, run.manner.workers)) as encoded,
+    ):
+        for found, block in encoded:
+            run.totals.add(found)
+            if summary is not None:
+                summary.add(found.start, found.values)
+            output.append(block)
+    output.finish()
+
+
+def _table(run: Run, found: BlockResult) -> Any:
+    """The rows of a block."""
+    keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
+    table = table_of({**keys, **run.outputs(found.values)})
+    if found.invalid and run.manner.on_invalid == "skip":
+        return table.filter(pa.array(found.valid))
+    return table
+
+
+def _schema(run: Run) -> Any:
+    """The names and types of the columns, from a table without rows."""
+    keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
+    return _table(run, BlockResult(0, 0, run.missing(0), keys=keys)).schema

@@ -1,4 +1,4 @@
-"""The measures that a command computes, the class of each, and users' own: ``--plugin``."""
+"""The measures that a command computes, the class of each, the target prevalence, and users' own measures."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matrics
+from matrics._catalogue.description import range_of
 from matrics._catalogue.naming import MeasureName, title_of
+from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.own import measures_of
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from matrics._catalogue.classes import Classes
     from matrics._catalogue.record import Metric
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
 CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
-def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
+def measures(request: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
     """The measures by their keys. Titles name the class; measures with the same title are one.
 
     ``known`` makes the classes.
     """
     classes = known()
-    found = resolve(asked, classes)
+    found = resolve(request, classes)
     titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
     every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
     keys: dict[str, str] = {}
@@ -72,6 +74,40 @@ def with_titles(text: str, titles: dict[str, str]) -> str:
     return text
 
 
+def about_measure(title: str, metric: Metric, columns: Sequence[str] | None = None) -> dict[str, Any]:
+    """A measure as it was resolved for the classes of a file, and its columns."""
+    better = {True: "higher", False: "lower", None: None}[metric.higher_is_better]
+    return {
+        "measure": title,
+        "name": metric.name,
+        "spec": metric.spec,
+        **({} if columns is None else {"columns": list(columns)}),
+        "range": range_of(metric),
+        "better": better,
+        "undefined": metric.undefined,
+    }
+
+
+def about_classes(classes: Classes) -> dict[str, Any]:
+    """The labels of the classes, and which is positive."""
+    labels = list(classes.labels) if classes.labels is not None else list(range(classes.number))
+    positive = 1 if classes.positive is None and classes.by_construction else classes.positive
+    return {"classes": labels, "positive": None if positive is None else labels[positive]}
+
+
+def about_measures(metrics: Mapping[str, Metric], classes: Sequence[str]) -> list[dict[str, Any]]:
+    """The measures as results have them, with the names of their columns."""
+    return [
+        about_measure(title_of(key), metric, [title_of(name) for name in named_columns(key, metric, classes)])
+        for key, metric in metrics.items()
+    ]
+
+
+def reasons_of(measures: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Why a value of each column may be undefined."""
+    return {name: f"undefined: {measure['undefined']}" for measure in measures for name in measure["columns"]}
+
+
 def plug_in(modules: Iterable[str] | None) -> None:
     """Import modules, of this folder or installed, and make their measures known by name."""
     for name in modules or ():
@@ -94,3 +130,40 @@ def _imported(name: str) -> object:
         ) from error
     except Exception as error:
         raise ArgumentError("plugin", f"{name}: {type(error).__name__}: {error}") from error
+
+
+class Target(NamedTuple):
+    """The share of each class, and the classes in words."""
+
+    shares: list[float]
+    words: str
+
+    @classmethod
+    def read(cls, text: str | None, classes: Classes) -> Target | None:
+        """Read the option."""
+        if text is None:
+            return None
+        import numpy as np
+
+        from matrics._arrays import NUMPY
+        from matrics._stacks.prevalence import read_prevalence
+        from matrics._uncertainty.arguments import second_class
+
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError as error:
+            raise ArgumentError(
+                "prevalence", f"expected a number, or several with commas, got {quoted(text)}"
+            ) from error
+        given = numbers[0] if len(numbers) == 1 else numbers
+        shares = read_prevalence(given, np.zeros((classes.number,) * 2), NUMPY, second_class(classes))
+        names = [classes.name(k) for k in range(classes.number)]
+        if len(numbers) == 1:
+            of_one = second_class(classes) or 0
+            return cls(shares.tolist(), f"{numbers[0]:.10g} of {names[of_one]}")
+        return cls(shares.tolist(), ", ".join(f"{x:.10g} of {name}" for x, name in zip(numbers, names, strict=True)))
+
+    @property
+    def title(self) -> str:
+        """What a title says."""
+        return f"at the prevalence {self.words}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 
 import matrics
 from matrics._arrays.sizes import most_cells
+from matrics._catalogue.naming import title_of
 from matrics._cli.blocks import BlockResult, Piece
+from matrics._cli.measures import about_measure
 from matrics._cli.run import Run, score_columns
 from matrics._errors import ArgumentError
 from matrics._files import columns as of_columns
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._catalogue.record import Metric
-    from matrics._cli.printing import Column
+    from matrics._cli.screen import Column
     from matrics._files.inputs import Input
     from matrics._multilabel.averages import Average
 
@@ -74,8 +76,6 @@ class Sets(Keyed):
 class MultilabelRun(Run):
     """The scores (groups, columns) of sets of labels."""
 
-    unit: ClassVar[str] = "score"
-
     source: Sets
     average: str
     to_backend: Callable[[Array], Array]
@@ -93,6 +93,21 @@ class MultilabelRun(Run):
         ends = [f" of {name}" for name in self.source.classes] if self.average == "label" else [f", {self.average}"]
         columns = zip(self.metrics, score_columns(self.metrics, ()), strict=True)
         return [replace(column, label=f"{name}{end}") for name, column in columns for end in ends]
+
+    @property
+    def measures(self) -> list[dict[str, Any]]:
+        """The measures, each of which has as many columns as any other."""
+        labels = [column.label for column in self.columns]
+        each = len(labels) // len(self.metrics)
+        return [
+            about_measure(title_of(key), metric, labels[k * each : (k + 1) * each])
+            for k, (key, metric) in enumerate(self.metrics.items())
+        ]
+
+    def classes(self, positive: str | None) -> dict[str, Any]:
+        """The labels."""
+        del positive
+        return {"classes": list(self.source.classes), "positive": None}
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Each group."""

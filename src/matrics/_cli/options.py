@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -15,201 +16,191 @@ from matrics._files.foreign import Answers
 from matrics._files.names import Names
 from matrics._quoting import first_twice, quoted, split_outside, unquote
 
+
+def option(metavar: str | None, text: str, *names: str, default: str | bool = True) -> Any:
+    """An option with a value; ``text`` is its help, and ``default`` says in words what is used without it."""
+    return typer.Option(*names, metavar=metavar, help=text, show_default=default)
+
+
+def flag(text: str, *names: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=text)
+
+
+def argument(text: str, *, metavar: str | None = None, default: str | bool = False) -> Any:
+    """An argument that is no option."""
+    return typer.Argument(help=text, metavar=metavar, show_default=default)
+
+
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
 # same one-line form as all others.
 FilePath = Annotated[
     Path,
-    typer.Argument(
-        help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
+    argument(
+        "Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
         "Labels: .parquet, text or .jsonl with the columns y_true and y_pred, a directory or a pattern of such files, "
         "or counts of matrics count. "
         "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). Sheets: .xlsx. "
-        "Logs of evaluations of language models: .eval, .json, .jsonl.",
-        show_default=False,
+        "Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]
 LabelsPath = Annotated[
     Path,
-    typer.Argument(
-        help="Labels, row by row: .parquet, text or .jsonl with the columns y_true and y_pred, or a directory or a "
+    argument(
+        "Labels, row by row: .parquet, text or .jsonl with the columns y_true and y_pred, or a directory or a "
         "pattern of such files. Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). "
-        "Sheets: .xlsx. Logs of evaluations of language models: .eval, .json, .jsonl.",
-        show_default=False,
+        "Sheets: .xlsx. Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME[,NAME]",
-        help=r"Measures or groups: mcc,recall:class or recall\[fraud]; repeatable.",  # else brackets are markup
-        show_default="core",
-    ),
+    option("NAME[,NAME]", r"Measures or groups: mcc,recall:class or recall\[fraud]; repeatable.", default="core"),
 ]
 Plugin = Annotated[
-    list[str] | None,
-    typer.Option(metavar="MODULE", help="A Python module, here or installed, with measures of your own; repeatable."),
+    list[str] | None, option("MODULE", "A Python module, here or installed, with measures of your own; repeatable.")
 ]
 By = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix or curve for each value of these columns; repeatable."),
+    list[str] | None, option("COLUMN[,COLUMN]", "One matrix or curve for each value of these columns; repeatable.")
 ]
 Scores = Annotated[
     list[str],
-    typer.Option(
+    option(
+        "COLUMN|LABEL=COLUMN[,...]",
+        "The scores of the positive class, or those of each class; repeatable.",
         "--scores",
         "--y-score",
-        metavar="COLUMN|LABEL=COLUMN[,...]",
-        help="The scores of the positive class, or those of each class; repeatable.",
-        show_default=False,
+        default=False,
     ),
 ]
-Positive = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="The class of the scores.", show_default="1 of 0 and 1")
-]
+Positive = Annotated[str | None, option("LABEL", "The class of the scores.", default="1 of 0 and 1")]
 PositiveClass = Annotated[
     str | None,
-    typer.Option(
-        metavar="LABEL",
-        help="The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
+    option(
+        "LABEL",
+        "The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
         "yes and predictions pos. Class measures are of it; without one they are means over the classes.",
-        show_default="none of other texts; of two numbers or booleans the higher one",
+        default="none of other texts; of two numbers or booleans the higher one",
     ),
 ]
 ScoresInstead = Annotated[
     list[str] | None,
-    typer.Option(
-        "--scores",
-        "--y-score",
-        metavar="COLUMN|LABEL=COLUMN[,...]",
-        help="Columns of scores in place of --pred; repeatable.",
+    option("COLUMN|LABEL=COLUMN[,...]", "Columns of scores in place of --pred; repeatable.", "--scores", "--y-score"),
+]
+Threshold = Annotated[str | None, option("NUMBER", "Scores of at least this are predicted as the positive class.")]
+Prevalence = Annotated[
+    str | None,
+    option(
+        "NUMBER[,NUMBER]",
+        "The share of the positive class where results are meant for, such as 0.02; or those of all classes, in "
+        "their order.",
+        default="that of the samples",
     ),
 ]
-Threshold = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Scores of at least this are predicted as the positive class.")
-]
-Separator = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Labels are sets, with this between two labels: cat;dog.")
-]
-Average = Annotated[
-    str | None,
-    typer.Option(metavar="macro|micro|weighted|samples|label", help="Of the labels of sets.", show_default="macro"),
-]
-Counts = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The number of samples of each row, as in a table by GROUP BY of SQL."),
-]
+Separator = Annotated[str | None, option("TEXT", "Labels are sets, with this between two labels: cat;dog.")]
+Average = Annotated[str | None, option("macro|micro|weighted|samples|label", "Of the labels of sets.", default="macro")]
+Counts = Annotated[str | None, option("COLUMN", "The number of samples of each row, as in a table by GROUP BY of SQL.")]
 Weight = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The weight of each sample; confidence limits then account for the weights."),
+    str | None, option("COLUMN", "The weight of each sample; confidence limits then account for the weights.")
 ]
 Cells = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="TN,FP,FN,TP",
-        help="Matrices as rows of a table: the columns of their n² cells, row by row; repeatable.",
-    ),
+    option("TN,FP,FN,TP", "Matrices as rows of a table: the columns of their n² cells, row by row; repeatable."),
 ]
-TrueColumn = Annotated[str, typer.Option("--true", "--y-true", metavar="COLUMN", help="The column of the true labels.")]
-PredColumn = Annotated[
-    str, typer.Option("--pred", "--y-pred", metavar="COLUMN", help="The column of the predicted labels.")
+Clusters = Annotated[
+    str | None, option("COLUMN", "Rows with one value of this column are not independent: one cluster.")
 ]
+PairedOn = Annotated[
+    str | None, option("COLUMN", "The column of the samples, if all models predicted the same samples.")
+]
+ByModel = Annotated[list[str] | None, option("COLUMN[,COLUMN]", "The columns that identify the model.")]
+TrueColumn = Annotated[str, option("COLUMN", "The column of the true labels.", "--true", "--y-true")]
 PredColumns = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "COLUMN",
+        "The column of the predicted labels; repeatable where several models are compared.",
         "--pred",
         "--y-pred",
-        metavar="COLUMN",
-        help="The column of the predicted labels; repeated: the columns of several models.",
-        show_default="y_pred",
+        default="y_pred",
     ),
 ]
-Rows = Annotated[
-    str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
-]
-ZeroDivision = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
-]
-Level = Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")]
-Num = Annotated[str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")]
-Seed = Annotated[str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="0")]
+Rows = Annotated[str | None, option("true|pred", "The classes in the rows of matrices.", default="true")]
+ZeroDivision = Annotated[str, option("NUMBER", "The value of an undefined measure (0/0).", default="undefined")]
+Level = Annotated[str, option("NUMBER", "The probability to contain the true value.")]
+Num = Annotated[str | None, option("INTEGER", "The number of replicates.", default="10000")]
+Seed = Annotated[str | None, option("INTEGER", "The seed of the draws.", default="0")]
 Output = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE|FOLDER/|-",
-        help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
+    option(
+        "FILE|FOLDER/|-",
+        "Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
         ".json, .md, .tex, .txt; - is standard output.",
     ),
 ]
-FileOutput = Annotated[
-    str | None,
-    typer.Option(metavar="FILE|-", help="Write it here: .json, .csv, .md, .tex, .txt.", show_default="-"),
-]
+FileOutput = Annotated[str | None, option("FILE|-", "Write it here: .json, .csv, .md, .tex, .txt.", default="-")]
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "table|json|csv|markdown|latex",
+        "How the result is written; tables are for people.",
         "--format",
-        metavar="table|json|csv|markdown|latex",
-        help="How the result is written; tables are for people.",
-        show_default="table, or by the name of --output",
+        default="table, or by the name of --output",
     ),
 ]
-ShowProgress = Annotated[
-    bool, typer.Option("--progress", help="Print the progress every ten seconds, also without a terminal.")
-]
-Workers = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="The number of threads.", show_default="one for each core")
-]
+ShowProgress = Annotated[bool, flag("Print the progress every ten seconds, also without a terminal.", "--progress")]
+Workers = Annotated[str | None, option("INTEGER", "The number of threads.", default="one for each core")]
 OnInvalid = Annotated[
     str,
-    typer.Option(
-        metavar="raise|nan|skip",
-        help="Matrices with negative or infinite cells, or NaN: an error, undefined scores, or left out.",
+    option(
+        "raise|nan|skip", "Matrices with negative or infinite cells, or NaN: an error, undefined scores, or left out."
     ),
 ]
 
 
 Missing = Annotated[
     str,
-    typer.Option(
+    option(
+        "error|drop|class",
+        "Rows without a label: an error, left out, or a class of their own (not beside a positive class).",
         "--missing",
-        metavar="error|drop|class",
-        help="Rows without a label: an error, left out, or a class of their own (not beside a positive class).",
     ),
 ]
-Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="The encoding of text files: latin-1, utf-16, cp1252.")
-]
+Encoding = Annotated[str, option("NAME", "The encoding of text files: latin-1, utf-16, cp1252.", "--encoding")]
 
 MissingTexts = Annotated[
-    list[str] | None,
-    typer.Option("--na", metavar="TEXT[,TEXT]", help="Texts that are missing values, such as NA; repeatable."),
+    list[str] | None, option("TEXT[,TEXT]", "Texts that are missing values, such as NA; repeatable.", "--na")
 ]
 TextLabels = Annotated[
-    bool, typer.Option("--text-labels", help="Labels are text as it stands, also those that look like numbers: 1.10.")
+    bool, flag("Labels are text as it stands, also those that look like numbers: 1.10.", "--text-labels")
 ]
 ClassOrder = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "LABEL[,LABEL]",
+        "All labels in their order: low,mid,high; repeatable.",
         "--labels",
-        metavar="LABEL[,LABEL]",
-        help="All labels in their order: low,mid,high; repeatable.",
-        show_default="as in an ordered categorical column, or sorted",
+        default="as in an ordered categorical column, or sorted",
     ),
 ]
 
 
 MissingScores = Annotated[
     str,
-    typer.Option(
+    option(
+        "drop|zero|error",
+        "Answers of an evaluation log without a score: left out, scored as 0, or an error.",
         "--missing-score",
-        metavar="drop|zero|error",
-        help="Answers of an evaluation log without a score: left out, scored as 0, or an error.",
     ),
 ]
-Scorer = Annotated[
-    str | None,
-    typer.Option("--scorer", metavar="NAME", help="The scorer of an evaluation log whose scores are read."),
-]
+Scorer = Annotated[str | None, option("NAME", "The scorer of an evaluation log whose scores are read.", "--scorer")]
+
+
+def refuse(expected: str, given: Mapping[str, Any]) -> None:
+    """Raise for the first of these options that is given."""
+    for option, value in given.items():
+        if value not in (None, "", (), []):
+            text = ",".join(value) if isinstance(value, (list, tuple)) else value
+            raise ArgumentError(option, f"expected {expected}, got {quoted(text)}")
 
 
 class Reading(NamedTuple):
@@ -227,18 +218,16 @@ class Reading(NamedTuple):
         """The same for the names of columns."""
         return self._asdict()
 
-    def refuse(self, beside: str, *, missing: bool = True) -> None:
+    def refuse(self, other: str, *, missing: bool = True) -> None:
         """Raise if an option for labels is given where there are none."""
         given = {
             "missing": self.missing if missing and self.missing != "error" else None,
-            "na": ",".join(self.na) or None,
+            "na": self.na,
             "text-labels": self.text_labels or None,
-            "labels": None if self.order is None else ",".join(self.order),
+            "labels": self.order,
             "scorer": self.answers.scorer,
         }
-        for option, value in given.items():
-            if value is not None:
-                raise ArgumentError(option, f"expected no such option with {beside}, got {quoted(value)}")
+        refuse(f"no such option with {other}", given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,14 +257,8 @@ class ReadingOptions:
         twice = first_twice(order)
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        return Reading(
-            self.missing,
-            name,
-            _several("na", self.na),
-            self.text_labels,
-            order or None,
-            Answers(self.missing_score, self.scorer),
-        )
+        answers = Answers(self.missing_score, self.scorer)
+        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None, answers)
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:
@@ -319,16 +302,20 @@ def read_number(option: str, text: str) -> float:
         raise ArgumentError(option, f"expected a number, got {quoted(text)}") from error
 
 
-def read_integer(option: str, text: str | None) -> int | None:
+def read_integer(option: str, text: str | None, least: int | None = None) -> int | None:
     """Read an integer, if it is given."""
     try:
-        return None if text is None else int(text)
+        number = None if text is None else int(text)
     except ValueError as error:
         raise ArgumentError(option, f"expected an integer, got {quoted(text)}") from error
+    if None not in (number, least) and number < least:  # type: ignore[operator]
+        raise ArgumentError(option, f"expected an integer from {least}, got {number}")
+    return number
 
 
-def column_names(by: list[str]) -> tuple[str, ...]:
+def column_names(by: list[str] | None) -> tuple[str, ...]:
     """Read names of columns, several between commas or by several options."""
+    by = by or []
     for text in by:
         if not text.strip(","):
             raise ArgumentError("by", f"expected names of columns, got {quoted(text)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from matrics._files.label_rows import Labelled, read_labels
 from matrics._files.labels import TRUTHS, joined_order
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of
-from matrics._quoting import cut, quoted
+from matrics._quoting import cut
+from matrics._tables.samples import Joined, common_samples, joined
 from matrics._wording import counted
 
 if TYPE_CHECKING:
@@ -72,35 +72,6 @@ class TwoFiles:
         return place[one.true], place[one.pred]
 
 
-@dataclass(frozen=True)
-class Paired:
-    """The predictions of the samples that both files have, in the order of the first."""
-
-    true: Array  # (N,)
-    predictions: Array  # (2, N)
-    samples: Array  # (N,), which has repeats where a sample has several predictions
-    weights: Array | None
-    only: tuple[list[str], list[str]]  # the samples that only one file has
-
-    @property
-    def number(self) -> int:
-        """The number of samples."""
-        return len(np.unique(self.samples))
-
-    @property
-    def repeats(self) -> str:
-        """How many predictions a sample has, in words; empty if it is one."""
-        return repeats(len(self.true), self.number)
-
-    def left_out(self, files: Sequence[str]) -> list[str]:
-        """What is left out, in sentences."""
-        return [
-            f"left out {named(only)}, which only {file} has"
-            for file, only in zip(files, self.only, strict=True)
-            if only
-        ]
-
-
 def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tuple[str, ...], bool]:
     """The classes of both in order, and whether that has a meaning."""
     ordered = a.ordered and b.ordered
@@ -120,58 +91,32 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     return classes, any(set(classes) <= set(pair) for pair in TRUTHS)
 
 
-def join(found: TwoFiles) -> Paired:
-    """Join the rows by the samples; several rows of one sample are joined in their order, and are a cluster."""
+def join(found: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[str]]]:
+    """Join the rows of the samples that both files have, and return the samples that only one of them has."""
     a, b = found.rows
-    names, others = ([one.sample_names[sample] for sample in one.samples.tolist()] for one in (a, b))
-    times, other_times = Counter(names), Counter(others)
-    only = [name for name in times if name not in other_times], [name for name in other_times if name not in times]
-    if len(only[0]) == len(times):
+    known = list(dict.fromkeys([*a.sample_names, *b.sample_names]))
+    place = {name: code for code, name in enumerate(known)}
+    codes = [np.asarray([place[name] for name in one.sample_names])[one.samples] for one in (a, b)]
+    both, *only = common_samples(*(one.tolist() for one in codes))
+    of_one = [known[code] for code in only[0]], [known[code] for code in only[1]]
+    if not both:
         raise ArgumentError(
             "paired_on",
-            f"expected samples that are in both files, got {named(only[0])} in {found.files[0]} "
-            f"and {named(only[1])} in {found.files[1]}",
+            f"expected samples that are in both files, got {named(of_one[0])} in {found.files[0]} "
+            f"and {named(of_one[1])} in {found.files[1]}",
         )
-    uneven = next((name for name in times if name in other_times and times[name] != other_times[name]), None)
-    if uneven is not None:
-        raise ArgumentError(
-            "paired_on",
-            f"expected as many rows of a sample in both files, got {times[uneven]} of "
-            f"{cut(uneven)} in {found.files[0]} and {other_times[uneven]} in {found.files[1]}",
-        )
-    places = dict(zip(_numbered(others), range(len(others)), strict=True))
-    both = [(row, places[key]) for row, key in enumerate(_numbered(names)) if key in places]
-    rows_a, rows_b = np.asarray(both).T
-    (true, pred), (same, other) = found.labels(0), found.labels(1)
-    wrong = np.flatnonzero(true[rows_a] != same[rows_b])
-    if len(wrong):
-        row = int(wrong[0])
-        raise ArgumentError(
-            "paired_on",
-            f"expected the same true label of a sample in both files, got "
-            f"{quoted(found.classes[true[rows_a[row]]])} in {found.files[0]} and "
-            f"{quoted(found.classes[same[rows_b[row]]])} in {found.files[1]} of {cut(names[rows_a[row]])} "
-            f"({len(wrong):,} such)",
-        )
-    weights = None if a.weights is None else a.weights[rows_a]
-    if weights is not None and (weights != b.weights[rows_b]).any():
-        row = int((weights != b.weights[rows_b]).argmax())
-        raise ArgumentError(
-            "weight",
-            f"expected the same weight of a sample in both files, got {weights[row]:g} and "
-            f"{b.weights[rows_b][row]:g} of {cut(names[rows_a[row]])}",
-        )
-    return Paired(true[rows_a], np.stack([pred[rows_a], other[rows_b]]), a.samples[rows_a], weights, only)
-
-
-def _numbered(names: Sequence[str]) -> list[tuple[str, int]]:
-    """The sample of each row, and which of its rows it is."""
-    seen: Counter[str] = Counter()
-    found = []
-    for name in names:
-        found.append((name, seen[name]))
-        seen[name] += 1
-    return found
+    kept = np.isin(np.concatenate(codes), both)
+    true, pred = (np.concatenate(sides)[kept] for sides in zip(found.labels(0), found.labels(1), strict=True))
+    rows = joined(
+        *(np.repeat([0, 1], [len(one) for one in codes])[kept], np.concatenate(codes)[kept], true, pred),
+        names=found.files,
+        sample_names=known,
+        column=column,
+        weights=None if a.weights is None else np.concatenate([a.weights, b.weights])[kept],
+    )
+    order = np.argsort(rows.rows[0])  # that of the first file, in which sums of weights are rounded
+    weights = None if rows.weights is None else rows.weights[order]
+    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], rows.rows[:, order], weights), of_one
 
 
 def repeats(rows: int, samples: int) -> str:

@@ -7,119 +7,87 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from matrics._cli import options
 from matrics._cli.measures import plug_in
-from matrics._cli.options import (
-    Level,
-    Num,
-    Plugin,
-    Positive,
-    PredColumns,
-    ReadingOptions,
-    TrueColumn,
-    Weight,
-    column_names,
-    predicted,
-    read_integer,
-    read_number,
-)
+from matrics._cli.screen import show
+from matrics._cli.writers import open_console
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
+from matrics._files.notices import warn_of_odd_labels
+from matrics._files.outputs.destination import free_file
+from matrics._files.outputs.whole import write_whole
+from matrics._files.scores import ScoreNames
+from matrics._files.wide import MODEL, ROW
 from matrics._quoting import quoted
-from matrics._wording import plain
-
-if TYPE_CHECKING:
-    from matrics._files.scores import ScoreNames
-
+from matrics._reporting.data import ReportColumns
+from matrics._reporting.from_file import read_file
+from matrics._reporting.leaderboard import read_settings
+from matrics._reporting.page import kind_of
+from matrics._reporting.report import make_report
 
 FilePath = Annotated[
     Path,
-    typer.Argument(
-        help="Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
-        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count.",
-        show_default=False,
+    options.argument(
+        "Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count."
     ),
 ]
 
 
 def report(
+    context: typer.Context,
     path: FilePath,
     *,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.", show_default="one model"),
-    ] = None,
-    paired_on: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
-    ] = None,
+    by: options.ByModel = None,
+    paired_on: options.PairedOn = None,
     group: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
+        str | None, options.option("COLUMN", "The column of the groups to compare, such as sites.")
     ] = None,
-    true: TrueColumn = Names.true,
-    pred: PredColumns = None,
+    true: options.TrueColumn = Names.true,
+    pred: options.PredColumns = None,
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        options.option(
+            "COLUMN|LABEL=COLUMN[,...]",
+            "The scores of the positive class, or those of each class; repeatable.",
             "--scores",
             "--y-score",
-            metavar="COLUMN|LABEL=COLUMN[,...]",
-            help="The scores of the positive class, or those of each class; repeatable.",
         ),
     ] = None,
-    positive: Positive = None,
-    weight: Weight = None,
-    reading: ReadingOptions,
+    positive: options.Positive = None,
+    weight: options.Weight = None,
+    reading: options.ReadingOptions,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="Measures; the first orders the models. Repeatable.",
-            show_default="mcc and core",
-        ),
+        options.option("NAME[,NAME]", "Measures; the first orders the models. Repeatable.", default="mcc and core"),
     ] = None,
-    plugin: Plugin = None,
-    level: Level = "0.95",
-    num: Num = None,
-    seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The title of the page.", show_default="Report on FILE")
-    ] = None,
+    plugin: options.Plugin = None,
+    level: options.Level = "0.95",
+    num: options.Num = None,
+    seed: Annotated[str, options.option("INTEGER", "The seed of the draws.")] = "0",
+    title: Annotated[str | None, options.option("TEXT", "The title of the page.", default="Report on FILE")] = None,
     compare: Annotated[
-        Path | None, typer.Option(metavar="OLD.html", help="The page of an older report: say what changed since.")
+        Path | None, options.option("OLD.html", "The page of an older report: say what changed since.")
     ] = None,
     kind: Annotated[
-        str | None,
-        typer.Option("--format", metavar="html|md|pdf", help="The kind of the file.", show_default="by its name"),
+        str | None, options.option("html|md|pdf", "The kind of the file.", "--format", default="by its name")
     ] = None,
     output: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The file to write: .html, .md or .pdf.", show_default="report.html"),
+        str | None, options.option("FILE", "The file to write: .html, .md or .pdf.", default="report.html")
     ] = None,
 ) -> None:
     """Write a report on one page: the best model, the errors, and warnings."""
-    from rich.text import Text
-
-    from matrics._cli import printing
-    from matrics._cli.writers import open_console
-    from matrics._files.notices import warn_of_odd_labels
-    from matrics._files.outputs.whole import write_whole
-    from matrics._files.wide import MODEL, ROW
-    from matrics._reporting.data import ReportColumns
-    from matrics._reporting.from_file import read_file
-    from matrics._reporting.leaderboard import read_settings
-    from matrics._reporting.report import make_report
-
     with contextlib.suppress(ImportError):
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
     plug_in(plugin)
-    columns = column_names(by or [])
+    columns = options.column_names(by)
     names = _score_names(scores, true, columns, positive) if scores else None
-    of_models = predicted(pred)
+    of_models = options.predicted(pred)
     if names is not None and "models" in of_models:
         raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
     models = of_models.get("models") or (() if names is None else names.models)
@@ -136,38 +104,17 @@ def report(
         sample_weight=weight,
     )
     chosen = ",".join(metrics) if metrics else None
-    command = _command_of(
-        path,
-        {
-            "by": ",".join(columns) or None,
-            "paired-on": paired_on,
-            "group": group,
-            "true": None if true == Names.true else true,
-            "pred": None if pred == [Names.pred] else pred,
-            "scores": scores,
-            "positive": positive,
-            "weight": weight,
-            "missing": None if reading.missing == "error" else reading.missing,
-            "encoding": None if reading.encoding == "utf-8" else reading.encoding,
-            "na": reading.na,
-            "text-labels": reading.text_labels,
-            "labels": reading.labels,
-            "metrics": chosen,
-            "plugin": plugin,
-            "level": None if level == "0.95" else level,
-            "num": num,
-            "seed": seed,
-            "title": title,
-            "compare": None if compare is None else str(compare),
-        },
-    )
     output, written = _kind_of(output, kind)
-    target = _check_output(output, path)
+    target = free_file(Path(output), [path])
     with _file_named(path):
-        manner = read_settings(read_number("level", level), read_integer("num", num), read_integer("seed", seed) or 0)
+        manner = read_settings(
+            options.read_number("level", level),
+            options.read_integer("num", num),
+            options.read_integer("seed", seed) or 0,
+        )
         wanted.check()
         data, origin, class_names, sides = read_file(
-            path, wanted, command=command, reading={**rows_read.names, "models": models}
+            path, wanted, command=_command_of(path, context), reading={**rows_read.names, "models": models}
         )
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
@@ -180,13 +127,11 @@ def report(
     write_whole(target, page)
     size = len(page) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
-    printing.show(open_console(), *(Text(plain(line.replace("\u00a0", " "))) for line in lines))
+    show(open_console(), *(line.replace("\u00a0", " ") for line in lines))
 
 
 def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
     """The columns of scores: of the classes, among which the positive one may be, or of models."""
-    from matrics._files.scores import ScoreNames
-
     names = ScoreNames.parse(scores, true=true, by=by, positive=None)
     is_class = positive is None or positive in names.classes or any("=" in text for text in scores)
     return names if is_class else ScoreNames.parse(scores, true=true, by=by, positive=positive)
@@ -194,8 +139,6 @@ def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: st
 
 def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     """The file and its kind: by ``--format``, or else by the end of its name."""
-    from matrics._reporting.report import kind_of
-
     if kind not in (None, "html", "md", "pdf"):
         raise ArgumentError("format", f"expected html, md or pdf, got {quoted(kind)}")
     if kind is None:
@@ -206,18 +149,6 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     if of_name != kind:
         raise ArgumentError("output", f"expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
     return output, kind
-
-
-def _check_output(output: str, path: Path) -> Path:
-    from matrics._files.outputs.destination import refuse_input
-
-    target = Path(output)
-    if target.is_dir():
-        raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(output)}")
-    if not target.parent.is_dir():
-        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(target.parent))}")
-    refuse_input(target, [path])
-    return target
 
 
 @contextlib.contextmanager
@@ -232,13 +163,13 @@ def _file_named(path: Path) -> Iterator[None]:
         raise
 
 
-def _command_of(path: Path, options: dict[str, str | bool | list[str] | None]) -> str:
+def _command_of(path: Path, context: typer.Context) -> str:
     """The command that makes the report again; its output may be called anything."""
-    given = []
-    for name, value in options.items():
-        if isinstance(value, bool):
-            given += [f"--{name}"] * value
-            continue
-        for one in [value] if isinstance(value, str) else value or []:
-            given += [f"--{name}", one]
+    given: list[str] = []
+    for option in context.command.params:
+        value, name = context.params.get(str(option.name)), option.opts[0]
+        is_default = value in (None, [], option.default) and name != "--seed"
+        if name.startswith("--") and not is_default and name not in ("--format", "--output"):
+            parts = value if isinstance(value, (list, tuple)) else [value]
+            given += [name] if value is True else [text for part in parts for text in (name, str(part))]
     return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])

@@ -16,12 +16,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from matrics._cli.options import read_integer
-from matrics._cli.printing import show, text_table
+from matrics._cli import options
+from matrics._cli.screen import show, text_table
+from matrics._cli.writers import open_console
 from matrics._errors import ArgumentError
 from matrics._study import figures
-from matrics._study.sources.reproduction import SOURCES
-from matrics._wording import plain
+from matrics._study.sources import reproduction
+from matrics._study.sources.experiment import NUM
+from matrics._study.sources.reproduction import SOURCES, find_source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,37 +36,23 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     source: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER|NAME", help="One source: 000 or eve, 001 or review, ...", show_default="all"),
+        str | None, options.option("NUMBER|NAME", "One source: 000 or eve, 001 or review, ...", default="all")
     ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Draw the figures of the sources here, as PNG.")
-    ] = None,
+    figures: Annotated[Path | None, options.option("FOLDER", "Draw the figures of the sources here, as PNG.")] = None,
     num: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default="200000"),
+        str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "--all", help="Show every number next to the printed one.")
-    ] = False,
+    verbose: Annotated[bool, options.flag("Show every number next to the printed one.", "--verbose", "--all")] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
-    from rich.text import Text
-
-    from matrics import study
-    from matrics._cli import printing
-    from matrics._cli.writers import open_console
-    from matrics._study.sources.experiment import NUM
-    from matrics._study.sources.reproduction import find_source
-
-    chosen, drawn = None if source is None else find_source(source), read_integer("num", num)
+    chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:
         check_folder(figures)
-    found = study.reproduce(chosen, num=NUM if drawn is None else drawn)
+    found = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
     console = open_console()
     show_reproduction(console, found, verbose=verbose)
     if figures is not None:
-        printing.show(console, Text(), *(Text(plain(str(path))) for path in draw(figures, chosen)))
+        show(console, "", *map(str, draw(figures, chosen)))
     if found.of("unexplained"):
         raise typer.Exit(1)
 
@@ -114,7 +102,7 @@ def show_reproduction(console: Console, found: Reproduction, *, verbose: bool) -
             _show_reasons(console, title, found.of(verdict))
     _show_totals(console, found)
     if found.remarks:
-        show(console, Text(), *(Text(remark, "dim") for remark in found.remarks))
+        show(console, "", *(Text(remark, "dim") for remark in found.remarks))
 
 
 def _show_totals(console: Console, found: Reproduction) -> None:
@@ -122,9 +110,7 @@ def _show_totals(console: Console, found: Reproduction) -> None:
     lines = {f"{source} {SOURCES[source].title}": counts for source, counts in totals.items()}
     if len(totals) > 1:
         lines["all"] = {key: sum(counts[key] for counts in totals.values()) for key in next(iter(totals.values()))}
-    table = text_table("source", *next(iter(lines.values())))
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = text_table("source", *next(iter(lines.values())), right=slice(1, None))
     for name, counts in lines.items():
         cells = [Text(f"{count:,}", STYLES.get(key, "") if count else "") for key, count in counts.items()]
         table.add_row(Text(name), *cells)
@@ -142,7 +128,7 @@ def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...])
             what = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}  "
             table.add_row(Text(what).append(f"{record.printed} / {_value(one)}", "bold"))
         table.add_row(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
-    show(console, Text(f"{title} (paper / true)", "bold"), Text(), table, Text())
+    show(console, Text(f"{title} (paper / true)", "bold"), "", table, "")
 
 
 def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None:
@@ -151,7 +137,7 @@ def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None
         verdict = "" if one.verdict == "match" else one.verdict
         names = (one.record.matrix_name, one.record.measure, one.record.printed, _value(one))
         table.add_row(*(Text(name) for name in names), Text(verdict, STYLES[one.verdict]), Text(_reason(one)))
-    show(console, Text(title, "bold"), table, Text())
+    show(console, Text(title, "bold"), table, "")
 
 
 def _value(one: Reproduced) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import math
 from collections import Counter
@@ -18,20 +17,27 @@ from matrics._catalogue.description import direction_of, range_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._cli.blocks import BlockResult, Piece, Totals, in_order, joined
-from matrics._cli.printing import Column
-from matrics._cli.progress import Progress, shown
+from matrics._cli import screen
+from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined, shown
+from matrics._cli.measures import about_classes, about_measures, reasons_of
+from matrics._cli.screen import Column, show
+from matrics._cli.summary import show_summary
+from matrics._cli.writers import column, plain_size
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
-from matrics._wording import counted
+from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from rich.console import Console
+
+    from matrics._cli.measures import Target
     from matrics._cli.options import RunOptions
-    from matrics._cli.prevalence import Target
+    from matrics._cli.summary import Summary
+    from matrics._cli.writers import Rows
     from matrics._files.keys import Keyed
     from matrics._files.source import MatrixSource
 
@@ -49,7 +55,8 @@ LEAST_ROWS = 8192
 class Run:
     """One pass over a source; subclasses compute scores or intervals."""
 
-    unit: ClassVar[str]  # the noun for one result, such as "score"
+    command: ClassVar[str] = "score"
+    unit: ClassVar[str] = "score"  # the noun for one result
     piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
     block_cells: ClassVar[int | None] = None
     least_rows: ClassVar[int | None] = None
@@ -69,6 +76,73 @@ class Run:
     def columns(self) -> list[Column]:
         """One column per measure, or one per class for measures of every class."""
         raise NotImplementedError
+
+    @property
+    def about(self) -> list[str]:
+        """How the results are computed, in lines of a title."""
+        return []
+
+    @property
+    def titles(self) -> list[str]:
+        """What the results are about, in lines."""
+        total = counted(self.totals.samples, "sample")
+        if getattr(self.source, "squares", None) is not None:
+            total = f"weights of {self.totals.samples:,.7g} in all"
+        lines = [f"{self.source.file}: {self.counts}, {total}", *self.about]
+        return [plain(line) for line in (*lines, *([self._invalid] if self.totals.invalid else []))]
+
+    @property
+    def _invalid(self) -> str:
+        """How many matrices are invalid, which are the first of them, and what became of them."""
+        names = ", ".join(self.source.name(position) for position in self.totals.first_invalid)
+        more = self.totals.invalid - len(self.totals.first_invalid)
+        what = "left out" if self.manner.on_invalid == "skip" else "undefined"
+        named = f": {names}" + (f" and {more:,} more" if more else "") if self.source.keys else ""
+        return f"{counted(self.totals.invalid, 'invalid matrix')}, {what}{named}"
+
+    @property
+    def remaining(self) -> int:
+        """The number of matrices that are not left out."""
+        return self.source.count - (self.totals.invalid if self.manner.on_invalid == "skip" else 0)
+
+    def facts(self, positive: str | None) -> dict[str, Any]:
+        """The same as the titles, as plain values."""
+        return {
+            "file": self.source.file,
+            "matrices": self.source.count,
+            **self.classes(positive),
+            "samples": plain_size(self.totals.samples),
+            "weighted": getattr(self.source, "squares", None) is not None,
+            "invalid": self.totals.invalid,
+            "seed": None,
+        }
+
+    def classes(self, positive: str | None) -> dict[str, Any]:
+        """The classes, and which is positive."""
+        raise NotImplementedError
+
+    @property
+    def measures(self) -> list[dict[str, Any]]:
+        """The measures and their columns."""
+        raise NotImplementedError
+
+    def rows_of(self, values: Array) -> Rows:
+        """The columns of a result."""
+        reasons = reasons_of(self.measures)
+        return {name: column(part, undefined=reasons[name]) for name, part in self.outputs(values).items()}
+
+    def show(self, console: Console, values: Array, names: list[str]) -> None:
+        """Print a table of all results."""
+        screen.show_scores(console, self.columns, values, names, self.source.heading, ordered=self.source.in_order)
+
+    def summarised(self, values: Array) -> Array:
+        """The numbers of which a summary has quantiles: (rows, columns)."""
+        return values
+
+    def show_summary(self, console: Console, summary: Summary) -> None:
+        """Print a summary of many results."""
+        show(console, *self.titles, "")
+        show_summary(console, self.columns, summary, self.remaining, self.source.name)
 
     @property
     def labels(self) -> list[str]:
@@ -152,6 +226,7 @@ class MatrixRun(Run):
     """One pass over matrices."""
 
     source: MatrixSource
+    target: Target | None = None
 
     @property
     def counts(self) -> str:
@@ -191,6 +266,25 @@ class MatrixRun(Run):
     def columns(self) -> list[Column]:
         """One column per measure, or one per class for measures of every class."""
         return score_columns(self.metrics, self.source.titles)
+
+    @property
+    def measures(self) -> list[dict[str, Any]]:
+        """The measures and their columns."""
+        return about_measures(self.metrics, self.source.titles)
+
+    def classes(self, positive: str | None) -> dict[str, Any]:
+        """The classes, and which is positive."""
+        return about_classes(self.source.known(positive))
+
+    @property
+    def about(self) -> list[str]:
+        """The target prevalence."""
+        return [] if self.target is None else [self.target.title]
+
+    def facts(self, positive: str | None) -> dict[str, Any]:
+        """The same as the titles, as plain values."""
+        target = {} if self.target is None else {"prevalence": self.target.shares}
+        return super().facts(positive) | target
 
     def find(self, piece: Piece) -> BlockResult:
         """Compute the results of a piece; an invalid matrix is an error, unless ``on_invalid`` is another option."""
@@ -234,10 +328,7 @@ class MatrixRun(Run):
 class ScoreRun(MatrixRun):
     """The scores (rows, columns) of one source."""
 
-    unit: ClassVar[str] = "score"
-
     to_backend: Callable[[Array], Array]
-    target: Target | None = None
 
     @property
     def threads(self) -> int:
@@ -292,22 +383,3 @@ def name_cell(source: MatrixSource, positions: Array, block: Array, wrong: Array
     row, i, j = (int(index) for index in np.argwhere(wrong)[0])
     matrix = f" of matrix {source.name(int(positions[row]))}" if source.keys else ""
     return f"{block[row, i, j]:.10g} in the cell [{i}, {j}] (from 0){matrix}"
-
-
-def open_backend(backend: str) -> Callable[[Array], Array]:
-    """Import a backend, and return a function that converts a NumPy array to its array."""
-    if backend not in ("numpy", "torch", "jax"):
-        raise ArgumentError("backend", f"expected numpy, torch or jax, got {quoted(backend)}")
-    if backend == "numpy":
-        return np.asarray
-    try:
-        library = importlib.import_module(backend)
-        if backend == "jax":
-            # Set here and not in the library, where users choose for themselves.
-            library.config.update("jax_enable_x64", True)
-            return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
-    except ImportError as error:
-        raise ArgumentError(
-            "backend", f'{backend} is not installed: python -m pip install "matrics[{backend}]"'
-        ) from error
-    return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

@@ -1,109 +1,142 @@
-"""Files of scores: how they are read, and what titles say of them."""
+"""Files of scores: their options, how they are read, and what curves and thresholds say of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 
-from matrics._catalogue.naming import columns as named_columns
-from matrics._catalogue.naming import title_of
-from matrics._cli.prevalence import Target, refuse
-from matrics._cli.results import about_measure
-from matrics._errors import ArgumentError
+from matrics._cli import options
+from matrics._cli.measures import Target, about_measures
+from matrics._cli.run import score_columns
+from matrics._cli.screen import Column, show
+from matrics._cli.writers import open_console
+from matrics._files.names import Names
+from matrics._files.outputs.destination import check_file
+from matrics._files.outputs.whole import open_output
+from matrics._files.scores import Scored, ScoreNames, read_scores
 from matrics._quoting import quoted
-from matrics._wording import counted, plain
+from matrics._wording import counted
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    from collections.abc import Iterable
 
     from matrics._catalogue.record import Metric
-    from matrics._files.scores import Scored, ScoreNames
 
+Array = Any
 
 FilePath = Annotated[
     Path,
-    typer.Argument(
-        help="Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
-        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input).",
-        show_default=False,
+    options.argument(
+        "Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
+        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input)."
     ),
 ]
 
 
-def read_source(path: Path, names: ScoreNames, output: str | None) -> Scored:
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options that say what scores there are."""
 
-    from matrics._files.outputs.destination import check_file
-    from matrics._files.scores import read_scores
+    scores: options.Scores
+    by: options.By = None
+    true: options.TrueColumn = Names.true
+    positive: options.Positive = None
+    prevalence: options.Prevalence = None
 
-    if output is not None:
-        check_file(output, path)
-    source = read_scores(path, names)
-    if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
-        only = source.classes[int(source.groups[0][0][0])]
-        raise ValueError(
-            f"{source.file}: expected samples of at least two classes in {quoted(names.true)}, got only {quoted(only)}"
-        )
-    return source
+    @property
+    def names(self) -> ScoreNames:
+        """The columns."""
+        by = options.column_names(self.by)
+        return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
 
-
-def target_of(prevalence: str | None, source: Scored) -> Target | None:
-    if source.has_several:
-        refuse(prevalence, "with scores of several classes (with one of them: --positive)")
-    return Target.read(prevalence, source.known)
-
-
-def title_of_source(source: Scored, what: str, target: Target | None) -> Text:
-    from rich.text import Text
-
-    positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
-    if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
-        against = [f"{name} ({number:,})" for name, number in source.rest.items()]
-        positive += f", against {', '.join(against[:10])}{', …' if len(against) > 10 else ''}"
-    text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
-    if target is not None:
-        text += f"; {target.title}"
-    return Text(plain(text))
-
-
-def show_written(output: str, title: Text, rows: int, what: str) -> None:
-    from rich.text import Text
-
-    from matrics._cli import printing
-    from matrics._cli.writers import open_console
-
-    written = f"{output}: {counted(rows, 'row')} of {what}"
-    printing.show(open_console(), title, Text(plain(written)))
+    def read(
+        self, path: Path, reading: options.Reading, output: str | None, clusters: str | None = None
+    ) -> tuple[Scored, Target | None]:
+        """The scores of a file, and the target prevalence; the file of the output is checked before."""
+        if output is not None:
+            check_file(output, path)
+        source = read_scores(path, replace(self.names, clusters=clusters, **reading.names))
+        if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
+            only = quoted(source.classes[int(source.groups[0][0][0])])
+            raise ValueError(
+                f"{source.file}: expected samples of at least two classes in {quoted(self.true)}, got only {only}"
+            )
+        if source.has_several:
+            why = "no such option with scores of several classes (with one of them: --positive)"
+            options.refuse(why, {"prevalence": self.prevalence})
+        return source, Target.read(self.prevalence, source.known)
 
 
-def refuse_same(source: Scored, names: list[str], option: str) -> None:
-    """Raise if a column of the file has the name of one that is written."""
-    both = sorted({key.name for key in source.keys} & set(names))
-    if both:
-        raise ArgumentError(option, f"expected different names, got two columns of the name {quoted(both[0])}")
+@dataclass(frozen=True, kw_only=True)
+class ScoredRun:
+    """The scores of a file, and the measures to compute of them."""
+
+    source: Scored
+    metrics: dict[str, Metric]
+    zero_division: float
+    level: float
+    target: Target | None = None
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """One column per measure, or two for measures of both classes."""
+        return score_columns(self.metrics, self.source.sides)
+
+    @property
+    def measures(self) -> list[dict[str, Any]]:
+        """The measures and their columns."""
+        return about_measures(self.metrics, self.source.sides)
+
+    @property
+    def title(self) -> str:
+        """What the file has, in words."""
+        source = self.source
+        positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
+        if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
+            against = [f"{name} ({number:,})" for name, number in source.rest.items()]
+            positive += f", against {', '.join(against[:10])}{', …' if len(against) > 10 else ''}"
+        text = f"{source.file}: {counted(source.count, 'curve')}, {counted(source.samples, 'sample')}; {positive}"
+        return text if self.target is None else f"{text}; {self.target.title}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values."""
+        source, target = self.source, self.target
+        return {
+            "file": source.file,
+            "number_of_curves": source.count,
+            "classes": list(source.classes),
+            "positive": None if source.has_several else source.classes[source.positives[0]],
+            **({} if source.has_several else {"rest": source.rest}),
+            "samples": source.samples,
+            **({"left_out": source.left_out} if source.left_out else {}),
+            **({} if target is None else {"prevalence": target.shares}),
+        }
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that name the curves."""
+        return [key.name for key in self.source.keys]
+
+    def name(self, position: int) -> str:
+        """The name of a curve; of a single curve the positive class."""
+        return self.source.name(position) if self.source.keys else self.source.sides[1]
+
+    @property
+    def heading(self) -> str:
+        """What the names of curves are."""
+        return self.source.heading if self.source.keys else "positive"
 
 
-def facts_of(source: Scored, target: Target | None) -> dict[str, Any]:
-    positive = None if source.has_several else source.classes[source.positives[0]]
-    return {
-        "file": source.file,
-        "number_of_curves": source.count,
-        "classes": list(source.classes),
-        "positive": positive,
-        **({} if source.has_several else {"rest": source.rest}),
-        "samples": source.samples,
-        **({"left_out": source.left_out} if source.left_out else {}),
-        **({} if target is None else {"prevalence": target.shares}),
-    }
-
-
-def measures_of_source(metrics: dict[str, Metric], source: Scored) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Why a value of each column may be undefined, and the measures."""
-    reasons, measures = {}, []
-    for key, metric in metrics.items():
-        names = [title_of(name) for name in named_columns(key, metric, source.sides)]
-        reasons.update(dict.fromkeys(names, f"undefined: {metric.undefined}"))
-        measures.append(about_measure(title_of(key), metric, names))
-    return reasons, measures
+def write_tables(output: str, tables: Iterable[dict[str, Array]], titles: list[str], columns: str) -> None:
+    """Write the rows of tables with the same columns, and print what was written."""
+    rows = 0
+    with open_output(Path(output)) as append:
+        for table in tables:
+            append(table)
+            rows += len(next(iter(table.values())))
+    show(open_console(), *titles, f"{output}: {counted(rows, 'row')} of {columns}")

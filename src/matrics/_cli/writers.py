@@ -1,33 +1,122 @@
-"""A result as JSON, CSV, Markdown or LaTeX, and how it is delivered: to a file or to standard output."""
+"""The result of a command, and how it is written: on the screen, as JSON, CSV, Markdown or LaTeX, here or in a file."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import math
 import os
+import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from rich.console import Console
+from rich.text import Text
 
-from matrics._cli.results import STATUSES, versions
+import matrics
+from matrics import IntervalStatus
+from matrics._cli.screen import show, text_table
 from matrics._errors import ArgumentError
+from matrics._files.keys import text_of
+from matrics._files.outputs.destination import free_file
 from matrics._files.outputs.texts import csv_text, json_text
-from matrics._quoting import quoted
+from matrics._files.outputs.whole import write_whole
+from matrics._files.text import STDIN
+from matrics._quoting import first_twice, quoted
 from matrics._tables import latex
 from matrics._tables.markdown import cell, table
-from matrics._wording import number
+from matrics._wording import number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from matrics import IntervalStatus
-    from matrics._cli.results import Column, Result, Rows
+
+Array = Any
+
+STATUSES = {int(status): status for status in IntervalStatus}
+UNDEFINED = "the value is undefined"
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of a column, and what those that are no numbers mean."""
+
+    values: list[Any]
+    undefined: str = UNDEFINED  # why a value may be NaN
+    status: str = ""  # the column with the status of each value
+    is_status: bool = False  # whether the values are codes of IntervalStatus
+    is_short: bool = False  # whether people need four significant digits, and not three decimals
+    reasons: Mapping[int, str] = field(default_factory=dict)  # of single rows, in place of ``undefined``
+
+
+Rows = dict[str, Column]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command has found."""
+
+    command: str
+    titles: list[str]  # what it is about, in sentences
+    facts: dict[str, Any]  # the same as plain values
+    rows: Rows
+    measures: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
+    remarks: list[str] = field(default_factory=list)
+    libraries: tuple[str, ...] = ()  # whose versions matter, beside NumPy's
+
+    @property
+    def statuses(self) -> list[IntervalStatus]:
+        """Those that occur, in order."""
+        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
+        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
+        return [STATUSES[code] for code in sorted(codes)]
+
+
+def column(values: Any, **about: Any) -> Column:
+    """A column of an array of NumPy or pyarrow, or of a list."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return Column([_plain(value) for value in values], **about)
+    return Column(values.tolist() if isinstance(values, np.ndarray) else list(values), **about)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a file: a number, a truth value, or text, as which times are written."""
+    kind = value.type
+    if pa.types.is_dictionary(kind):
+        return _plain(value.value) if value.is_valid and isinstance(value.value, pa.Scalar) else value.as_py()
+    is_simple = any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+    return value.as_py() if is_simple or not value.is_valid else text_of(value)
+
+
+def keys_of(columns: Mapping[str, Array]) -> Rows:
+    """The columns that name the rows."""
+    return {name: column(values, undefined="the file has no value") for name, values in columns.items()}
+
+
+def versions(*others: str) -> dict[str, str]:
+    """The versions that a result may depend on."""
+    from importlib.metadata import version
+
+    found = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
+    return {**found, **{name: version(name) for name in others}, "python": platform.python_version()}
+
+
+def plain_size(size: float) -> float:
+    """A number of samples, as an integer if it is a whole number."""
+    return int(size) if float(size).is_integer() else float(size)
+
+
+def refuse_same(option: str, columns: Iterable[str]) -> None:
+    """Raise if two columns have the same name."""
+    twice = first_twice(columns)
+    if twice is not None:
+        raise ArgumentError(option, f"expected different names, got two columns of the name {quoted(twice)}")
 
 
 SCHEMA = 1  # raised when a name of the JSON changes its meaning or is no longer there
@@ -184,6 +273,19 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def show_result(console: Console, found: Result) -> None:
+    """Print the rows as a table."""
+    columns = list(found.rows.values())
+    table = text_table(*found.rows)
+    for shown, column in zip(table.columns, columns, strict=True):
+        if column.values and isinstance(column.values[0], (int, float)):
+            shown.justify = "right"
+    for row in _across(found.rows):
+        cells = (for_people(column, value) for column, value in zip(columns, row, strict=True))
+        table.add_row(*(Text(plain(cell)) for cell in cells))
+    show(console, *found.titles, "", table)
+
+
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 ENDS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex", ".txt": "table"}
 SCREEN_WIDTH = 10_000  # a pipe and a file have no width: do not split lines
@@ -195,39 +297,41 @@ class Delivery:
 
     format: str = "table"
     output: Path | None = None
+    blocks: str | None = None  # the file or folder that is written block by block, if it is
 
     @property
     def is_table(self) -> bool:
         """Whether the result is shown as on the screen."""
         return self.format == "table"
 
-    def show(self, shown: Callable[[Console], None]) -> None:
-        """Print what ``shown`` prints on a console, here or in the file."""
-        with self._console() as console:
-            shown(console)
+    def write(
+        self,
+        result: Callable[[], Result],
+        show: Callable[[Console], None] | None = None,
+        writers: Mapping[str, Callable[[Result], str]] = WRITERS,
+    ) -> None:
+        """Write a result; in the table what ``show`` prints on a console, if it is given."""
+        if self.is_table:
+            self.print(show or (lambda console: show_result(console, result())))
+            return
+        written = writers[self.format](result())
+        if self.output is not None:
+            self._write(written)
+            return
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
+        sys.stdout.write(written)
 
-    def write(self, found: Result) -> None:
-        """Write a result in a format other than the table."""
-        text = WRITERS[self.format](found)
+    def print(self, show: Callable[[Console], None]) -> None:
+        """Write what ``show`` prints on a console."""
         if self.output is None:
-            if isinstance(sys.stdout, io.TextIOWrapper):
-                sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
-            sys.stdout.write(text)
-        else:
-            self._write(text)
-
-    @contextlib.contextmanager
-    def _console(self) -> Iterator[Console]:
-        if self.output is None:
-            yield open_console()
+            show(open_console())
             return
         text = io.StringIO()
-        yield Console(file=text, highlight=False, width=SCREEN_WIDTH)
+        show(Console(file=text, highlight=False, width=SCREEN_WIDTH))
         self._write(text.getvalue())
 
     def _write(self, text: str) -> None:
-        from matrics._files.outputs.whole import write_whole
-
         assert self.output is not None  # noqa: S101 (for mypy: only then)
         write_whole(self.output, text.encode())
 
@@ -237,44 +341,39 @@ def open_console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 
-@overload
-def read_delivery(format_: str | None, output: str | None, sources: Sequence[Path]) -> Delivery: ...
-
-
-@overload
 def read_delivery(
-    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str]
-) -> Delivery | None: ...
+    format_: str | None,
+    output: str | None,
+    sources: Sequence[Path],
+    *,
+    blocks: Sequence[str] = (),
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> Delivery:
+    """Check both options; the ends of names in ``blocks``, and folders, are written block by block.
 
-
-def read_delivery(
-    format_: str | None, output: str | None, sources: Sequence[Path], *, blocks: Sequence[str] = ()
-) -> Delivery | None:
-    """Check both options; None for the ends of names in ``blocks``, which are written block by block, and folders."""
-    if format_ is not None and format_ not in FORMATS:
-        raise ArgumentError("format", f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {quoted(format_)}")
+    ``others`` are further formats by the ends of their names.
+    """
+    ends = {**ENDS, **others}
+    formats = (*FORMATS, *others.values())
+    if format_ is not None and format_ not in formats:
+        raise ArgumentError("format", f"expected {', '.join(formats[:-1])} or {formats[-1]}, got {quoted(format_)}")
     if output in (None, "-"):
         return Delivery(format_ or "table")
     path = Path(str(output))
     end = path.suffix.lower()
     is_folder = str(output).endswith(("/", os.sep)) or path.is_dir()
-    if blocks and (is_folder or end in blocks or (format_ is None and end not in ENDS)):
-        if format_ not in (None, ENDS.get(end)) or (format_ is not None and is_folder):
+    if blocks and (is_folder or end in blocks or (format_ is None and end not in ends)):
+        if format_ not in (None, ends.get(end)) or (format_ is not None and is_folder):
             what = "a folder" if is_folder else f"a name that ends in {end}"
             raise ArgumentError("format", f"expected no such option with {what} as --output, got {quoted(format_)}")
-        return None
+        return Delivery(blocks=output)
     if is_folder or not output:
         raise ArgumentError("output", f"expected the name of a file, or -, got {quoted(str(output))}")
-    if format_ is None and end not in ENDS:
+    if format_ is None and end not in ends:
         raise ArgumentError(
-            "output", f"expected a name that ends in {', '.join(ENDS)}, or --format with it, got {quoted(str(output))}"
+            "output", f"expected a name that ends in {', '.join(ends)}, or --format with it, got {quoted(str(output))}"
         )
-    if format_ is not None and ENDS.get(end, format_) != format_:
-        raise ArgumentError("format", f"expected {ENDS[end]}, as --output ends in {end}, got {quoted(format_)}")
-    if not path.parent.is_dir():
-        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
-    from matrics._files.outputs.destination import refuse_input
-    from matrics._files.text import STDIN
-
-    refuse_input(path, [source for source in sources if source != STDIN])
-    return Delivery(format_ or ENDS[end], path)
+    if format_ is not None and ends.get(end, format_) != format_:
+        raise ArgumentError("format", f"expected {ends[end]}, as --output ends in {end}, got {quoted(format_)}")
+    free_file(path, [source for source in sources if source != STDIN])
+    return Delivery(format_ or ends[end], path)

@@ -50,7 +50,7 @@ def say(message: str) -> None:
 
 def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
     """Print a warning of one line about labels that are probably mistakes."""
-    from matrics._tables.odd_labels import A_CLASS, odd_labels  # here, as most lines need none of it
+    from matrics._tables.vocabularies import A_CLASS, odd_labels  # here, as most lines need none of it
 
     odd = odd_labels(true, pred)
     if odd is not None:

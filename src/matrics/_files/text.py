@@ -27,7 +27,7 @@ from matrics._files.columns import is_number
 from matrics._files.compression import decompressed, most_letters, without_compression
 from matrics._files.names import Names, check_columns
 from matrics._quoting import quoted
-from matrics._tables.odd_labels import stands_for_missing
+from matrics._tables.vocabularies import stands_for_missing
 
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 

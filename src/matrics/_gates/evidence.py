@@ -14,11 +14,11 @@ from matrics._counting.build import confusion_matrix
 from matrics._counting.labels import squared_weights as squared
 from matrics._engine.evaluation import as_stack
 from matrics._errors import ArgumentError
-from matrics._gates.limits import Evidence
+from matrics._gates.judge import Evidence
 from matrics._judged.correction import confusion_matrix as corrected_matrix
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import cut, quoted
-from matrics._tables.class_codes import common_order
+from matrics._tables.columns import common_order
 from matrics._tables.found_labels import Occurring, occurring
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics._uncertainty.joint import joint_confusion_matrix

@@ -15,8 +15,7 @@ from matrics._ranking.inference.measured import formula_of
 from matrics._ranking.inference.names import read_measures
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, repeats
-from matrics._reporting.limited import Limited
-from matrics._reporting.verdicts import best_of
+from matrics._reporting.verdicts import Limited, best_of
 from matrics._uncertainty.results import Interval
 from matrics._wording import listed
 

@@ -17,11 +17,21 @@ from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._quoting import quoted, quoted_list
 from matrics._reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics._reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
-from matrics._reporting.verdicts import aligned, weights_of_samples
 from matrics._tables.any_table import open_table
-from matrics._tables.class_codes import class_codes, common_order, sorted_labels
-from matrics._tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
+from matrics._tables.columns import (
+    Coded,
+    class_codes,
+    coded,
+    combined,
+    common_order,
+    listed,
+    numbers_of,
+    sorted_labels,
+    taken,
+    weights_of,
+)
 from matrics._tables.counts import warn_of_odd_labels
+from matrics._tables.samples import joined
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics._uncertainty.weighted import kish
 from matrics.typing import NumPyArray
@@ -284,18 +294,25 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
         groups = _grouped(str(wanted.groups), found[wanted.groups], cells, number, n)
     _refuse_many(number, n)
     matrices = np.bincount(cells, weights, number * n * n).reshape(number, n, n)
-    paired, order = None, [np.flatnonzero(models == k) for k in range(number)] if scores is not None else []
+    paired, of_samples, order = (
+        None,
+        None,
+        [np.flatnonzero(models == k) for k in range(number)] if scores is not None else [],
+    )
     if wanted.paired_on is not None:
         column = found[wanted.paired_on]
-        option = f"paired_on {wanted.paired_on}"
-        first, predictions, samples, placed = aligned(
-            models, column.codes, true, pred, names=model_names, sample_names=column.listed(), option=option
+        both = joined(
+            *(models, column.codes, true, pred),
+            names=model_names,
+            sample_names=column.listed(),
+            column=str(wanted.paired_on),
+            weights=weights,
         )
-        paired, order = Paired(first, predictions, samples, str(wanted.paired_on)), list(placed)
+        of_samples = both.weights
+        paired, order = Paired(both.true, both.pred, both.samples, str(wanted.paired_on)), list(both.rows)
     weighted = None
     if weights is not None:
         squares = np.bincount(cells, weights**2, number * n * n).reshape(number, n, n)
-        of_samples = None if paired is None else weights_of_samples(weights, np.stack(order), "sample_weight")
         weighted = Weighted(str(wanted.sample_weight), squares, np.bincount(models, minlength=number), of_samples)
     return Data(
         origin=counted,

@@ -1,4 +1,4 @@
-"""All findings of a report, computed by the library and stored as plain values."""
+"""What a report says: its facts, and what its models, classes, groups and pictures show."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ import numpy as np
 
 from matrics._reporting.areas import ModelScores, best_area, model_scores
 from matrics._reporting.cautions import Caution, cautions
-from matrics._reporting.classes import ModelClasses, hardest_classes, model_classes
-from matrics._reporting.data import Data
-from matrics._reporting.detection import Detection, detection
-from matrics._reporting.disagreements import (
+from matrics._reporting.classes import (
     Blindness,
+    Detection,
     Limitation,
+    ModelClasses,
     Winner,
     blindness,
     compared_measures,
+    detection,
     duplicates,
+    hardest_classes,
     limitations,
+    model_classes,
     winners,
 )
+from matrics._reporting.data import Data
 from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
-from matrics._reporting.limited import Limited
 from matrics._reporting.methods import methods
+from matrics._reporting.verdicts import Limited
 from matrics._study.agreement import Agreement
 from matrics._wording import amount, capital, counted, listed, short
 
-__all__ = ["Findings", "find"]
+__all__ = ["Findings", "facts", "find"]
+
 
 BEST_MODELS = 3  # models whose classes and groups are shown
 FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
@@ -215,3 +219,31 @@ def _read(data: Data) -> list[str]:
         kind = "probabilities" if data.scores.are_probabilities else "scores"
         told.append(f"There are {kind} of {'class' if len(what) == 1 else 'classes'} {listed(what)}.")
     return told
+
+
+def facts(data: Data) -> dict[str, str]:
+    """The facts by their names, in the order of the page."""
+    sizes = data.predictions
+    if data.paired is not None:
+        samples = amount(data.paired.number) + (", the same for all models" * (len(data.models) > 1))
+    else:
+        ends = [amount(float(end)) for end in (sizes.min(), sizes.max())]
+        several = " of each model" if len(data.models) > 1 else ""
+        samples = ends[0] + several if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}{several}"
+    found = {
+        "Data": short(data.origin.name),
+        "Date": data.origin.date.partition(" ")[0],
+        "Models": amount(len(data.models)),
+        "Samples": samples,
+        "Classes": amount(len(data.classes)),
+        "Positive class": _positive(data),
+        "Threshold": "" if data.threshold is None else f"{data.threshold:g}, as no predicted labels were given",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _positive(data: Data) -> str:
+    """Its name; of two classes also that there is none, as measures of a class are then averaged over both."""
+    if data.known.positive is not None:
+        return short(data.classes[data.known.positive])
+    return "none: averages are over both classes" if len(data.classes) == 2 else ""

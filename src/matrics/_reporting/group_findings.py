@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard
-from matrics._reporting.limited import Limited
+from matrics._reporting.verdicts import Limited
 from matrics._scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics._uncertainty.compare import compare
 from matrics._uncertainty.interval import interval

@@ -17,7 +17,7 @@ from matrics._catalogue.written import written
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._reporting.data import Data
-from matrics._reporting.verdicts import ModelVerdict, judged_alone, judged_together
+from matrics._reporting.verdicts import ModelVerdict, best_of, judged_alone, judged_together
 from matrics._scoring.score import resolve, score
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
@@ -213,19 +213,14 @@ def _of_all(verdict: ModelVerdict, chosen: Sequence[int], values: NumPyArray) ->
         found[list(chosen)] = part
         return found
 
-    nan = math.nan
+    numbers = ("low", "high", "difference", "difference_low", "difference_high", "probability_best")
     return replace(
         verdict,
         estimate=values,
-        low=spread(verdict.low, nan),
-        high=spread(verdict.high, nan),
-        difference=spread(verdict.difference, nan),
-        difference_low=spread(verdict.difference_low, nan),
-        difference_high=spread(verdict.difference_high, nan),
         best=None if verdict.best is None else chosen[verdict.best],
         tied=spread(verdict.tied, fill=False),
-        probability_best=spread(verdict.probability_best, nan),
         status=spread(verdict.status, 0),
+        **{name: spread(getattr(verdict, name), math.nan) for name in numbers},
     )
 
 
@@ -233,9 +228,8 @@ def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> ModelVer
     """A verdict without limits, on all models."""
     nothing = np.full(len(values), math.nan)
     side = 1 if higher_is_better else -1
-    known = np.where(np.isnan(values), -math.inf, side * values)
-    best = None if np.isnan(values).all() else int(known.argmax())
-    tied = np.zeros(len(values), bool) if best is None else known == known[best]
+    best = best_of(values, side)
+    tied = np.zeros(len(values), bool) if best is None else values == values[best]
     return ModelVerdict(
         name, values, nothing, nothing, nothing, nothing, nothing, best, tied, None, higher_is_better,
         np.zeros(len(values), int),

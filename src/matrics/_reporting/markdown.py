@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from matrics._reporting.changes import Changes
 from matrics._reporting.data import Data
-from matrics._reporting.facts import facts
-from matrics._reporting.findings import Findings
-from matrics._reporting.limited import Limited
+from matrics._reporting.findings import Findings, facts
+from matrics._reporting.verdicts import Limited
 from matrics._tables.markdown import cell, table
 from matrics._wording import amount, short
 

@@ -1,25 +1,31 @@
-"""Render findings and pictures as one self-contained HTML page."""
+"""The page of a report in HTML, and as a PDF by a browser without a window, or by WeasyPrint."""
 
 from __future__ import annotations
 
 import importlib
 import math
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._errors import ArgumentError
+from matrics._quoting import quoted
 from matrics._reporting.changes import Changes, stored_values
 from matrics._reporting.data import Data
-from matrics._reporting.facts import facts
-from matrics._reporting.findings import Findings
+from matrics._reporting.findings import Findings, facts
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._reporting.pictures import Palette, Picture, on_page
 from matrics._reporting.verdicts import ModelVerdict
 from matrics._wording import amount, between, capital, in_percent, number, percent, short, with_limits
 
-__all__ = ["rendered"]
+__all__ = ["kind_of", "pdf_of", "rendered"]
 
 
 # What links to the sections of the page are called.
@@ -59,6 +65,16 @@ class Row(NamedTuple):
     chance: str
     chance_key: str
     cells: list[Cell]
+
+
+def kind_of(path: Path, option: str) -> str:
+    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
+    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
+    if found is None:
+        raise ArgumentError(
+            option, f"expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
+        )
+    return found
 
 
 def rendered(
@@ -210,3 +226,48 @@ def _largest(values: list[float], otherwise: float) -> float:
 def _key(value: float) -> str:
     """The sort key of a cell; empty if it is undefined, which the script sorts last."""
     return "" if math.isnan(value) else repr(float(value))
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+SECONDS = 120
+
+
+def pdf_of(page: str) -> bytes:
+    """The bytes of a PDF of this page.
+
+    Raises
+    ------
+    ImportError
+        Neither a browser nor WeasyPrint is there.
+    OSError
+        The browser did not write the file.
+    """
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is not None:
+        return _by_browser(browser, page)
+    try:
+        weasyprint = importlib.import_module("weasyprint")
+    except (ImportError, OSError) as error:  # OSError: libraries that it loads are missing
+        raise ImportError(
+            f"a PDF needs a browser ({', '.join(BROWSERS[:3])}, …) on the path, or WeasyPrint: "
+            "python -m pip install weasyprint"
+        ) from error
+    made: bytes = weasyprint.HTML(string=page).write_pdf()
+    return made
+
+
+def _by_browser(browser: str, page: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+        source.write_text(page, "utf-8")
+        command = [
+            browser, "--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={target}",
+        ]  # fmt: skip
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            command.append("--no-sandbox")  # which a browser of the root user refuses; the page is our own
+        told = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603
+        if not target.exists():
+            last = told.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            raise OSError(f"{Path(browser).name} wrote no PDF: {' '.join(last) or f'exit status {told.returncode}'}")
+        return target.read_bytes()

@@ -18,16 +18,14 @@ from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
 from matrics._plot.display import Display
 from matrics._quoting import quoted
-from matrics._reporting.by_model import are_labels, table_of_models
-from matrics._reporting.calls import call_of
+from matrics._reporting.calls import are_labels, call_of, table_of_models
 from matrics._reporting.changes import Changes, changes_since
 from matrics._reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics._reporting.findings import Findings, find
 from matrics._reporting.leaderboard import IntervalSettings, read_settings
 from matrics._reporting.markdown import markdown_of
 from matrics._reporting.origin import Origin
-from matrics._reporting.page import rendered
-from matrics._reporting.pdf import pdf_of
+from matrics._reporting.page import kind_of, pdf_of, rendered
 from matrics._reporting.pictures import Picture, draw
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
@@ -37,7 +35,7 @@ from matrics.typing import ArrayLike
 if TYPE_CHECKING:
     from matrics._reporting.from_file import FileData
 
-__all__ = ["Report", "kind_of", "make_report", "report"]
+__all__ = ["Report", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,16 +362,6 @@ def make_report(
         call_of(source, asked, metrics, manner, named),
         None if compare is None else changes_since(compare, read, found),
     )
-
-
-def kind_of(path: Path, option: str) -> str:
-    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
-    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
-    if found is None:
-        raise ArgumentError(
-            option, f"expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
-        )
-    return found
 
 
 def _read_file(path: Path, wanted: ReportColumns) -> FileData:

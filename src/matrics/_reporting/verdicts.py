@@ -1,7 +1,8 @@
-"""The best models by each measure: on the same samples, or each on its own samples."""
+"""The best models by each measure: on the same samples, or each on its own samples; and values with their limits."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +14,16 @@ from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._catalogue.written import written
-from matrics._errors import ArgumentError
 from matrics._uncertainty.compare import compare
 from matrics._uncertainty.formulas import formula_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
 from matrics._uncertainty.models import compare_models, intervals_are_of_replicates
-from matrics._uncertainty.results import ModelComparison
+from matrics._uncertainty.results import Interval, ModelComparison
+from matrics._wording import between, with_limits
 
-__all__ = ["ModelVerdict", "aligned", "best_of", "judged_alone", "judged_together", "ranked", "weights_of_samples"]
+__all__ = ["Limited", "ModelVerdict", "best_of", "judged_alone", "judged_together", "ranked"]
+
 
 # Measures of scores of which lower values are better.
 LOSSES = ("log_loss", "brier_score")
@@ -74,67 +76,6 @@ class ModelVerdict:
     def title(self) -> str:
         """The label as people write it: ``Cohen's kappa``."""
         return written(self.label)
-
-
-def aligned(
-    models: Array, samples: Array, true: Array, pred: Array, *, names: Sequence[str], sample_names: Any, option: str
-) -> tuple[Array, Array, Array, Array]:
-    """Sort the rows of all models by their samples; rows of one sample keep their order.
-
-    Parameters
-    ----------
-    models, samples, true, pred : array of int, shape (rows,)
-        The model, the sample, the true and the predicted class of each row.
-    names, sample_names : sequence
-        The names of the models and of the samples, for messages.
-    option : str
-        What messages call the column of the samples, such as ``"paired_on"``; followed by its name in brackets.
-
-    Returns
-    -------
-    tuple
-        True classes (N,), predictions (M, N), samples (N,), and the rows (M, N) that they come from.
-
-    Raises
-    ------
-    ValueError
-        The models have different numbers of rows, other samples or other true labels.
-    """
-    option, _, column = option.partition(" ")
-    count = np.bincount(models)
-    if len(set(count.tolist())) > 1:
-        less, more = int(count.argmin()), int(count.argmax())
-        raise ArgumentError(
-            option,
-            f"expected as many rows of each model, got {count[less]:,} of {names[less]} and "
-            f"{count[more]:,} of {names[more]}",
-        )
-    order = np.lexsort((np.arange(len(samples)), samples, models))
-    rows = order.reshape(len(count), int(count[0]))
-    by_model = samples[rows]
-    for what, found in ((f"the same samples ({column})", by_model), ("the same true labels", true[rows])):
-        if (found != found[0]).any():
-            model, position = (int(i) for i in np.argwhere(found != found[0])[0])
-            sample = sample_names[int(by_model[model, position])]
-            raise ArgumentError(
-                option, f"expected {what} of each model, got others of {names[model]}, the first at {column} {sample}"
-            )
-    return true[rows[0]], pred[rows], by_model[0], rows
-
-
-def weights_of_samples(weights: Array, rows: Array, option: str) -> Array:
-    """The weights of samples (N,), which have to be the same in the rows (M, N) of all models, as ``aligned`` gives."""
-    found = weights[rows]
-    other = np.argwhere(found != found[0])
-    if len(other):
-        model, position = (int(i) for i in other[0])
-        raise ArgumentError(
-            option,
-            f"expected the same weight of a sample for each model, got {found[model, position]:g} in row "
-            f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
-            f"{int(rows[0, position]) + 1}",
-        )
-    return found[0]
 
 
 def judged_together(
@@ -271,3 +212,34 @@ def _towards(parts: list[Array], side: int) -> list[Array]:
     """A difference and its limits, positive if the best model is better."""
     gap, low, high = (side * part for part in parts)
     return [gap, low, high] if side > 0 else [gap, high, low]
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
+
+    value: float
+    low: float
+    high: float
+    status: int = 0
+
+    @classmethod
+    def of(cls, interval: Interval, place: int | tuple[int, ...]) -> Limited:
+        """One element of an interval of arrays."""
+        estimate, low, high = (float(part[place]) for part in interval[:3])
+        return cls(estimate, low, high, int(interval.status[place]))
+
+    @property
+    def between(self) -> str:
+        """The limits in words; empty if there are none."""
+        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high, self.value)
+
+    @property
+    def text(self) -> str:
+        """The value, and its limits in brackets."""
+        return with_limits(self.value, self.low, self.high)[0] + (f" ({self.between})" if self.between else "")
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the limits that are there are to be taken with care, as with few samples."""
+        return self.status != 0 and bool(self.between)

@@ -14,12 +14,21 @@ from matrics._counting.build import confusion_matrix
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._quoting import quoted
 from matrics._tables.any_table import names_of_columns
-from matrics._tables.class_codes import class_codes, common_order, given_labels, sorted_labels
-from matrics._tables.columns import Coded, Where, at_position, coded, combined, taken
+from matrics._tables.columns import (
+    Coded,
+    Where,
+    at_position,
+    class_codes,
+    coded,
+    combined,
+    common_order,
+    given_labels,
+    sorted_labels,
+    taken,
+)
 from matrics._tables.frame_counts import FrameCounts
-from matrics._tables.odd_labels import odd_labels
 from matrics._tables.rows import Numbers, Rows
-from matrics._tables.vocabularies import foreign_predictions, refuse_disjoint
+from matrics._tables.vocabularies import foreign_predictions, odd_labels, refuse_disjoint
 
 
 def count(

@@ -26,8 +26,8 @@ from matrics._tables.diagnostic import (
     read_test,
     table_of,
 )
+from matrics._tables.diagnostic_pair import binary_codes
 from matrics._tables.diagnostic_results import DiagnosticTable, in_columns
-from matrics._tables.diagnostic_samples import binary_codes
 from matrics._tables.documents import write_docx
 from matrics._tables.table import Library, imported
 from matrics._uncertainty.options import check_level

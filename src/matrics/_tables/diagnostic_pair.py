@@ -1,31 +1,33 @@
-"""diagnostic_comparison(): two diagnostic tests of the same samples."""
+"""Two diagnostic tests of the same patients, and the labels of tests as numbers."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from matrics._arrays.sizes import one_or_more
 from matrics._engine.results import Result
 from matrics._errors import ArgumentError
 from matrics._tables import latex
-from matrics._tables.diagnostic import SHARES
+from matrics._tables.diagnostic import SHARES, IndexTest, read_test
 from matrics._tables.diagnostic_results import WIDTH, as_fraction, as_number, in_columns
-from matrics._tables.diagnostic_samples import binary_codes
 from matrics._tables.documents import write_docx
+from matrics._tables.found_labels import occurring
 from matrics._tables.table import Library, imported
+from matrics._tables.vocabularies import two_names
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.joint import mcnemar
 from matrics._uncertainty.options import check_level
 from matrics._wording import rounded
 from matrics.typing import ArrayLike, NumPyArray
 
-__all__ = ["DiagnosticComparison", "diagnostic_comparison"]
+__all__ = ["DiagnosticComparison", "binary_codes", "diagnostic_comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,3 +315,30 @@ def _of_predictive_values(joint: NumPyArray, result: int) -> float:
         return math.nan
     statistic = (hits[0] / sizes[0] - hits[1] / sizes[1]) ** 2 / variance
     return math.erfc(math.sqrt(statistic / 2))
+
+
+def binary_codes(
+    y_true: Any, predictions: Mapping[str, Any], *, positive: Any, labels: Any, ignore_index: Any
+) -> tuple[list[IndexTest], list[NumPyArray]]:
+    """The tests, by the counts of their labels, and the true and predicted labels (N,) as numbers."""
+    labels = None if labels is None else list(labels)
+    tests = [
+        read_test(y_true, y_pred, positive=positive, labels=labels, ignore_index=ignore_index, class_names=None)
+        for y_pred in predictions.values()
+    ]
+    true = occurring("y_true", y_true).values
+    others = [occurring(name, y_pred).values for name, y_pred in predictions.items()]
+    for name, values in zip(predictions, others, strict=True):
+        if values.shape != true.shape or values.ndim != 1:
+            raise ValueError(
+                f"{name}: expected labels (N,) of the samples of y_true, got shapes {values.shape} and {true.shape}"
+            )
+    left_out = one_or_more(ignore_index)
+    kept = np.asarray([label not in left_out for label in true.tolist()], bool)
+    named = two_names(true[kept].tolist(), [label for values in others for label in values[kept].tolist()], positive)
+    if named is not None:
+        codes = named.codes(true, *others)
+    else:
+        positive = tests[0].label
+        codes = [np.asarray([label == positive for label in values.tolist()], np.int64) for values in (true, *others)]
+    return tests, [np.where(kept, values, -1) for values in codes]

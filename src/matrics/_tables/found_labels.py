@@ -16,8 +16,7 @@ from matrics._counting.build import confusion_matrix
 from matrics._counting.codes import check_classes, labels_on_host
 from matrics._counting.labels import check_whole, squared_weights
 from matrics._quoting import quoted, quoted_list
-from matrics._tables.class_codes import common_order
-from matrics._tables.columns import coded, in_their_order
+from matrics._tables.columns import coded, common_order, in_their_order
 from matrics._tables.counts import warn_of_odd_labels
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.vocabularies import ADVICE, apart, refuse_disjoint, two_names

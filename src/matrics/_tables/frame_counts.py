@@ -13,9 +13,8 @@ from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid
 from matrics._quoting import quoted
 from matrics._scoring.score import score
-from matrics._tables.axes import axis_columns
 from matrics._tables.columns import listed
-from matrics._tables.table import Library, imported
+from matrics._tables.table import Library, axis_columns, imported
 from matrics._tables.vocabularies import apart
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.options import Method

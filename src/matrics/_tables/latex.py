@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrics._tables.axes import Axes, axis_columns
-from matrics._tables.table import Measure, read_measures
+from matrics._tables.table import Axes, Measure, axis_columns, read_measures
 from matrics._wording import limits
 
 __all__ = ["to_latex"]

@@ -52,6 +52,16 @@ def check_output(output: str, source: Path) -> Destination:
     return Destination(path, path.suffix.lower().removeprefix("."))
 
 
+def free_file(path: Path, sources: Sequence[Path]) -> Path:
+    """The file of an output that is no directory; raise an error if it cannot be written or is one of the sources."""
+    if path.is_dir():
+        raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(str(path))}")
+    if not path.parent.is_dir():
+        raise ArgumentError("output", f"expected an existing directory, got {quoted(str(path.parent))}")
+    refuse_input(path, sources)
+    return path
+
+
 def followed(path: Path) -> Path:
     """The file that a symbolic link points to, which an output replaces instead of the link; else the path itself."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path

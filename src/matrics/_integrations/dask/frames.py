@@ -11,8 +11,7 @@ import numpy as np
 from matrics._arrays.sizes import one_or_more
 from matrics._quoting import quoted
 from matrics._tables.any_table import check_columns, names_of_columns
-from matrics._tables.class_codes import class_codes, given_labels
-from matrics._tables.columns import coded, combined, in_their_order, taken, weights_of
+from matrics._tables.columns import class_codes, coded, combined, given_labels, in_their_order, taken, weights_of
 from matrics._tables.counts import count_codes
 from matrics._tables.frame_counts import FrameCounts
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from matrics._integrations.evals.log import Graded, Log
 from matrics._quoting import quoted
+from matrics._tables.samples import common_samples
 
 Key = tuple[str, str]  # the task and the sample
 
@@ -89,7 +90,7 @@ def paired(a: Run, b: Run) -> list[Pair]:
     found = []
     for scorer in both:
         mine, theirs = of_a[scorer], of_b[scorer]
-        common = [key for key in mine if key in theirs]
+        common, *alone = common_samples(mine, theirs)
         if len(common) < 2:
             raise ValueError(
                 f"expected at least two samples that both have, got {len(common)}: {a.name} has "
@@ -105,8 +106,8 @@ def paired(a: Run, b: Run) -> list[Pair]:
                 )
         names = [_named(key, with_task=tasks) for key in common]
         all_a, all_b = (_samples(run, scorer) for run in (a, b))
-        only_a = tuple(_named(key, with_task=tasks) for key in mine if key not in all_b)
-        only_b = tuple(_named(key, with_task=tasks) for key in theirs if key not in all_a)
+        only_a = tuple(_named(key, with_task=tasks) for key in alone[0] if key not in all_b)
+        only_b = tuple(_named(key, with_task=tasks) for key in alone[1] if key not in all_a)
         of_both = ([mine[key] for key in common], [theirs[key] for key in common])
         found.append(Pair(scorer, names, *of_both, only_a, only_b))
     return found

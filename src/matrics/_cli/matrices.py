@@ -1,0 +1,147 @@
+"""The matrices of a file, or those of its labels or of a log of an evaluation, as several commands read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._cli import options
+from matrics._files.count import Watch, unwatched
+from matrics._files.foreign import LOGS, Answers
+from matrics._files.inputs import Input, open_input
+from matrics._files.matrices import read
+from matrics._files.matrix_rows import CellNames, read_cells
+from matrics._files.names import Names
+from matrics._files.notices import say
+from matrics._files.source import MatrixSource
+from matrics._scoring.score import score
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matrics._cli.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixOptions:
+    """The options that say what matrices or labels a file has."""
+
+    true: options.TrueColumn = Names.true
+    pred: options.PredColumns = None
+    positive: options.PositiveClass = None
+    rows: options.Rows = None
+    counts: options.Counts = None
+    cells: options.Cells = None
+
+    def request(self, **others: Any) -> MatrixRequest:
+        """These and other options."""
+        columns = {name: value for name, value in vars(self).items() if name != "pred"}
+        return MatrixRequest(**columns, **options.predicted(self.pred), **others)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixRequest:
+    """What a file has."""
+
+    true: str
+    pred: str = Names.pred
+    positive: str | None = None
+    rows: str | None = None
+    counts: str | None = None
+    cells: list[str] | None = None
+    models: tuple[str, ...] = ()  # columns of several models, in place of ``pred``
+    by: tuple[str, ...] = ()
+    scores: list[str] | None = None
+    threshold: str | None = None
+    prevalence: str | None = None
+    separator: str | None = None
+    average: str | None = None
+    weight: str | None = None
+    reading: options.Reading = options.Reading()  # noqa: RUF009 (cannot be changed)
+
+    def names(self, clusters: str | None = None) -> Names:
+        """The columns of labels."""
+        columns = {
+            name: getattr(self, name) for name in ("true", "pred", "by", "counts", "weight", "positive", "models")
+        }
+        return Names(**columns, clusters=clusters, **self.reading.names)
+
+    def refuse(self, expected: str, *names: str) -> None:
+        """Raise if one of these options is given."""
+        given = {name: getattr(self, name) for name in names}
+        defaults = {"pred": Names.pred, "true": Names.true}
+        given = {name: None if value == defaults.get(name) else value for name, value in given.items()}
+        if "pred" in given and self.models:
+            given["pred"] = self.models
+        options.refuse(expected, given)
+
+
+def open_matrices(
+    path: Path | Input, request: MatrixRequest, watch: Watch = unwatched, *, clusters: str | None = None
+) -> MatrixSource:
+    """Read matrices, or count labels."""
+    if request.cells is None:
+        if clusters is not None:
+            request.refuse("no weights with --clusters", "weight")
+        return read(path, request.names(clusters), request.rows, watch)
+    request.refuse("no such option with --cells", "pred", "counts", "weight")
+    request.reading.refuse("--cells")
+    options.refuse("no such option with --cells", {"clusters": clusters})
+    request.refuse("no such option with --cells", "true")
+    return read_cells(
+        path.path if isinstance(path, Input) else path,
+        replace(CellNames.parse(request.cells, request.by), encoding=request.reading.encoding),
+        request.rows,
+    )
+
+
+SUFFIXES = (".eval", ".json", ".jsonl")
+
+
+def is_log(path: Path) -> bool:
+    """Whether a path is a log by the end of its name, or a pattern of logs."""
+    return path.name.lower().endswith(LOGS) and not path.is_dir()
+
+
+def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:
+    """Whether files are compared as runs of an evaluation; raise where only one of them is a log of a tool.
+
+    JSON Lines that a column pairs are rows of labels.
+    """
+    wrong = next((path for path in paths if not is_log(path)), None)
+    has_log = any(path.suffix.lower() == ".eval" for path in paths)
+    if wrong is not None and has_log:
+        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+    return wrong is None and (has_log or len(paths) == 1 or paired_on is None)
+
+
+def opened(path: Path, answers: Answers) -> Path | Input:
+    """A log, read; any other path as it is."""
+    return open_input(path, answers=answers) if is_log(path) else path
+
+
+def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str | None:
+    """The column of the clusters: the samples of a log that repeats them, unless another option is against it."""
+    table = getattr(given, "table", None)
+    return table.clusters if clusters is None and table is not None and not any(others) else clusters
+
+
+def warn_of_single_class(run: Run) -> None:
+    """Say which measures need two true classes, where all that is known is whether answers pass."""
+    from matrics._integrations.evals.labels import FAIL, PASS
+
+    source = run.source
+    if not isinstance(source, MatrixSource) or set(source.classes) - {PASS, FAIL} or source.n < 2:
+        return
+    passed_and_failed = np.zeros((2, 2))
+    passed_and_failed[source.classes.index(PASS)] = 1
+    found = score(passed_and_failed, list(run.metrics.values()))
+    undefined = [name for name, value in found.items() if np.isnan(value).any()]
+    if undefined:
+        say(
+            f"{source.file}: the one true class is {PASS}, as the log has no classes; undefined without a second one: "
+            f"{', '.join(undefined)}"
+        )

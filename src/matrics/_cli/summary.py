@@ -1,0 +1,186 @@
+"""Summaries of the measures of many matrices: means, quantiles, extremes, and differences between groups."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
+
+from matrics._cli.screen import Column, marked, show, show_blocks, show_notes
+from matrics._scoring.fairness import Disparity, disparity
+from matrics._wording import plain
+
+Array = Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import Console
+
+
+Names = Callable[[int], str]
+
+MOST_ROWS = 40  # more matrices than this are summarised
+QUANTILES = {"5 %": 0.05, "median": 0.5, "95 %": 0.95}
+MOST_KEPT = 2**22  # scores: 32 MiB, and five times that for a moment
+
+
+@dataclass
+class Sample:
+    """Rows of scores that are added block by block: all of them, or a random sample without replacement."""
+
+    width: int
+    seen: int = 0
+    blocks: list[Array] = field(default_factory=list)
+    keys: list[Array] = field(default_factory=list)  # a random number for each row; the smallest are kept
+
+    def __post_init__(self) -> None:
+        self.most = MOST_KEPT // self.width
+        self.random = np.random.default_rng(0)  # the same rows in every run, and with blocks of any size
+
+    def add(self, rows: Array) -> None:
+        """Add a block of scores (rows, columns)."""
+        self.seen += len(rows)
+        self.blocks.append(rows)
+        self.keys.append(self.random.random(len(rows)))
+        if sum(map(len, self.keys)) > 2 * self.most:
+            self._cut()
+
+    def _cut(self) -> None:
+        rows, keys = np.concatenate(self.blocks), np.concatenate(self.keys)
+        if len(keys) > self.most:
+            kept = np.argpartition(keys, self.most)[: self.most]
+            rows, keys = rows[kept], keys[kept]
+        self.blocks, self.keys = [rows], [keys]
+
+    @property
+    def kept(self) -> int:
+        """How many rows the quantiles are computed from."""
+        return min(self.seen, self.most)
+
+    def quantiles(self, shares: Iterable[float]) -> Iterator[Array]:
+        """Yield quantiles of the defined scores of each column, interpolated linearly; NaN without any."""
+        self._cut()
+        ordered = np.sort(self.blocks[0], axis=0)  # NaN last
+        last = np.maximum((~np.isnan(ordered)).sum(axis=0) - 1, 0)
+        for share in shares:
+            place = share * last
+            around = np.stack([np.floor(place), np.ceil(place)]).astype(int)
+            low, high = np.take_along_axis(ordered, around, axis=0)
+            part = place - around[0]
+            # numpy.quantile has NaN next to an infinite score.
+            with np.errstate(invalid="ignore"):
+                yield np.where(low == high, low, low * (1 - part) + high * part)
+
+
+@dataclass
+class Summary:
+    """Mean, deviation, quantiles and extremes of each column, kept up to date block by block."""
+
+    width: int
+    sample: Sample = field(init=False)
+    count: Array = field(init=False)
+    infinite: Array = field(init=False)  # the sum of infinite values: ∞, -∞, or NaN if there are both
+    mean: Array = field(init=False)  # of the finite values
+    finite: Array = field(init=False)
+    squares: Array = field(init=False)
+    extremes: dict[bool, Array] = field(init=False)  # True: the highest, False: the lowest
+    where: dict[bool, Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sample = Sample(self.width)
+        self.count, self.infinite, self.finite, self.mean, self.squares = np.zeros((5, self.width))
+        self.extremes = {True: np.full(self.width, -np.inf), False: np.full(self.width, np.inf)}
+        self.where = {end: np.full(self.width, -1) for end in (True, False)}
+
+    def add(self, start: int, scores: Array) -> None:
+        """Add the scores (rows, columns) of the matrices from ``start`` on."""
+        self.sample.add(scores)
+        defined, finite = ~np.isnan(scores), np.where(np.isfinite(scores), scores, 0)
+        count, some = defined.sum(axis=0), np.isfinite(scores).sum(axis=0)
+        with np.errstate(invalid="ignore"):  # ∞ - ∞
+            self.infinite += np.where(np.isinf(scores), scores, 0).sum(axis=0)
+        mean = finite.sum(axis=0) / np.maximum(some, 1)
+        squares = np.where(np.isfinite(scores), (finite - mean) ** 2, 0).sum(axis=0)
+        # Combine two means and their squares as Chan, Golub and LeVeque do, without losing digits.
+        share = some / np.maximum(self.finite + some, 1)
+        self.squares += squares + (mean - self.mean) ** 2 * self.finite * share
+        self.mean += (mean - self.mean) * share
+        self.count += count
+        self.finite += some
+        for highest, extreme in self.extremes.items():
+            row = np.where(defined, scores if highest else -scores, -np.inf).argmax(axis=0)
+            value = np.take_along_axis(scores, row[None], axis=0)[0]
+            beyond = (count > 0) & ((value > extreme) if highest else (value < extreme))
+            extreme[beyond] = value[beyond]
+            self.where[highest][beyond] = start + row[beyond]
+
+    @property
+    def deviation(self) -> Array:
+        """Sample standard deviation; NaN where there are fewer than two values, or an infinite one."""
+        known = (self.count > 1) & (self.infinite == 0)
+        return np.sqrt(np.where(known, self.squares / np.maximum(self.count - 1, 1), np.nan))
+
+    @property
+    def means(self) -> Array:
+        """Sample mean, including infinite values; NaN where there are no values."""
+        return np.where(self.count > 0, np.where(self.infinite == 0, self.mean, self.infinite), np.nan)
+
+
+def show_summary(
+    console: Console, columns: list[Column], summary: Summary, total: int, names: Names, *, missing: str = "undefined"
+) -> None:
+    """Print one row per measure, for many matrices; ``missing`` is the meaning of NaN."""
+    lowest, highest = summary.extremes[False], summary.extremes[True]
+    quantiles = summary.sample.quantiles(QUANTILES.values())
+    values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
+    cells = {heading: [marked(value) for value in column] for heading, column in values.items()}
+    wins: Counter[str] = Counter()
+    for heading, end in (("min", False), ("max", True)):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]
+        best = [c.higher_is_better is end and bool(lowest[k] < highest[k]) for k, c in enumerate(columns)]
+        wins.update(name for name, won in zip(where, best, strict=True) if won)
+        extremes = np.where(summary.count, summary.extremes[end], math.nan)
+        ends = [marked(value, best=won) for value, won in zip(extremes, best, strict=True)]
+        width = max(len(value) for value in ends)
+        for value, name in zip(ends, where, strict=True):
+            value.pad_left(width - len(value))
+            value.append(f" {plain(name)}")
+        cells[heading] = ends
+    undefined = [total - int(count) for count in summary.count]
+    if any(undefined):
+        cells[missing] = [Text(f"{count:,}") for count in undefined]
+    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
+    kept = summary.sample.kept
+    sampled = f"quantiles of a random sample of {kept:,} matrices" if kept < total else ""
+    show_notes(console, wins, sum(wins.values()), missing="" if summary.count.all() else missing, remark=sampled)
+
+
+def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
+    """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
+    found = disparities(summary)
+    cells = {}
+    for heading, values in zip(("min", "max"), found[:2], strict=True):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
+        texts = [marked(value) for value in values]
+        width = max(map(len, texts))
+        for text, name in zip(texts, where, strict=True):
+            text.pad_left(width - len(text))
+            text.append(plain(name))
+        cells[heading] = texts
+    for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
+        cells[heading] = [marked(value) for value in values]
+    show(console, "", "differences between the groups:", "")
+    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
+
+
+def disparities(summary: Summary) -> Disparity:
+    """The extremes of each measure, their difference and their ratio."""
+    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
+    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
+    return disparity(ends, axis=0)

@@ -1,0 +1,217 @@
+"""Comparisons of models on the screen and as columns of a result, and models by scores of the same samples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
+
+import matrics
+from matrics._catalogue.naming import title_of
+from matrics._cli import options
+from matrics._cli.measures import about_classes, about_measure
+from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
+from matrics._cli.writers import Result, Rows, column
+from matrics._errors import ArgumentError
+from matrics._reporting.verdicts import ModelVerdict, ranked
+from matrics._scoring.score import resolve
+from matrics._tables.samples import joined
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
+from matrics._wording import limits, number, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics._catalogue.classes import Classes
+    from matrics._catalogue.record import Metric
+    from matrics._files.scores import Scored
+
+Array = Any
+
+UNDEFINED = "undefined for this model"
+ITSELF = "it is the best itself, or there is no difference"
+PARTS = ("estimate", "low", "high")
+APART = ("difference", "difference_low", "difference_high")
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """The options of a comparison."""
+
+    metrics: list[str]
+    positive: str | None
+    level: float
+    num: int | None
+    seed: int | None
+    zero_division: float
+    prevalence: str | None = None
+
+    def check(self, paired_on: str | None) -> None:
+        """Raise for what cannot be compared, before a file is read."""
+        check_level(self.level)
+        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
+        if undirected:
+            raise ArgumentError(
+                "metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}"
+            )
+        if paired_on is not None:
+            why = "no such option with --paired-on, which resamples (in Python: compare_paired)"
+            options.refuse(why, {"prevalence": self.prevalence})
+
+    def refuse_draws(self) -> None:
+        """Raise for options of paired comparisons."""
+        if self.seed is not None or self.num is not None:
+            option = "num" if self.seed is None else "seed"
+            raise ArgumentError(option, "expected --paired-on COLUMN with it; only paired comparisons resample")
+
+    @property
+    def drawn(self) -> str:
+        """The random draws, in words."""
+        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The models, the title lines, a verdict for each measure, and all that led to them."""
+
+    models: list[str]
+    titles: list[str]
+    verdicts: list[ModelVerdict]
+    metrics: dict[str, Metric]
+    classes: Classes
+    chosen: ComparisonOptions
+    files: list[str]
+    samples: int  # predictions of all models
+    paired_on: str | None
+    paired: int | None = None  # samples that all models have predicted
+    left_out: tuple[str, ...] = ()
+    thresholds: list[float] | None = None  # of scores, one for each model
+
+
+def show_comparison(console: Console, found: Compared, heading: str) -> None:
+    """Print the tables of all measures, and what to be wary of."""
+    show(console, *found.titles, *found.left_out)
+    show_verdicts(console, found.models, found.verdicts, heading)
+
+
+def comparison_result(found: Compared) -> Result:
+    """A row for each measure and model, in the order of the models."""
+    is_drawn = found.paired is not None
+    about = {
+        "files": found.files,
+        "models": found.models,
+        **about_classes(found.classes),
+        "samples": found.samples,
+        "paired_on": found.paired_on,
+        "paired_samples": found.paired,
+        "level": found.chosen.level,
+        **({} if found.chosen.prevalence is None else {"prevalence": found.chosen.prevalence}),
+        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
+        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
+        "seed": (found.chosen.seed or 0) if is_drawn else None,
+    }
+    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
+    rows = rows_of(found.models, found.verdicts)
+    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
+
+
+def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:
+    """Print a table for each measure, and what statuses mean."""
+    for verdict in verdicts:
+        _show(console, models, verdict, heading)
+    show_statuses(console, Counter(int(one) for verdict in verdicts for one in verdict.status), signs=True)
+
+
+def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
+    chances = {"p": (verdict.p_value, 3), "P(best)": (verdict.probability_best, 2)}
+    shown = {name: (values, digits) for name, (values, digits) in chances.items() if values is not None}
+    table = text_table(heading, fold(title_of(verdict.label), 20), "best less this", *shown, "", right=slice(1, -1))
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
+    for row in order:
+        is_best = row == verdict.best
+        style = BEST if is_best else ""
+        gap = limits(*(float(of[row]) for of in (verdict.difference, verdict.difference_low, verdict.difference_high)))
+        word = "best" if is_best else "tied" if verdict.tied[row] else ""
+        values = limits(*(float(of[row]) for of in (verdict.estimate, verdict.low, verdict.high)))
+        cells = [Text(plain(models[row]), style), Text(values + sign_of(verdict.status[row]))]
+        cells += [Text("" if is_best else gap)]
+        cells += [
+            Text("" if is_best and name == "p" else number(float(of_all[row]), digits))
+            for name, (of_all, digits) in shown.items()
+        ]
+        table.add_row(*cells, Text(word, style))
+    show(console, "", table, Text(_remark(models, verdict, order), "dim"))
+
+
+def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
+    if verdict.best is None:
+        return "undefined for all of them"
+    names = [plain(models[row]) for row in order if verdict.tied[row]]
+    if len(names) > 1:
+        return f"not significantly different from the best: {', '.join(names)}"
+    return f"{plain(models[verdict.best])} is the best"
+
+
+def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
+    """The columns of comparisons: a row for each measure and model."""
+    every = range(len(models))
+    rows = {
+        "measure": column([title_of(verdict.label) for verdict in verdicts for _ in every]),
+        "model": column([name for _ in verdicts for name in models]),
+    }
+    for name in PARTS:
+        rows[name] = column(_all(verdicts, name), undefined=UNDEFINED, status="status")
+    rows["status"] = column([int(code) for one in verdicts for code in one.status], is_status=True)
+    rows["best"] = column([k == one.best for one in verdicts for k in every])
+    rows["tied"] = column([bool(one.tied[k]) for one in verdicts for k in every])
+    for name in APART:
+        rows[name] = column(_apart(verdicts, name), undefined=ITSELF)
+    if any(one.p_value is not None for one in verdicts):
+        rows["p_value"] = column(_apart(verdicts, "p_value"), undefined=ITSELF)
+    if any(one.probability_best is not None for one in verdicts):
+        rows["probability_best"] = column(_all(verdicts, "probability_best"), undefined=UNDEFINED)
+    return rows
+
+
+def _all(verdicts: list[ModelVerdict], name: str) -> list[float]:
+    """A part of all verdicts; NaN where one has none."""
+    return [
+        math.nan if values is None else float(values[k])
+        for one in verdicts
+        for values in [getattr(one, name)]
+        for k in range(len(one.estimate))
+    ]
+
+
+def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
+    """The same of differences from the best, which is not compared with itself."""
+    is_best = [k == one.best for one in verdicts for k in range(len(one.estimate))]
+    return [math.nan if best else value for best, value in zip(is_best, _all(verdicts, name), strict=True)]
+
+
+def compared_scores(
+    names: list[str], true: Array, scores: Array, samples: Array, level: float, *, turned: bool
+) -> list[ModelVerdict]:
+    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1."""
+    repeated = len(np.unique(samples)) < len(samples)
+    by_name = dict(zip(names, scores, strict=True))
+    clusters = samples if repeated else None
+    return ranked(matrics.ranking.compare(true, by_name, clusters=clusters, level=level), turned=turned)
+
+
+def same_samples(source: Scored, paired_on: str) -> tuple[list[str], Array, Array, Array]:
+    """The names of the models, whether samples are positive (N,), the scores (M, N) and the samples (N,)."""
+    if len(source.positives) > 1:
+        raise ArgumentError("paired_on", f"expected one column of scores with it, got {len(source.positives)}")
+    if len(source.groups) < 2:
+        raise ArgumentError("paired_on", "expected --by COLUMN with it, of the models, and at least two of them")
+    models = np.repeat(np.arange(len(source.groups)), [len(true) for true, _ in source.groups])
+    true, values = (np.concatenate(parts) for parts in zip(*source.groups, strict=True))
+    samples = np.concatenate(source.samples_of)
+    names = [source.name(k) for k in range(len(source.groups))]
+    both = joined(models, samples, true, true, names=names, sample_names=source.sample_names, column=paired_on)
+    return names, (both.true == source.positives[0]).astype(np.int64), values[both.rows, 0], both.samples
