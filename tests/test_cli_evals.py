@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("typer")
@@ -178,13 +179,13 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
         (("compare", A, B, "--scorer", "x"), "--scorer: expected one of 'choice', got 'x'"),
         (
             ("compare", A, "README.md"),
-            "README.md: expected two evaluation logs (.eval, .json, .jsonl), or one file with",
+            "README.md: expected evaluation logs (.eval, .json, .jsonl), or one file with",
         ),
-        (("compare", "README.md", A), "README.md: expected two evaluation logs"),
-        (("compare", A, B, "--seed", "1"), "--seed: expected no such option for two evaluation logs, got '1'"),
+        (("compare", "README.md", A), "README.md: expected evaluation logs"),
+        (("compare", A, B, "--seed", "1"), "--seed: expected no such option for evaluation logs, got '1'"),
         (
             ("compare", A, B, "--paired-on", "x"),
-            "--paired-on: expected no such option for two evaluation logs, got 'x'",
+            "--paired-on: expected no such option for evaluation logs, got 'x'",
         ),
         (("compare", A, B, "--level", "3"), "--level: expected a number between 0 and 1, such as 0.95, got 3.0"),
         (("compare", A, WORDS), "expected a scorer of both, got choice of a.eval and match, includes of words.eval"),
@@ -200,3 +201,29 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
 )
 def test_one_sentence(command: Any, arguments: tuple[str, ...], message: str) -> None:
     assert message in refused(command, *arguments)
+
+
+def test_the_command_line_compares_any_number_of_logs(run: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    paths = []
+    for name, passes in (("a", 0.5), ("b", 0.7), ("c", 0.9)):
+        scores: list[Any] = (random.random(100) < passes).astype(int).tolist()
+        scores[:5] = [None] * 5 if name == "c" else scores[:5]
+        lines = [json.dumps({"sample": k, "score": score}) for k, score in enumerate(scores)]
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("\n".join(lines))
+    out, err = run("compare", *paths, "--format", "json")
+    assert err.splitlines() == [
+        "matrics: left out 5 answers of c without a score, the first: sample 0, epoch 1: the score is null"
+    ]
+    document = json.loads(out)
+    results = evals.compare(*paths)
+    assert document["runs"] == ["a", "b", "c"]
+    gaps = [row for row in document["rows"] if " less " in row["run"]]
+    assert [(row["low"], row["high"]) for row in gaps] == [result.difference[1:3] for result in results]
+    shares = {row["run"]: row["answered"] for row in document["rows"] if row["answered"] is not None}
+    assert shares == {"a": 1.0, "b": 1.0, "c": 0.95}
+    out, err = run("compare", *paths, "--missing-score", "zero")
+    assert "hold for all 3 differences together" in out
+    assert "answered by c: 0.950 [" in out
+    assert "scored 5 answers of c without a score as 0" in err

@@ -26,7 +26,7 @@ COMMANDS = {
     "compare": (
         "compare",
         "compare",
-        "Compare the models of a file, two files, or two evaluation logs: differences with confidence limits.",
+        "Compare the models of a file, two files, or evaluation logs: differences with confidence limits.",
     ),
     "gate": (
         "gate",

@@ -1,4 +1,4 @@
-"""``matrics compare``: the models of a file, two files, or two evaluation logs.
+"""``matrics compare``: the models of a file, two files, or evaluation logs.
 
 Models are compared on the same samples, which a column identifies, or each on samples of its own.
 """
@@ -46,9 +46,9 @@ Array = Any
 
 def compare(
     path: options.LabelsPath,
-    other: Annotated[
-        Path | None,
-        options.argument("The predictions of another model, or the log of another run of the same evaluation."),
+    others: Annotated[
+        list[Path] | None,
+        options.argument("The predictions of another model, or logs of other runs of the same evaluation."),
     ] = None,
     *,
     by: options.ByModel = None,
@@ -77,20 +77,23 @@ def compare(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
+    """Compare the models of a file, two files, or evaluation logs: differences with confidence limits."""
     plug_in(plugin)
-    columns, paths = options.column_names(by), [path, *([] if other is None else [other])]
+    columns, paths = options.column_names(by), [path, *(others or [])]
     delivery = read_delivery(format_, output, paths)
     of_models = options.predicted(pred)
     several = "models" in of_models
     if not (columns or several or scores) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
         unused |= {"prevalence": prevalence, "zero-division": None if zero_division == "nan" else zero_division}
-        options.refuse("no such option for two evaluation logs", unused)
+        options.refuse("no such option for evaluation logs", unused)
         from matrics._cli.compare_logs import compare_logs
 
         compare_logs(paths, metrics, options.read_number("level", level), delivery, reading.read().answers)
         return
+    if len(paths) > 2:
+        raise ValueError(f"{paths[2]}: expected one or two files, or evaluation logs, got {len(paths)} files")
+    other = paths[1] if len(paths) > 1 else None
     if other is None and not (columns or several or scores):
         raise ArgumentError(
             "by", "expected the column that identifies the model, several columns by --pred, or a second file, got none"

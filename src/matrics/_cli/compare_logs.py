@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matrics._integrations.evals.noise import Noise
     from matrics._integrations.evals.run_comparison import Estimate, RunComparison
 
+ANSWERED = ("answered", "answered/low", "answered/high")  # the share of the answers that have a score
 MOST_NAMED = 10  # samples that only one run has
 
 
@@ -35,31 +36,62 @@ def compare_logs(
 ) -> None:
     """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
     runs = compare(*paths, metrics=metrics, level=level, **answers._asdict())
-    delivery.write(lambda: logs_result(runs, paths), lambda console: show_logs(console, runs))
-    for line in left_out(runs):
-        say(line)
+    remarks = left_out(runs, answers.missing_score)
+    delivery.write(lambda: logs_result(runs, paths, remarks), lambda console: show_logs(console, runs))
+    for remark in remarks:
+        say(remark)
 
 
 def show_logs(console: Console, found: list[RunComparison]) -> None:
-    """Print the answer of each comparison, its table, and what further runs would buy."""
+    """Print the answer of each comparison, its table, and what further runs would buy; of many runs, a row for each."""
+    if found[0].pairs > 1:
+        _show_pairs(console, found)
+        return
     for position, one in enumerate(found):
         show(console, *([""] if position else []), *_lines(one))
 
 
-def left_out(found: list[RunComparison]) -> list[str]:
+def _show_pairs(console: Console, found: list[RunComparison]) -> None:
+    """Print a table of all pairs of runs for each scorer and measure, and which share of the answers has a score."""
+    for position, (scorer, measure) in enumerate(dict.fromkeys((pair.scorer, pair.measure) for pair in found)):
+        pairs = [pair for pair in found if (pair.scorer, pair.measure) == (scorer, measure)]
+        title = f"{measure} by {scorer}; {in_percent(pairs[0].level)} limits, which hold for all {pairs[0].pairs:,} "
+        title += "differences together"
+        table = text_table("first", "second", "samples", "first", "second", "first less second", "", right=slice(2, 6))
+        for pair in pairs:
+            values = [limits(one.value, one.low, one.high) for one in (pair.a, pair.b, pair.difference)]
+            verdict = Text("real", "bold") if pair.is_real else Text("not shown")
+            table.add_row(*map(Text, map(plain, pair.names)), Text(f"{pair.samples:,}"), *map(Text, values), verdict)
+        show(console, *([""] if position else []), Text(title, "bold"), "", table)
+        answered = _answered(pairs)
+        if answered:
+            show(console, "", *answered)
+
+
+def _answered(pairs: list[RunComparison]) -> list[str]:
+    """The share of the answers with a score, of each run; empty if all have one."""
+    shares = {name: share for pair in pairs for name, share in zip(pair.names, pair.answered, strict=True)}
+    if all(share.value == 1 for share in shares.values()):
+        return []
+    return [f"answered by {name}: {limits(share.value, share.low, share.high)}" for name, share in shares.items()]
+
+
+def left_out(found: list[RunComparison], missing_score: str) -> list[str]:
     """What is left out of all comparisons, in sentences."""
     lines = []
-    for one in found[:1]:
-        lines += [
-            f"left out {counted(len(reasons), 'answer')} of {name} without a score, the first: {reasons[0]}"
-            for name, reasons in zip(one.names, one.unscored, strict=True)
-            if reasons
-        ]
-        for name, samples in zip(one.names, (one.only_a, one.only_b), strict=True):
+    verb, end = ("scored", " as 0") if missing_score == "zero" else ("left out", "")
+    for pair in found:
+        for name, reasons in zip(pair.names, pair.unscored, strict=True):
+            if reasons:
+                number = counted(len(reasons), "answer")
+                lines.append(f"{verb} {number} of {name} without a score{end}, the first: {reasons[0]}")
+        for name, other, samples in zip(pair.names, pair.names[::-1], (pair.only_a, pair.only_b), strict=True):
             if samples:
                 more = f" and {len(samples) - MOST_NAMED:,} more" if len(samples) > MOST_NAMED else ""
-                lines.append(f"left out {len(samples):,} that only {name} has: {', '.join(samples[:MOST_NAMED])}{more}")
-    return lines
+                first = ", ".join(samples[:MOST_NAMED])
+                without = f" and {other} does not" if pair.pairs > 1 else ""
+                lines.append(f"left out {len(samples):,} that only {name} has{without}: {first}{more}")
+    return list(dict.fromkeys(lines))
 
 
 def _lines(found: RunComparison) -> list[Table | Text | str]:
@@ -79,7 +111,14 @@ def _lines(found: RunComparison) -> list[Table | Text | str]:
             Text(plain(name)), Text(limits(value.value, value.low, value.high)), *_errors(value, noise, found.samples)
         )
     above = (Text(plain(answer(found)), "bold"), about, "")
-    return [*above, table, "", *(Text(plain(line), "dim") for line in plan(found))]
+    answered = _answered([found])
+    return [
+        *above,
+        table,
+        "",
+        *([*answered, ""] if answered else []),
+        *(Text(plain(line), "dim") for line in plan(found)),
+    ]
 
 
 def answer(found: RunComparison) -> str:
@@ -132,31 +171,39 @@ def _errors(value: Estimate, noise: Noise, samples: int) -> list[Text]:
     return [Text(number(part)) for part in parts]
 
 
-def logs_result(found: list[RunComparison], paths: Sequence[Path]) -> Result:
+def logs_result(found: list[RunComparison], paths: Sequence[Path], remarks: list[str]) -> Result:
     """Three rows for each measure: both runs, and the first less the second."""
     rows: dict[str, list[Any]] = {}
     for one in found:
         a, b = one.names
-        parts = ((a, one.a, one.noise_a), (b, one.b, one.noise_b), ("difference", one.difference, one.noise))
-        for name, value, noise in parts:
+        gap = f"{a} less {b}" if one.pairs > 1 else "difference"
+        parts = (
+            (a, one.a, one.noise_a, one.answered[0]),
+            (b, one.b, one.noise_b, one.answered[1]),
+            (gap, one.difference, one.noise, None),
+        )
+        for name, value, noise, answered in parts:
             row = {
                 "measure": one.measure,
                 "scorer": one.scorer,
                 "run": name,
+                "samples": one.samples,
                 "estimate": value.value,
                 "low": value.low,
                 "high": value.high,
                 "standard_error": value.standard_error,
                 "of_data": math.sqrt(noise.data / one.samples),
                 "of_prediction": math.sqrt(noise.prediction / one.samples),
+                **dict(zip(ANSWERED, answered[:3] if answered else [math.nan] * 3, strict=True)),
             }
             for key, cell in row.items():
                 rows.setdefault(key, []).append(cell)
     reasons = dict.fromkeys(("of_data", "of_prediction"), "no sample is repeated, so it cannot be told")
+    reasons |= dict.fromkeys(ANSWERED, "a difference has no answers")
     first = found[0]
     about = {
         "files": list(map(str, paths)),
-        "runs": list(first.names),
+        "runs": list(dict.fromkeys(name for pair in found for name in pair.names)),
         "positive": None,
         "samples": first.samples,
         "paired_on": "sample",
@@ -175,4 +222,4 @@ def logs_result(found: list[RunComparison], paths: Sequence[Path]) -> Result:
         ],
     }
     columns = {name: column(cells, undefined=reasons.get(name, UNDEFINED)) for name, cells in rows.items()}
-    return Result("compare", [answer(one) for one in found], about, columns, remarks=left_out(found))
+    return Result("compare", [answer(one) for one in found], about, columns, remarks=remarks)

@@ -114,7 +114,7 @@ def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:
     wrong = next((path for path in paths if not is_log(path)), None)
     has_log = any(path.suffix.lower() == ".eval" for path in paths)
     if wrong is not None and has_log:
-        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+        raise ValueError(f"{wrong}: expected evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
     return wrong is None and (has_log or len(paths) == 1 or paired_on is None)
 
 

@@ -160,9 +160,9 @@ def unscored_in_words(logs: Sequence[Log]) -> str:
     if rows:
         by_model = Counter(row.model for row in rows)
         models = ", ".join(f"{count:,} of {model}" for model, count in by_model.items())
-        verb = "counted as 0" if logs[0].missing_score == "zero" else "left out"
+        verb, end = ("scored", " as 0") if logs[0].missing_score == "zero" else ("left out", "")
         number = f"{len(rows):,} answer{'' if len(rows) == 1 else 's'}"
-        parts.append(f"{verb} {number} without a score ({models}), the first: {rows[0].place}: {rows[0].reason}")
+        parts.append(f"{verb} {number} without a score{end} ({models}), the first: {rows[0].place}: {rows[0].reason}")
     if others:
         parts.append(f"left out {len(others):,} whose score is no number, the first: {others[0]}")
     return "; ".join(parts)
