@@ -34,6 +34,7 @@ LINES = {
     "curve": f"curve {CANCER} --metrics precision,recall,mcc --thresholds 0.25,0.5",
     "threshold": f"threshold {CANCER} --metric recall --subject-to 'precision >= 0.9' --num 50",
     "diagnostic": "diagnostic case_control.csv --positive ill --prevalence 0.02",
+    "diagnostic_prevalences": "diagnostic case_control.csv --positive ill --prevalence 0.01,0.08",
     "metrics": "metrics odds",
     "describe": "describe mcc",
     "certificate": "certificate f1:binary --cases 200",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.text import Text
 
@@ -16,13 +16,16 @@ from matrics._quoting import quoted
 from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
-    from matrics.results import DiagnosticTable
+    from matrics.results import DiagnosticGroups, DiagnosticTable
+
+NO_COUNTS = "the measure is no share of samples"
+NO_SAMPLES = "0/0: there are no such samples"
 
 PrevalenceOfClass = Annotated[
     str | None,
     options.option(
-        "NUMBER",
-        "The share of the positive class where the test will be used, such as 0.02.",
+        "NUMBER[,NUMBER]",
+        "Shares of the positive class where the test will be used: 0.02 or 0.01,0.08.",
         default="that of the samples",
     ),
 ]
@@ -31,6 +34,7 @@ PrevalenceOfClass = Annotated[
 def diagnostic(
     path: options.FilePath,
     *,
+    by: options.By = None,
     data: MatrixOptions,
     prevalence: PrevalenceOfClass = None,
     reading: options.ReadingOptions,
@@ -41,45 +45,83 @@ def diagnostic(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
+    """Compute the sensitivity, specificity, predictive values and more of a test, with limits; also by groups."""
+    columns = options.column_names(by)
     document = output if output is not None and str(output).lower().endswith(".docx") else None
     if document is not None and format_ is not None:
         raise ArgumentError("format", f"expected none with --output {quoted(str(document))}, got {quoted(format_)}")
     delivery = read_delivery(format_, None if document else output, [path])
-    share, confidence = (
-        None if prevalence is None else options.read_number("prevalence", prevalence),
-        options.read_number("level", level),
-    )
+    shares = [options.read_number("prevalence", share) for share in (prevalence or "").split(",") if share]
+    if columns and shares:
+        raise ArgumentError("prevalence", f"expected no such option with --by, got {quoted(prevalence)}")
     rows_read = reading.read()
-    source = open_matrices(opened(path, rows_read.answers), data.request(reading=rows_read))
+    source = open_matrices(opened(path, rows_read.answers), data.request(by=columns, reading=rows_read))
     number_of_matrices = math.prod(source.batch)
-    if number_of_matrices != 1:
+    if number_of_matrices != 1 and not columns:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
     known = source.known(data.positive)
     place = second_class(known) if source.n == 2 else known.positive
     if place is None:
         raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
-    found = matrics.stats.diagnostic_table(
-        source.block(0, 1)[0] if source.rows == "true" else source.block(0, 1)[0].T,
-        positive=source.titles[place],
-        prevalence=share,
-        level=confidence,
-        method=cast("Any", method),  # which is checked there
-        class_names=source.titles,
-    )
+    blocks = source.block(0, source.count)
+    stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
+    settings: dict[str, Any] = {
+        "positive": source.titles[place],
+        "level": options.read_number("level", level),
+        "method": method,
+        "class_names": source.titles,
+    }
+    found: DiagnosticTable | DiagnosticGroups
+    if columns:
+        names = [source.name(position) for position in range(source.count)]
+        found = matrics.stats.diagnostic_groups(stack, groups=names, **settings)
+    else:
+        found = matrics.stats.diagnostic_table(
+            stack[0], prevalence=shares[0] if len(shares) == 1 else shares or None, **settings
+        )
     if document is not None:
         found.to_docx(str(document))
         return
-    text = Text(f"{source.file}: {found}")
-    delivery.write(lambda: _result(found, source.file, share), lambda console: console.print(text, soft_wrap=True))
+
+    def result() -> Result:
+        if isinstance(found, matrics.results.DiagnosticGroups):
+            return _result_of_groups(found, source.file, columns)
+        return _result(found, source.file, shares)
+
+    text = Text(f"{source.file}:{chr(10) if columns else ' '}{found}")
+    delivery.write(result, lambda console: console.print(text, soft_wrap=True))
 
 
-def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Result:
+def _result_of_groups(found: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:
+    """A row for each measure of each group, and of all samples."""
+    overall = found.overall
+    frames = (*zip(found.groups, found.tables, strict=True), ("", overall))
+    parts = [(name, k, group, one) for k, name in enumerate(overall.names) for group, one in frames]
+    rows = {
+        "measure": column([name for name, *_ in parts]),
+        ",".join(by) or "group": column([group or None for *_, group, _ in parts], undefined="all samples"),
+        **{
+            name: column([plain_size(getattr(one, name)[k]) for _, k, _, one in parts], undefined=NO_COUNTS)
+            for name in ("numerator", "denominator")
+        },
+        "estimate": column([one.estimate[k] for _, k, _, one in parts], undefined=NO_SAMPLES),
+        "low": column([one.low[k] for _, k, _, one in parts], status="status"),
+        "high": column([one.high[k] for _, k, _, one in parts], status="status"),
+        "p_value": column([found.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
+        "status": column([int(one.status[k]) for _, k, _, one in parts], is_status=True),
+    }
+    facts = {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level}
+    return Result("diagnostic", [f"{file}: {overall.title()}"], facts, rows, remarks=overall.remarks())
+
+
+def _result(found: DiagnosticTable, file: str, prevalence: list[float]) -> Result:
     """A row for each measure."""
     given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
     rows = {
         "measure": column(found.names),
-        "estimate": column(found.estimate, undefined="0/0: there are no such samples"),
+        "numerator": column(list(map(plain_size, found.numerator)), undefined=NO_COUNTS),
+        "denominator": column(list(map(plain_size, found.denominator)), undefined=NO_COUNTS),
+        "estimate": column(found.estimate, undefined=NO_SAMPLES),
         "low": column(found.low, status="status", reasons=given),
         "high": column(found.high, status="status", reasons=given),
         "method": column(found.method),
@@ -92,6 +134,6 @@ def _result(found: DiagnosticTable, file: str, prevalence: float | None) -> Resu
         "rest": {name: plain_size(number) for name, number in found.rest.items()},
         "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
         "level": found.level,
-        **({} if prevalence is None else {"prevalence": prevalence}),
+        **({"prevalence": prevalence} if prevalence else {}),
     }
     return Result("diagnostic", [f"{file}: {found.title()}"], facts, rows, remarks=found.remarks())
