@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import on_host
-from matrics._counting.codes import labels_on_host
 from matrics._errors import ArgumentError
-from matrics._quoting import quoted
 from matrics._ranking.costs import read_costs
-from matrics._ranking.inputs import read
+from matrics._ranking.inputs import ScoredSamples, read
 from matrics._uncertainty.limits import student_quantile
 from matrics._uncertainty.model_samples import cluster_codes
 from matrics._uncertainty.options import check_level
@@ -84,16 +82,15 @@ def cost_saved(
     Interval(estimate=305, low=-463.7, high=1074, standard_error=299, undefined=0, status=1)
     """
     level = check_level(level)
-    rules = [_positive(name, labels, positive) for name, labels in (("y_a", y_a), ("y_b", y_b))]
-    samples = read(y_true, rules[0].astype(float), positive=positive)
-    if samples.y_true.ndim != 1 or any(rule.shape != samples.y_true.shape for rule in rules):
-        shapes = ", ".join(str(part.shape) for part in (samples.y_true, *rules))
+    given = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
+    (samples, is_positive), (_, of_a), (_, of_b) = (_read(name, labels, positive) for name, labels in given.items())
+    if is_positive.ndim != 1 or not is_positive.shape == of_a.shape == of_b.shape:
+        shapes = ", ".join(str(part.shape) for part in (is_positive, of_a, of_b))
         raise ValueError(f"y_true, y_a, y_b: expected the labels of the same samples, (N,), got {shapes}")
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is None:
         raise ArgumentError("cost_false_negative", "expected a number, or an array of them, got None")
-    is_positive, cost = np.asarray(samples.y_true) == 1, np.asarray(costs.weight)
-    each = cost * ((rules[0] != is_positive).astype(float) - (rules[1] != is_positive))
+    each = np.asarray(costs.weight) * ((of_a != is_positive).astype(float) - (of_b != is_positive))
     sums = each if clusters is None else np.bincount(cluster_codes(clusters, each.size), each)
     number = sums.size
     if number < 2:
@@ -109,14 +106,11 @@ def cost_saved(
     return Interval(saved, low, high, error, 0, status)
 
 
-def _positive(name: str, labels: Any, positive: Hashable) -> NumPyArray:
-    """Which samples a rule predicts as positive."""
-    if positive is not None:
-        values, _ = labels_on_host(labels, name)
-        if values is None:
-            raise TypeError(f"{name}: expected labels in the memory of the CPU, got values that cannot be inspected")
-        return np.asarray([value == positive for value in values.tolist()], bool)
-    array = np.asarray(on_host(labels, name))
-    if array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise ArgumentError(name, f"expected 0 and 1, or positive=, got {quoted(labels)}")
-    return array.astype(bool)
+def _read(name: str, labels: Any, positive: Hashable) -> tuple[ScoredSamples, NumPyArray]:
+    """Labels, read as true labels of scores are, and which are positive."""
+    try:
+        samples = read(labels, np.zeros(len(labels)), positive=positive)
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("y_true", name)) from error
+    is_positive: NumPyArray = np.asarray(on_host(samples.y_true, name)) == 1
+    return samples, is_positive
