@@ -17,7 +17,7 @@ from matrics._cli.run import score_columns
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
-from matrics._wording import in_percent, plain, with_limits
+from matrics._wording import REVERSED, in_percent, listed, plain, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,6 +191,9 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     notes = "; ".join([*marks, *([sorting] if sorting else [])])
     if notes and source.keys:
         show(console, Text(), Text(notes, "dim"))
+    low = [plain(names[i]) for i, k in enumerate(order) if facts[k].get("roc_auc/high", 1.0) < 0.5]
+    if low:
+        show(console, Text(), Text(f"{listed(low)}: {REVERSED}"))
     return order
 
 
