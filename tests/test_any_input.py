@@ -80,6 +80,9 @@ LABELS: dict[str, Callable[[Convert], Any]] = {
     "stats.joint_confusion_matrix": lambda label: matrics.stats.joint_confusion_matrix(
         label(TRUE), label(PRED), label(OTHER), num_classes=2
     ),
+    "ranking.cost_saved": lambda label: matrics.ranking.cost_saved(
+        label(TRUE), label(PRED), label(OTHER), cost_false_negative=2, cost_false_positive=1
+    ),
     "judged.count": lambda label: [*matrics.judged.count(label(TRUE), label(OTHER), label(PRED), num_classes=2)],
     "multilabel.confusion_matrix": lambda label: matrics.multilabel.confusion_matrix(
         label(MANY_TRUE), label(MANY_PRED)

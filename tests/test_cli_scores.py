@@ -576,3 +576,12 @@ def test_a_curve_shows_the_measures_of_scores_that_are_named(command):
     code, _, err = command(*arguments, "top5")
     assert code == 2
     assert "matrics.ranking.top_k_accuracy(y_true, y_score, k=5)" in err
+
+
+def test_a_score_that_is_lower_for_positive_samples_is_noted(command, tmp_path):
+    rows = [f"{k % 2},{(k % 2) * -1.5 + (k * 7 % 20) / 10},{(k % 2) * 1.5 + (k * 7 % 20) / 10}" for k in range(200)]
+    (tmp_path / "s.csv").write_text("y_true,low,high\n" + "\n".join(rows))
+    code, out, _ = command("curve", "s.csv", "--scores", "low", "--positive", "1")
+    assert code == 0
+    assert "area below 0.5, so the score is probably lower in the positive class: use its negative" in out
+    assert "below 0.5" not in command("curve", "s.csv", "--scores", "high", "--positive", "1")[1]

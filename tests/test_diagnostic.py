@@ -294,7 +294,10 @@ class TestCommand:
         for row, name, low in zip(made["rows"], table.names, table.low, strict=True):
             assert row["measure"] == name
             assert row["low"] == (None if np.isnan(low) else pytest.approx(low, rel=1e-12))
-        assert {one["status"] for one in made["nulls"]} == {"the prevalence is given", "the measure is no share of samples"}
+        assert {one["status"] for one in made["nulls"]} == {
+            "the prevalence is given",
+            "the measure is no share of samples",
+        }
         assert command("diagnostic", labels, *options, "--format", "csv")[1].count("\n") == 11
 
     @pytest.mark.parametrize(

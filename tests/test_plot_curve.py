@@ -404,3 +404,13 @@ def test_a_threshold_that_cannot_be_marked() -> None:
         plot.curve(Y, GOOD, threshold=np.nan)
     with pytest.raises(ValueError, match="style: expected 'default' or 'clinical', got 'x'"):
         plot.curve(Y, GOOD, style="x")  # type: ignore[arg-type]
+
+
+def test_a_score_that_is_lower_for_positive_samples_is_noted() -> None:
+    note = "area below 0.5, so the score is probably lower in the positive class: use its negative."
+    assert f"the curve: {note}" in plot.curve(Y, -np.asarray(GOOD)).describe()
+    both = plot.curve(Y, {"up": GOOD, "down": -np.asarray(GOOD)}).describe()
+    assert f" down: {note}" in both
+    assert "up: area" not in both
+    assert "below 0.5" not in plot.curve(Y, GOOD).describe()
+    assert "below 0.5" not in plot.curve([0, 1, 0, 1], [1.0, 0.0, 0.3, 0.5]).describe()  # the limits contain 0.5

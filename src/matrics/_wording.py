@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "REVERSED",
     "amount",
     "between",
     "capital",
@@ -33,6 +34,8 @@ LONGEST_NAME = 60
 PLACES = 3  # decimal places of most numbers
 MOST_PLACES = 6  # of small numbers, unless their error justifies more
 SMALL = 0.01  # below this, three places are fewer than two significant digits
+# Of an area under a ROC curve whose upper limit is below 0.5.
+REVERSED = "area below 0.5, so the score is probably lower in the positive class: use its negative"
 UNDEFINED = "–"  # in a cell of a table; sentences say "undefined"
 
 

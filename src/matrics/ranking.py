@@ -11,6 +11,7 @@ np.float64(0.75)
 from matrics._ranking.areas import average_precision, partial_roc_auc, roc_auc
 from matrics._ranking.at_k import lift_at_k, precision_at_k, recall_at_k
 from matrics._ranking.best_interval import best_threshold
+from matrics._ranking.cost_saved import cost_saved
 from matrics._ranking.curves import (
     precision_at_recall,
     precision_recall_curve,
@@ -31,6 +32,7 @@ __all__ = [
     "best_threshold",
     "compare",
     "confusion_matrix",
+    "cost_saved",
     "decision_curve",
     "interval",
     "lift_at_k",

@@ -25,7 +25,7 @@ from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import check_level
-from matrics._wording import counted, in_percent, plain, with_limits
+from matrics._wording import REVERSED, counted, in_percent, listed, plain, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -280,6 +280,9 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     notes = "; ".join([*marks, *([sorting] if sorting else [])])
     if notes and source.keys:
         show(console, "", Text(notes, "dim"))
+    low = [plain(run.name(k)) for k in order if facts[k].get("roc_auc/high", 1.0) < 0.5]
+    if low:
+        show(console, "", Text(f"{listed(low)}: {REVERSED}"))
     return order
 
 

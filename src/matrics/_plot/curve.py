@@ -44,7 +44,7 @@ from matrics._quoting import quoted
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics._ranking.thresholds import ThresholdCurve
 from matrics._uncertainty.options import check_level
-from matrics._wording import limits, percentage, significant
+from matrics._wording import REVERSED, limits, listed, percentage, significant
 from matrics._wording import number as worded
 from matrics.typing import ArrayLike, NumPyArray
 
@@ -295,6 +295,8 @@ class CurveDisplay(LinesDisplay):
         sentences = [" ".join(told)]
         if any(np.isfinite(line.low) for line in self.lines[0]):
             sentences.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
+        reversed_ = [line.name or "the curve" for line in self.lines[0] if self.kind == "roc" and line.high < 0.5]
+        sentences += [f"{listed(reversed_)}: {REVERSED}."] * bool(reversed_)
         if self.level is not None:
             sentences.append(
                 f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "

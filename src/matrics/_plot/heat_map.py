@@ -115,11 +115,16 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
 
 
 def _fit(axes: Axes, names: Sequence[str]) -> bool:
-    """Whether names fit next to each other below square cells; the layout leaves less room than there is now."""
+    """Whether names fit next to each other below square cells, whose names are also at their left.
+
+    The layout is made later: of the panel there will be what ticks, labels and names leave.
+    """
     figure: Any = axes.get_figure(root=True)
-    place = axes.get_position()
-    side = 0.7 * min(place.width * figure.get_figwidth(), place.height * figure.get_figheight())
-    return bool(LETTER * (1 + max(len(short_name(name)) for name in names)) <= side / len(names))
+    place = axes.get_position()  # of Matplotlib's default, which leaves margins around 0.77 of the figure
+    width, height = place.width * figure.get_figwidth() / 0.77, place.height * figure.get_figheight() / 0.77
+    longest = LETTER * max(len(short_name(name)) for name in names)
+    side = min(width - 0.55 - longest, height - 0.45)
+    return bool(longest + LETTER / 2 <= side / len(names))
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:

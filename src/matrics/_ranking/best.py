@@ -153,12 +153,12 @@ class Unlabelled(NamedTuple):
 
     @classmethod
     def read(cls, given: Any, samples: ScoredSamples, goal: Goal) -> Unlabelled | None:
-        """The scores, if there are any; bounds are only on what is known of samples without labels."""
+        """The scores, if there are any; other bounds need labels."""
         if given is None:
             return None
         if samples.backend is not NUMPY or samples.num_classes is not None:
             raise ArgumentError(
-                "unlabelled_scores", "expected None with arrays on a device, traced ones, and scores of several classes"
+                "unlabelled_scores", "expected None with arrays on a device, while tracing, and with several classes"
             )
         if goal.shares is not None:
             raise ArgumentError("unlabelled_scores", "expected None with prevalence=, at which no rows are counted")

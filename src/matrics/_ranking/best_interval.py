@@ -325,7 +325,7 @@ class _Row(NamedTuple):
         return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
 
 
-def _replicates(  # noqa: PLR0917 (one curve)
+def _replicates(  # noqa: PLR0917 (a curve)
     row: _Row,
     goal: Goal,
     unlabelled: Unlabelled | None,
