@@ -67,16 +67,6 @@ class SeenTable(Table):
         """See ``Margins``, in one operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
 
-    @margin
-    def true(self) -> Array:
-        """Row sums, which need no errors."""
-        return self.sum_over(self.pred_axis, self.cells)
-
-    @margin
-    def pred(self) -> Array:
-        """Column sums, which need no errors."""
-        return self.sum_over(self.true_axis, self.cells)
-
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def divide(self, a: Array, b: Array) -> Array:
