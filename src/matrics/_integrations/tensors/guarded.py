@@ -191,7 +191,7 @@ class GuardedCounts(ABC):
     def _add_many_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
         """Count a large batch of labels in a cache by NumPy; return whether it was large, and all labels in range.
 
-        That takes a third of the time of PyTorch's operations, of which ``scatter_add_`` uses one thread as well.
+        That takes a third of the time of PyTorch's operations, whose ``scatter_add_`` has no threads either.
         """
         if y_true.numel() <= FEW_SAMPLES or y_true.dtype == torch.bool:
             return False
