@@ -84,9 +84,6 @@ def test_limits_are_those_of_drawn_samples(monkeypatch: pytest.MonkeyPatch) -> N
     from_cells = matrics.ranking.best_threshold(positive, scores, "f1", level=0.9, num=4000, rng=0)
     monkeypatch.setattr(best_interval, "is_best_at_positives", lambda *_: False)
     from_samples = matrics.ranking.best_threshold(positive, scores, "f1", level=0.9, num=4000, rng=0)
-    for one, other in ((from_cells.value_interval, from_samples.value_interval),):
-        np.testing.assert_allclose(
-            [one.estimate, one.low, one.high], [other.estimate, other.low, other.high], atol=4e-3
-        )
+    np.testing.assert_allclose(from_cells.value_interval[:4], from_samples.value_interval[:4], atol=4e-3)
     np.testing.assert_allclose(from_cells.optimism, from_samples.optimism, atol=2e-3)
     np.testing.assert_allclose(from_cells.threshold_interval.low, from_samples.threshold_interval.low, atol=0.05)

@@ -77,3 +77,26 @@ def test_torchmetrics(torch: Any) -> None:
     torch.testing.assert_close(of_pairs.compute(), each.nanmean())
     torch.testing.assert_close(of_classes.compute(), each.nanmean(0).nan_to_num(-1))
     assert of_classes.compute()[4] == -1
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint8", "int32"])
+@pytest.mark.parametrize("odd", [None, 21, 255])
+def test_large_masks_are_counted_as_small_parts_of_them(torch: Any, kind: str, odd: int | None) -> None:
+    """With an ignored label, and labels out of range, which are dropped; decided from scores as well."""
+    from matrics.torch import ConfusionMetric
+
+    true, pred = torch.randint(0, 21, (2, 3, 64, 64)).to(getattr(torch, kind))
+    if odd is not None:
+        true[0, :, 3], pred[1, 5] = odd, odd
+    metrics = [ConfusionMetric(21, "iou", ignore_index=21) for _ in range(4)]
+    metrics[0].update(true, pred)
+    metrics[3].update(true.transpose(1, 2), pred.transpose(1, 2))  # in another order of memory
+    for part in range(64):
+        metrics[1].update(true[:, part], pred[:, part])
+        metrics[2].update(true[:, part, :1], pred[:, part, :1])
+        metrics[2].update(true[:, part, 1:], pred[:, part, 1:])
+    for other in metrics[1:]:
+        assert torch.equal(metrics[0].counts, other.counts)
+    inside = (true < 21) & (pred < 21)
+    assert int(metrics[0].matrix.sum()) == int(inside.sum())
+    assert int(metrics[0].dropped) == int((~inside & (true != 21)).sum())

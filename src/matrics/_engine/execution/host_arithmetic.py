@@ -84,7 +84,7 @@ class HostArithmetic(Safe):
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
     def abs(self, x: Array) -> Array:
-        """See ``Table``, in one pass."""
+        """See ``Table``, by a single call."""
         return super().abs(x) if isinstance(x, Wide) else np.abs(x)
 
     def clip(self, x: Array, low: float, high: float) -> Array:

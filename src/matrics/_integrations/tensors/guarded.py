@@ -25,6 +25,7 @@ from matrics._arrays.torch import TORCH
 from matrics._counting import labels
 from matrics._counting.codes import searched
 from matrics._counting.count import add_pairs, margin_bins
+from matrics._counting.pairs import pair_counts
 from matrics._integrations.running.parts import Arrays
 from matrics._integrations.running.samples import kept_samples, of_samples
 from matrics._integrations.tensors.checkpoints import check_counts
@@ -66,6 +67,10 @@ class GuardedCounts(ABC):
     def counts_in_one_pass(self) -> bool:
         """Whether a kernel knows the layout and the dtype of the counts."""
         return False
+
+    def matrix(self, counts: Array) -> Array:
+        """The counts (n, n) of the classes, a view, where a kernel knows the layout."""
+        raise NotImplementedError
 
     @abstractmethod
     def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
@@ -130,11 +135,14 @@ class GuardedCounts(ABC):
             got = labels.said({"y_true": y_true, "y_pred": y_pred})
             hint = f"; {labels.BY_COLUMNS}" if y_true.ndim == y_pred.ndim + 1 else ""
             raise ValueError(f"expected labels of one shape, got {got}{hint}")
+        if self.recipe._looks:
+            self.recipe._looks_at(y_true, scores, mask)
+        is_bare = mask is None and sample_weight is None and self.codes is None
+        if is_bare and self.counts_in_one_pass and self._add_many_on_host(counts, y_true, y_pred):
+            return
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         kept = kept_samples(y_true, mask, self.ignored, TORCH)
-        if self.recipe._looks:
-            self.recipe._looks_at(y_true, scores, mask)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
@@ -178,6 +186,20 @@ class GuardedCounts(ABC):
         columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
         for bins in self.bins(true, columns, NUMPY, is_pred_within=has_scores):
             np.add.at(cells, bins, _ONE)
+        return True
+
+    def _add_many_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
+        """Count a large batch of labels in a cache by NumPy; return whether it was large, and all labels in range.
+
+        That takes a third of the time of PyTorch's operations, whose ``scatter_add_`` has no threads either.
+        """
+        if y_true.numel() <= FEW_SAMPLES or y_true.dtype == torch.bool:
+            return False
+        views = TORCH.host_views(counts, y_true, y_pred)
+        matrix = None if views is None else pair_counts(views[1], views[2], self.num_classes, self.ignored)
+        if views is None or matrix is None:
+            return False
+        self.matrix(views[0])[...] += matrix
         return True
 
     def _check_predictions(self, y_pred: Tensor) -> None:
