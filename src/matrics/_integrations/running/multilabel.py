@@ -59,6 +59,7 @@ class MultilabelRecipe(StateRecipe):
         self.kept = kept_for(wanted)
         bins = {"bits": bits, "edges": plain(edges)}
         self._options: dict[str, Any] = {"num_labels": num_labels, "kept": self.kept, "bins": bins}
+        self._options["in_place"] = library == "torch"
         states = empty(**self._options, like=self._like(), dtype=self.dtype, allow_large=self.allow_large)
         self._stored = StoredStates(states, library)
         self.num_classes = int(num_labels)

@@ -19,7 +19,7 @@ from matrics._integrations.running.multilabel_names import Kept
 from matrics._integrations.running.multilabel_states import MultilabelStates
 from matrics._integrations.running.score_values import MASKED, OUTSIDE
 from matrics._multilabel.counting import LabelCounts, LabelSets, count
-from matrics._multilabel.state import grown
+from matrics._multilabel.state import MultilabelState, grown
 from matrics._ranking.batches import count_into
 from matrics._ranking.label_ranking import ranking_losses
 from matrics._ranking.state import ScoreState
@@ -85,7 +85,7 @@ def with_batch(  # noqa: PLR0917 (all is needed)
 ) -> MultilabelStates:
     """The states with the entries, by the same operations on the host and in compiled code, where no value is read.
 
-    With ``in_place`` the arrays of scores change.
+    With ``in_place`` the arrays of labels and scores change.
     """
     xp, scores = backend.xp, entries.y_score
     y_true = widen(entries.y_true, backend)
@@ -108,7 +108,7 @@ def with_batch(  # noqa: PLR0917 (all is needed)
         predicted = scores >= xp.astype(thresholds, scores.dtype)[None, :] if is_float else scores == 1
         spread = None if wide is None else xp.broadcast_to(wide[:, None], y_true.shape)
         given = LabelSets(backend, backend, y_true, predicted, spread, None, masked, may_drop=True)
-        of_labels = grown(of_labels, *_rows(given, kept, lost, backend))
+        of_labels = _with_labels(of_labels, given, kept, lost, backend, in_place=in_place)
     if of_scores is not None:
         used = entries.order if of_scores.counts.shape[-2] else scores
         of_scores = _with_scores(of_scores, y_true, used, wide, masked, backend, in_place=in_place)
@@ -118,17 +118,28 @@ def with_batch(  # noqa: PLR0917 (all is needed)
     return MultilabelStates(of_labels, of_scores, losses)
 
 
-def _rows(given: LabelSets, kept: Kept, lost: Array, backend: Standard) -> tuple[LabelCounts, LabelCounts]:
-    """The counts of labels, and of whole samples; 0 for those that no measure needs, but all dropped entries."""
-    xp, number = backend.xp, lost.shape[-1]
-    dropped = xp.sum(xp.astype(lost, label_dtype(given.y_true, backend)), axis=0)
+def _with_labels(
+    state: MultilabelState, given: LabelSets, kept: Kept, lost: Array, backend: Standard, *, in_place: bool
+) -> MultilabelState:
+    """The matrices with these labels; those that no measure needs stay 0, but all dropped entries are counted."""
+    xp = backend.xp
 
-    def nothing(rows: int) -> LabelCounts:
-        place = backend.device_option(dropped)
-        return LabelCounts(xp.zeros((rows, 2, 2), dtype=dropped.dtype, **place), dropped[:rows])
+    def nothing(dropped: Array) -> LabelCounts:
+        zeros = xp.zeros((*dropped.shape, 2, 2), dtype=dropped.dtype, **backend.device_option(dropped))
+        return LabelCounts(zeros, dropped)
 
-    of_labels = count(given) if kept.labels else nothing(number)
-    return of_labels, count(given, "whole") if kept.samples else nothing(1)
+    if kept.labels:
+        of_labels = count(given)
+    else:
+        of_labels = nothing(xp.sum(xp.astype(lost, label_dtype(given.y_true, backend)), axis=0))
+    whole = count(given, "whole") if kept.samples else None
+    if not in_place:
+        return grown(state, of_labels, nothing(of_labels.dropped[:1] * 0) if whole is None else whole)
+    for place, rows in ((slice(-1), of_labels), (slice(-1, None), whole)):
+        if rows is not None:
+            state.counts[place] += rows.matrix
+            state.dropped[place] += rows.dropped
+    return state
 
 
 def _with_scores(  # noqa: PLR0917 (all is needed)

@@ -82,27 +82,33 @@ class MultilabelStates(States, StatesOfLabels):
 
 
 def as_classes(state: ScoreState) -> ScoreState:
-    """The histograms of labels as those of classes against the rest, of whose areas there are averages."""
-    of_labels = ("counts", "carried", "bins", "bins_carried")
-    summed = {name: sum_of_dropped(getattr(state, name)) for name in ("dropped", "rounded")}
-    first = {name: x[0, ...] for name, x in state._asdict().items() if name not in of_labels and name not in summed}
-    return state._replace(**first, **summed)
+    """The histograms of labels as those of classes against the rest, of whose areas there are averages.
+
+    Its number of dropped samples has no meaning.
+    """
+    of_labels = ("counts", "carried", "bins", "bins_carried", "rounded")
+    first = {name: x[0, ...] for name, x in state._asdict().items() if name not in of_labels}
+    return state._replace(rounded=sum_of_dropped(state.rounded), **first)
 
 
 def empty(
-    num_labels: int, kept: Kept, bins: dict[str, Any], like: Any, dtype: Any, *, allow_large: bool
+    num_labels: int, kept: Kept, bins: dict[str, Any], like: Any, dtype: Any, *, in_place: bool, allow_large: bool
 ) -> MultilabelStates:
     """The states of no samples; raises for numbers, bins, dtypes and sizes that cannot be.
 
-    ``bins`` are options of ``ScoreState.zeros``, bits and edges.
+    ``bins`` are options of ``ScoreState.zeros``, bits and edges. Matrices that change ``in_place`` have no array for
+    what rounding loses.
     """
     number = check_count(num_labels, "num_labels")
     backend, (like,) = as_arrays(like=like)
     options: Any = {"like": like, "dtype": dtype, "allow_large": allow_large}
     if kept.histogram:
         check_bits_or_edges(bins["bits"], bins["edges"])
+    labels = MultilabelState.zeros(number, **options) if kept.predictions else None
+    if labels is not None and in_place:
+        labels = labels._replace(carried=labels.carried[..., :0, :0])
     return MultilabelStates(
-        labels=MultilabelState.zeros(number, **options) if kept.predictions else None,
+        labels=labels,
         scores=ScoreState.zeros(**bins, num_bins=0, batch_shape=(number,), **options) if kept.histogram else None,
         losses=RankingLosses.zeros(like, backend) if kept.losses else None,
     )

@@ -87,9 +87,8 @@ class Values:
         there are no samples at all.
         """
         known, odd, (counts, carried) = self._known(state)
-        backend, leaves = as_arrays(
-            counts=counts, dropped=state.dropped, carried=counts if carried is None else carried
-        )
+        number = state.dropped
+        backend, leaves = as_arrays(counts=counts, dropped=number, carried=counts if carried is None else carried)
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
             return known, has_warned
@@ -98,7 +97,7 @@ class Values:
             warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
         if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
             warn_of_nothing()
-        known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
+        known = with_dropped(known, number, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
 
     def check_expected(self, state: Any, expected: Any) -> None:
