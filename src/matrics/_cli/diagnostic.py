@@ -45,7 +45,7 @@ def diagnostic(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Compute the sensitivity, specificity, predictive values and more of a test, with limits; also by groups."""
+    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
     columns = options.column_names(by)
     document = output if output is not None and str(output).lower().endswith(".docx") else None
     if document is not None and format_ is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-import json
 import math
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
@@ -188,6 +187,7 @@ def to_json(scores: Any) -> str:
     >>> document["values"], document["nulls"]
     ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
     """
+    import json
     from importlib.metadata import version  # with all of ``email``: 30 ms
 
     nulls: list[dict[str, str]] = []
