@@ -174,7 +174,7 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
         (("score", WORDS), "words.eval: --scorer: expected one of match, includes, whose scores the log has, got none"),
         (("gate", A, "--scorer", "x", "--require", "accuracy>0"), "--scorer: expected one of 'choice', got 'x'"),
         (("score", "README.md", "--scorer", "x"), "--scorer: expected an evaluation log with it"),
-        (("score", B, "--missing-score", "error"), "b.eval: expected a score of each answer, got 1 without"),
+        (("score", B, "--missing-score", "error"), "--missing-score: expected 'drop' or 'zero', as 1 of 84 answers"),
         (("score", B, "--missing-score", "no"), "--missing-score: expected one of 'drop', 'zero', 'error', got 'no'"),
         (("compare", A, B, "--scorer", "x"), "--scorer: expected one of 'choice', got 'x'"),
         (

@@ -42,7 +42,9 @@ def test_what_a_missing_score_looks_like(tmp_path: Path, missing: Any) -> None:
     path = write(tmp_path / "a.jsonl", rows)
     assert evals.read(path)["sample"].tolist() == [0, 2, 3]
     assert evals.read(path, missing_score="zero")["score"].tolist() == [1, 0, 1, 1]
-    message = r"a\.jsonl: expected a score of each answer, got 1 without, the first: sample 1, epoch 1: (the|no) score"
+    message = (
+        r"a\.jsonl: missing_score: expected 'drop' or 'zero', as 1 of 4 answers have no score, got 'error'; the first"
+    )
     with pytest.raises(ValueError, match=message):
         evals.read(path, missing_score="error")
 

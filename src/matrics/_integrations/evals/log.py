@@ -82,10 +82,9 @@ def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None =
     Raises
     ------
     ValueError
-        No answer has a score, an answer has several by the same scorer, or a score is missing and ``missing_score`` is
-        ``"error"``.
+        No answer has a score, or an answer has several by the same scorer.
     ArgumentError
-        The log has no such scorer.
+        The log has no such scorer, or a score is missing and ``missing_score`` is ``"error"``.
     """
     check_missing_score(missing_score)
     rows = _with_scorers(log.rows)
@@ -98,9 +97,10 @@ def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None =
     unscored = tuple(row for row in rows if not row.has_score)
     if unscored and missing_score == "error":
         first = unscored[0]
-        raise ValueError(
-            f"expected a score of each answer, got {len(unscored):,} without, the first: {first.place}: "
-            f"{first.reason}; missing_score='drop' leaves them out, and 'zero' counts them as 0"
+        raise ArgumentError(
+            "missing_score",
+            f"expected 'drop' or 'zero', as {len(unscored):,} of {len(rows):,} answers have no score, got 'error'; the "
+            f"first: {first.place}: {first.reason}",
         )
     if missing_score == "zero":
         kept = [row if row.has_score else _as_zero(row) for row in rows if row.scorer]
