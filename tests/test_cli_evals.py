@@ -227,3 +227,39 @@ def test_the_command_line_compares_any_number_of_logs(run: Any, tmp_path: Path) 
     assert "hold for all 3 differences together" in out
     assert "answered by c: 0.950 [" in out
     assert "scored 5 answers of c without a score as 0" in err
+
+
+def test_the_measure_of_answers_that_pass_is_the_pass_rate(run: Any, tmp_path: Path) -> None:
+    """Without ``--metrics``; measures that need two true classes are there for those who ask for them."""
+    lines = [json.dumps({"sample": k, "score": int(k % 4 > 0)}) for k in range(80)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines))
+    for name in ("score", "interval"):
+        out, err = run(name, path, "--format", "json")
+        document = json.loads(out)
+        assert [measure["spec"] for measure in document["measures"]] == ["accuracy"]
+        assert err.splitlines()[-1].endswith("the log says which answers pass; the accuracy is the pass rate")
+    assert document["rows"][0]["accuracy"] == 0.75
+    out, err = run("score", path, "--metrics", "mcc,accuracy")
+    assert "mcc" in out
+    table = tmp_path / "b.jsonl"  # of classes that are named in the same way
+    rows = [{"y_true": ["pass", "fail"][k % 2], "y_pred": ["pass", "fail"][k % 3 % 2]} for k in range(30)]
+    table.write_text("\n".join(map(json.dumps, rows)))
+    out, _ = run("score", table, "--format", "json")
+    assert len(json.loads(out)["measures"]) == 9
+
+
+def test_a_report_of_answers_that_pass_ranks_by_the_pass_rate(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    import matrics
+
+    random = np.random.default_rng(2)
+    rows = [
+        {"sample": k, "model": name, "score": int(random.random() < share)}
+        for name, share in (("small", 0.4), ("large", 0.9))
+        for k in range(100)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    board = matrics.report(path, by="model", paired_on="sample").to_dict()
+    assert "large is best, with accuracy 0." in json.dumps(board)

@@ -12,7 +12,15 @@ from rich.text import Text
 import matrics
 from matrics._cli import options
 from matrics._cli.blocks import watching
-from matrics._cli.matrices import MatrixOptions, clusters_of, is_log, open_matrices, opened, warn_of_single_class
+from matrics._cli.matrices import (
+    MatrixOptions,
+    clusters_of,
+    default_measures,
+    is_log,
+    open_matrices,
+    opened,
+    warn_of_single_class,
+)
 from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in, reasons_of
 from matrics._cli.options import refuse
@@ -88,7 +96,7 @@ def interval(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
         source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)
-        chosen = measures(metrics or "core", lambda: source.known(data.positive))
+        chosen = measures(metrics or default_measures(path, source), lambda: source.known(data.positive))
         target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
             source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner, target=target

@@ -129,12 +129,33 @@ def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str 
     return table.clusters if clusters is None and table is not None and not any(others) else clusters
 
 
-def warn_of_single_class(run: Run) -> None:
-    """Say which measures need two true classes, where all that is known is whether answers pass."""
+def default_measures(path: Path, source: MatrixSource) -> str:
+    """The group ``core``, or the pass rate of a log that only says which answers pass."""
+    from matrics._integrations.evals.labels import FAIL
+
+    if not is_log(path) or not _only_passes(source):
+        return "core"
+    stack = source.block(0, source.count)
+    true = stack if source.rows == "true" else stack.transpose(0, 2, 1)
+    if FAIL in source.classes and true[:, source.classes.index(FAIL)].any():
+        return "core"
+    say(f"{source.file}: the log says which answers pass; the accuracy is the pass rate")
+    return "accuracy"
+
+
+def _only_passes(source: MatrixSource) -> bool:
+    """Whether the classes are those of answers that pass or fail."""
     from matrics._integrations.evals.labels import FAIL, PASS
 
+    return set(source.classes) <= {PASS, FAIL}
+
+
+def warn_of_single_class(run: Run) -> None:
+    """Say which measures need two true classes, where all that is known is whether answers pass."""
+    from matrics._integrations.evals.labels import PASS
+
     source = run.source
-    if not isinstance(source, MatrixSource) or set(source.classes) - {PASS, FAIL} or source.n < 2:
+    if not isinstance(source, MatrixSource) or not _only_passes(source) or source.n < 2:
         return
     passed_and_failed = np.zeros((2, 2))
     passed_and_failed[source.classes.index(PASS)] = 1

@@ -54,7 +54,11 @@ LabelsPath = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    option("NAME[,NAME]", r"Measures or groups: mcc,recall:class or recall\[fraud]; repeatable.", default="core"),
+    option(
+        "NAME[,NAME]",
+        r"Measures or groups: mcc,recall:class or recall\[fraud]; repeatable.",
+        default="core",
+    ),
 ]
 Plugin = Annotated[
     list[str] | None, option("MODULE", "A Python module, here or installed, with measures of your own; repeatable.")

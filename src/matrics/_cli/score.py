@@ -12,7 +12,14 @@ import numpy as np
 
 from matrics._cli import multilabel, options
 from matrics._cli.blocks import watching
-from matrics._cli.matrices import MatrixOptions, MatrixRequest, is_log, open_matrices, warn_of_single_class
+from matrics._cli.matrices import (
+    MatrixOptions,
+    MatrixRequest,
+    default_measures,
+    is_log,
+    open_matrices,
+    warn_of_single_class,
+)
 from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.run import Run, ScoreRun
@@ -102,7 +109,7 @@ def open_run(
     if request.scores is None:
         request.refuse("--scores with it", "threshold")
         source = open_matrices(path, request, watching(lines=manner.progress))
-        chosen = measures(specs, lambda: source.known(request.positive))
+        chosen = measures(metrics or default_measures(path, source), lambda: source.known(request.positive))
         target = Target.read(request.prevalence, source.known(request.positive))
         return ScoreRun(source=source, metrics=chosen, target=target, **common)
     request.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")

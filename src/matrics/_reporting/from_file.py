@@ -108,8 +108,9 @@ def read_file(
     table = read_rows(found, columns, lambda table, _: table, warns=False)[1]
     if not table.num_rows:
         raise ValueError(f"{path}: expected rows of labels, got none")
-    are_named = columns.order is not None  # by the caller, who means them
-    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_named else None)
+    # Labels in an order are meant by the caller, and those of a log are not written by people.
+    are_meant = columns.order is not None or bool(found.table is not None and found.table.scorers)
+    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_meant else None)
 
 
 def _text(name: Hashable) -> str:
