@@ -120,11 +120,10 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
     ValueError
         A measure does not exist, has a value for each class, or has no better end.
     """
-    if metrics is None:
-        # With a single true class, as of answers that pass or fail, the other measures are undefined or say nothing.
-        has_classes = (data.matrices.sum(axis=-1) > 0).sum(axis=-1) > 1
-        metrics = DEFAULT_METRICS if has_classes.any() else "accuracy"
-    chosen = _different(resolve(metrics, data.known))
+    # With a single true class, as of answers that pass or fail, the other measures are undefined or say nothing.
+    has_classes = ((data.matrices.sum(axis=-1) > 0).sum(axis=-1) > 1).any()
+    default = DEFAULT_METRICS if has_classes else "accuracy"
+    chosen = _different(resolve(default if metrics is None else metrics, data.known))
     for name, metric in chosen.items():
         if metric.is_classwise:
             raise ArgumentError("metrics", f"expected measures with one value for each model, got {name}")
