@@ -112,6 +112,8 @@ def test_the_inverse_needs_all_labels(function: Any) -> None:
         function(counts, method="rogan_gladen")
     full = np.where(judge == NONE, 0, judge)
     same = [counted(people, full, known, unanswered=wide) for wide in (False, True)]
+    weighted = counted(people, full, known, unanswered=True, sample_weight=RANDOM.random(2000))
+    assert np.isfinite(matrics.judged.confusion_matrix(weighted, method="rogan_gladen")).all()
     results = [matrics.judged.interval(one, "mcc,accuracy", method="rogan_gladen") for one in same]
     assert results[0]["accuracy"].low == pytest.approx(results[1]["accuracy"].low, rel=1e-12)
 

@@ -99,7 +99,7 @@ def _result_of_groups(found: DiagnosticGroups, file: str, by: tuple[str, ...]) -
     parts = [(name, k, group, one) for k, name in enumerate(overall.names) for group, one in frames]
     rows = {
         "measure": column([name for name, *_ in parts]),
-        ",".join(by) or "group": column([group or None for *_, group, _ in parts], undefined="all samples"),
+        ",".join(by): column([group or None for *_, group, _ in parts], undefined="all samples"),
         **{
             name: column([plain_size(getattr(one, name)[k]) for _, k, _, one in parts], undefined=NO_COUNTS)
             for name in ("numerator", "denominator")
