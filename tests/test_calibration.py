@@ -309,7 +309,7 @@ def test_nan_spoils_its_own_batch_element() -> None:
         ({"zero_division": "0.5"}, TypeError, "zero_division: expected a number"),
         ({"num_bins": 0}, ValueError, "num_bins: expected an integer of at least 1, got 0"),
         ({"of": "labels"}, ValueError, "of: expected 'top_label' or 'class_wise', got 'labels'"),
-        ({"of": "top_label"}, ValueError, r"of='top_label' is for probabilities of classes .* stack 1 - y_prob"),
+        ({"of": "top_label"}, ValueError, r"of='top_label': expected probabilities of classes .* stack 1 - y_prob"),
         ({"norm": "l3"}, ValueError, "norm: expected 'l1', 'l2' or 'max', got 'l3'"),
         (
             {"y_prob": [0.5, -0.25]},

@@ -125,7 +125,7 @@ def test_texts_and_estimates() -> None:
     classes = np.stack([-y_score, y_score], -1)
     found = matrics.ranking.threshold_curve(y_true, classes, "ppv", positive=1, prevalence=0.02)["ppv"]
     np.testing.assert_array_equal(found, wanted)
-    with pytest.raises(ValueError, match=r"prevalence: expected scores of one class, or positive="):
+    with pytest.raises(ValueError, match=r"prevalence: expected scores of a single class, or positive="):
         matrics.ranking.threshold_curve(y_true, classes, "ppv", prevalence=0.02)
 
 
