@@ -314,7 +314,7 @@ def test_nan_spoils_its_own_batch_element() -> None:
         (
             {"y_prob": [0.5, -0.25]},
             ValueError,
-            r"y_prob: expected numbers in \[0, 1\], got -0.25 .*; of logits take",
+            r"y_prob: expected numbers in \[0, 1\], got -0.25 .*; convert logits with",
         ),
         ({"y_prob": [0, 1]}, TypeError, "y_prob: expected floating probabilities"),
     ],

@@ -108,7 +108,7 @@ def test_how_sure_a_threshold_is() -> None:
     assert (
         drawn.value_interval.undefined == 0
     )  # without the classes a third of the replicates would have no positive sample
-    with pytest.raises(ValueError, match="prevalence: expected one for all curves"):
+    with pytest.raises(ValueError, match="prevalence: expected the same for all curves"):
         matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]), level=0.95)
 
 
