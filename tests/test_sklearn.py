@@ -623,7 +623,7 @@ def test_the_text_is_the_call() -> None:
 WRONG = {
     "no_direction": ("prevalence", ValueError, "expected measures with a better direction, got prevalence"),
     "classes": ("recall:class", ValueError, "expected one value for each model, got 'recall:class'"),
-    "classes_of_scores": ("roc_auc:class", ValueError, "expected 'roc_auc', possibly followed by :macro, :weighted"),
+    "classes_of_scores": ("roc_auc:class", ValueError, "expected 'roc_auc', possibly with one of :macro, :weighted"),
     "average": ("log_loss:macro", ValueError, "expected 'log_loss' without an average"),
     "unknown": ("mmc", ValueError, "unknown metric 'mmc'; did you mean"),
     "option": ("roc_auc(k=3)", TypeError, "roc_auc has no option 'k' in a scorer; it takes multi_class"),
