@@ -14,7 +14,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._engine.results import NamedResult, columns_of, frame_of, short_repr
 from matrics._quoting import quoted
 from matrics._ranking.inference.compare import named_scores
-from matrics._ranking.inference.estimates import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
+from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
 from matrics._ranking.inference.replicates import drawn_times
 from matrics._ranking.inference.samples import Samples, SampleScores
 from matrics._ranking.inputs import is_number

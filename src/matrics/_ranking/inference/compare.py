@@ -14,8 +14,14 @@ from matrics._arrays.frames import by_columns, cells, column_names, is_frame
 from matrics._engine.evaluation import check_options
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
-from matrics._ranking.inference.estimates import LimitOptions, MeasureEstimates, Method, check_method, estimate_all
 from matrics._ranking.inference.interval import AverageOfInterval, check_average_of_interval
+from matrics._ranking.inference.measure_estimates import (
+    LimitOptions,
+    MeasureEstimates,
+    Method,
+    check_method,
+    estimate_all,
+)
 from matrics._ranking.inference.names import CURVES, ScoreMeasure, read_measures
 from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.limits import normal_quantile

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from matrics._arrays import Array
 from matrics._engine.evaluation import check_options
 from matrics._ranking.averages import check_average
-from matrics._ranking.inference.estimates import LimitOptions, Method, check_method, estimate_all
+from matrics._ranking.inference.measure_estimates import LimitOptions, Method, check_method, estimate_all
 from matrics._ranking.inference.names import CURVES, read_measures
 from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.options import check_level

@@ -14,7 +14,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._engine.results import columns_of
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.inference.calibration import ROUNDING, inverted_limits
-from matrics._ranking.inference.estimates import DEFAULT_NUM, FEW_UNITS
+from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_UNITS
 from matrics._ranking.inference.samples import Samples, SampleScores
 from matrics._ranking.recalibration import Logistic, fit_logistic, fit_smooth
 from matrics._uncertainty.limits import normal_quantile, spread
