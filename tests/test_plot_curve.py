@@ -282,9 +282,9 @@ def test_curves_that_were_computed_before() -> None:
     ("arguments", "options", "message"),
     [
         ((Y, GOOD), {"kind": "f1", "best": "mcc"}, "best: expected True or False"),
-        ((Y, GOOD), {"kind": "recall:class"}, "one value a matrix"),
+        ((Y, GOOD), {"kind": "recall:class"}, "a single value for each matrix"),
         ((Y, GOOD), {"kind": "f1", "iso": "mcc"}, "iso: expected None"),
-        ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected one measure"),
+        ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected a measure"),
         ((Y, GOOD), {"level": 2}, "level: expected"),
         ((Y, GOOD), {"names": ["a", "b"]}, "names: expected 1"),
         ((Y, MODELS), {"names": ["a", "b"]}, "names: expected None"),
@@ -298,7 +298,7 @@ def test_curves_that_were_computed_before() -> None:
         (
             ({"a": matrics.ranking.roc_curve(Y, GOOD), "b": matrics.ranking.precision_recall_curve(Y, GOOD)},),
             {},
-            "curves of one kind",
+            "curves of the same kind",
         ),
     ],
 )
