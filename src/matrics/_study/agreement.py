@@ -145,8 +145,8 @@ class Agreement(Result):
         ----------
         least_correlation : float, default 0.95
             Two groups of measures are joined if the average absolute correlation between them is at least this, from 0
-                to 1.
-            correlation : {"spearman", "kendall"}
+            to 1.
+        correlation : {"spearman", "kendall"}
             The rank correlation that defines the distances.
 
         Returns

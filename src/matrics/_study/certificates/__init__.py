@@ -39,7 +39,8 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     cases : int, default 20,000
         Random cases for each property and number of classes, in addition to up to 8,000 small cases.
     rng : numpy.random.Generator or int, default 0
-        The seed of the random numbers, or a generator from which the seed is drawn. None draws anew every time.
+        Where random numbers come from, or a seed; None draws anew every time. All numbers derive from an integer, which
+        is the seed or the next number of the generator.
 
     Returns
     -------
