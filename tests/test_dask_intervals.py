@@ -56,7 +56,7 @@ def test_clusters(axis: int) -> None:
     found, wanted = on_dask.interval(cut, "mcc", cluster_axis=axis), matrics.interval(stack, "mcc", cluster_axis=axis)
     for values, other in zip(found["mcc"], wanted["mcc"], strict=True):
         assert_eq(values, other)
-    with pytest.raises(ValueError, match=rf"axes of clusters whole in one chunk.*rechunk\({{{axis % 4}: -1}}\)"):
+    with pytest.raises(ValueError, match=rf"axes of clusters whole in a single chunk.*rechunk\({{{axis % 4}: -1}}\)"):
         on_dask.interval(in_chunks(stack, (2, 2)), "mcc", cluster_axis=axis)
 
 
@@ -111,7 +111,7 @@ def test_a_generator_gives_other_draws_each_time() -> None:
     with pytest.raises(TypeError, match="rng: expected a seed"):
         on_dask.interval(cut, "mcc", method="bootstrap", rng="seven")
     without_seed = np.random.Generator(np.random.PCG64(Fixed()))
-    with pytest.raises(TypeError, match="rng: expected a generator that can spawn others"):
+    with pytest.raises(TypeError, match="rng: expected a generator that can spawn generators"):
         on_dask.interval(cut, "mcc", method="bootstrap", rng=without_seed)
 
 
