@@ -368,7 +368,7 @@ def test_the_bootstrap_of_weighted_samples_and_of_some() -> None:
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        ([1, 2], r"clusters: expected one for each sample, \(4,\), got shape \(2,\)"),
+        ([1, 2], r"clusters: expected a cluster for each sample, \(4,\), got shape \(2,\)"),
         ([1, 1, 1, 1], "clusters: expected at least two, got 1"),
         (["a", None, "b", "b"], "clusters: expected a value for each sample, got None at 1"),
     ],
