@@ -10,13 +10,13 @@ from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_count
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options
-from matrics._multilabel.averages import Average, asked, checked_average, over_labels
+from matrics._multilabel.averages import Average, checked_average, metrics_of_labels, over_labels
 from matrics._multilabel.counting import LabelCounts, count, enter
 from matrics._states import leaves
 from matrics._states.confusion import ConfusionState
 from matrics.typing import ArrayLike
 
-# Low words of default JAX are below 2**16, so that this many labels can be summed before one would wrap.
+# Low words of default JAX are below 2**16, so that this many labels can be summed before a word would wrap.
 LABELS_AT_ONCE = 2**14
 
 
@@ -257,7 +257,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         check_options(zero_division, invalid, workers)
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         return over_labels(
-            asked(metrics, average),
+            metrics_of_labels(metrics, average),
             average,
             lambda each: self.labels.score(each, **options),
             lambda each: _pooled(self.labels).score(each, **options),

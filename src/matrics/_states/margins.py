@@ -176,10 +176,10 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Notes
         -----
         No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
-        ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative one is subtracted.
+        ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative weight is subtracted.
 
         Counts have no gradient with respect to scores, as those of :func:`matrics.confusion_matrix`: ``jax.grad`` gives
-        0 without a warning. :func:`matrics.soft_confusion_matrix` has one.
+        0 without a warning. :func:`matrics.soft_confusion_matrix` is differentiable.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Returns
         -------
         list of str
-            Found by trying each measure.
+            Determined by trying each measure.
 
         Raises
         ------
