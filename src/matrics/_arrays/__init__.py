@@ -101,7 +101,7 @@ def _native(array: Array) -> Array:
 
 
 def fitting(name: str, array: Array, backend: Standard) -> Array:
-    """Check that integers fit in the integers of the other library: default JAX has 32 bits, and would cut larger ones.
+    """Check that integers fit in the integers of the other library: default JAX has 32 bits, and would cut others.
 
     A label beyond them becomes the largest or the smallest, which no class has either.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from matrics._arrays.spare_bit import SpareBit
 from matrics._arrays.standard import Array, InOneRow
 
-# If less than one element in so many is not an end, repeating the ends is as fast.
+# If a smaller share than 1 / MANY of the elements is not an end, repeating the ends is as fast.
 MANY = 5
 # The number of scores that are read twice in less time than a call takes.
 _FEW = 2**15

@@ -333,7 +333,7 @@ def _view_beneath(x: Array) -> Array:
 
 
 def _unwrapped(x: Array) -> Array | None:
-    """The tensor under the wrappers of vmap and grad; None if changes of it may still be written down elsewhere."""
+    """The tensor under the wrappers of vmap and grad; None if a trace may still record changes of the tensor."""
     while _is_wrapped(x):
         if torch._is_functional_tensor(x):
             return None

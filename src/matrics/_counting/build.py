@@ -107,7 +107,7 @@ def confusion_matrix(
     y_true : array_like of int or bool, shape (*B, *S)
         True labels in [0, num_classes), or any of ``labels``.
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
-        Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
+        Predicted labels like the true labels. Floating numbers are class scores with ``num_classes`` entries along
         ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
         One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
         numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast: a
@@ -116,13 +116,13 @@ def confusion_matrix(
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order; required without ``num_classes``. Labels are looked up on the host, in lists,
-        Series, and concrete arrays; one coding for both.
+        Series, and concrete arrays; the same coding for both.
     class_axis : int, optional
         The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's
         losses, (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
-        How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
-        are the batch. 2 for one matrix per image.
+        How many of the last axes (without the class axis) are samples, pooled into a matrix; the axes before them are
+        the batch. 2 for a matrix per image.
     threshold : float, optional
         ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
     sample_weight : array_like, optional
@@ -147,8 +147,8 @@ def confusion_matrix(
     Raises
     ------
     TypeError
-        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
-        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups`` with integers.
+        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or both or neither of
+        ``num_classes`` and ``labels`` are given, or ``groups`` of integers without ``num_groups``, or the reverse.
     ValueError
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
         NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
@@ -263,7 +263,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
         The axis of the classes: of ``y_prob`` and of soft targets, the last if left out. There is a warning if it is
         left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
-        How many of the last axes (without the class axis) are samples, pooled into one matrix.
+        How many of the last axes (without the class axis) are samples, pooled into a matrix.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
@@ -284,8 +284,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     Raises
     ------
     TypeError
-        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; only one
-        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given with soft targets.
+        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; ``groups``
+        are given without ``num_groups``, or the reverse; or ``ignore_index`` or ``groups`` is given with soft targets.
     ValueError
         The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
         looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not

@@ -244,7 +244,7 @@ class Count(NamedTuple):
                 return matrix.reshape(*batch_shape, n, n), 0
         kept = is_kept(y_true, self.ignored, backend)
         if weight is None and groups is None and batch == 1 and backend.has_kernels(y_true):
-            return self._in_one_pass(y_true, y_pred, kept, batch_shape)
+            return self._in_single_pass(y_true, y_pred, kept, batch_shape)
         y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
         # Labels out of range are clipped to a border around the cells: -1 would wrap around in JAX and raise an error
         # in PyTorch. A single row needs no border if positions beyond the row are skipped.
@@ -285,7 +285,7 @@ class Count(NamedTuple):
             dropped = dropped - xp.reshape(counts, (*batch_shape, longer))[..., longer - 1]
         return matrix, dropped
 
-    def _in_one_pass(
+    def _in_single_pass(
         self, y_true: Array, y_pred: Array, kept: Array | None, batch_shape: tuple[int, ...]
     ) -> tuple[Array, Array | int]:
         """A matrix and the number of dropped samples, by a kernel."""

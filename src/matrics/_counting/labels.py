@@ -385,7 +385,7 @@ def widen(labels: Array, backend: Standard) -> Array:
 
 
 def check_groups(groups: Any, num_groups: Any) -> int:
-    """The number of groups, 0 without groups; an error if only one argument is given."""
+    """The number of groups, 0 without groups; an error if either argument is missing."""
     if (groups is None) != (num_groups is None):
         raise TypeError(
             "expected both groups=, an integer in [0, num_groups) for each sample, and num_groups=, got "

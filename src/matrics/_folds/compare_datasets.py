@@ -57,7 +57,7 @@ def compare_datasets(
         scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,
         and Nemenyi's for more.
     control : str or int, optional
-        Compare all models with this one only, by name or position: fewer pairs give more power; for ``"holm"``
+        Compare all models with this model only, by name or position: fewer pairs give more power; for ``"holm"``
         and ``"wilcoxon"``.
     level : float, default 0.95
         The confidence level of the critical difference.
@@ -91,7 +91,7 @@ def compare_datasets(
     and Mangili 2016). The signed-rank test leaves out data sets without a difference.
 
     In the Bayesian test a draw gives the data sets Dirichlet weights, and 1/2 to a data set without a difference;
-    the probabilities are the shares of draws in which most of the weight of all pairs of data sets is on one side.
+    the probabilities are the shares of draws in which most of the weight of all pairs of data sets is on that side.
 
     References
     ----------

@@ -40,8 +40,8 @@ def compare_folds(
     Parameters
     ----------
     scores_a, scores_b : array_like, shape (*B, folds), or (*B, 5, 2) for the 5×2 tests
-        A score of each model on each fold, in the same order: those of 10×10 folds are one axis of 100. Batches
-        broadcast against each other, and every pair is compared on its own.
+        A score of each model on each fold, in the same order: the scores of 10×10 folds are a single axis of 100.
+        Batches broadcast against each other, and every pair is compared on its own.
     test_fraction : float, optional
         The share of the samples that a fold tests on, n_test / (n_test + n_train): 0.1 for ten folds, however often
         repeated. Needed but for the 5×2 tests, where it is a half.

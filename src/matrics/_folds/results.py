@@ -65,7 +65,7 @@ class DatasetComparison(NamedResult):
         The test of ``p_values``: ``"nemenyi"``, ``"holm"`` or ``"wilcoxon"``.
     p_values : array, shape (M, M)
         Of each pair of models, corrected for the number of pairs; NaN on the diagonal, and for pairs without the
-        control, if there is one.
+        control, if it is given.
     probability_better, probability_equal : array, shape (M, M), or None
         By the Bayesian signed-rank test, of each pair: that the model in the row is better, and that both are
         practically equal. None without ``rope``.

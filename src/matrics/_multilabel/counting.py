@@ -1,4 +1,4 @@
-"""Counts of zeros and ones in 2×2 matrices: of each label, of each sample, or of whole samples."""
+"""Counts of 0 and 1 in 2×2 matrices: of each label, of each sample, or of whole samples."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def confusion_matrix(
     sample_weight: Any = None,
     ignore_index: int | Sequence[int] | None = None,
 ) -> Array:
-    """Count zeros and ones into a 2×2 confusion matrix for each label, or for each sample.
+    """Count 0 and 1 into a 2×2 confusion matrix for each label, or for each sample.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def confusion_matrix(
     Returns
     -------
     array, shape (*B, L, 2, 2), or (*B, N, 2, 2) if samplewise
-        Rows are the true values 0 and 1, columns the predicted ones: ``[[tn, fp], [fn, tp]]``. 64-bit integers (32-bit
-        in default JAX); floats if weighted.
+        Rows are the true values 0 and 1, columns the predicted values: ``[[tn, fp], [fn, tp]]``. 64-bit integers
+        (32-bit in default JAX); floats if weighted.
 
     Raises
     ------

@@ -69,7 +69,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         num_labels : int
             Number of labels, L.
         batch_shape : tuple of int, default ()
-            One set of labels for each model, fold or threshold: the leading axes that are not pooled.
+            A set of labels for each model, fold or threshold: the leading axes that are not pooled.
         like : array, optional
             An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
@@ -128,7 +128,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
             Entries with this true value are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------

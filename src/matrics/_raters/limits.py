@@ -143,7 +143,9 @@ def _interval(  # noqa: PLR0917 (the arguments of interval, for a single coeffic
     few = few | (xp.sum(shares, axis=-1) - xp.max(shares, axis=-1) < OTHERS)
     disagreements = result.disagreements(xp)
     if not (name == "gwet_ac1" or (isinstance(weights, str) and weights in {"none", "nominal"})):
-        few = few | ~enough(disagreements, DISAGREEMENTS)  # a few small disagreements do not predict large ones
+        few = few | ~enough(
+            disagreements, DISAGREEMENTS
+        )  # a few small disagreements do not predict large disagreements
     integer = backend.widest_int(result.value) or xp.int32
     undefined = xp.astype(xp.zeros_like(result.value), integer)
     error = xp.sqrt(result.variance(xp))

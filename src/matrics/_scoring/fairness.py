@@ -92,7 +92,8 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     more. :func:`matrics.interval` shows how precisely each group's value is known.
 
     Minimum, maximum and difference are those of Fairlearn's ``MetricFrame`` (``between_groups``), which leaves NaN out
-    as well; so does the ratio where no value is negative. For one group, Fairlearn's difference is 0 and its ratio 1.
+    as well; so does the ratio where no value is negative. For a single group, Fairlearn's difference is 0 and its ratio
+    1.
 
     References
     ----------

@@ -110,7 +110,7 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     Notes
     -----
     It is assumed that samples of a class are as easy there as here: sensitivity and specificity are the same. That is
-    not so where, for example, the ill are found at an earlier stage.
+    not so where, for example, the ill are diagnosed at an earlier stage.
 
     Examples
     --------

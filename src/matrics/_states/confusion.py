@@ -161,7 +161,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------

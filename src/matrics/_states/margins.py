@@ -158,7 +158,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
             Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------

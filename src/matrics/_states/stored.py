@@ -29,7 +29,7 @@ LAYOUT = 1
 # Two arrays for the same numbers: high words of integers, and the rounding errors of sums in float32.
 WORDS = {"counts": "carried", "bins": "bins_carried"}
 SUMS = {"calibration": "calibration_remainders", "sums": "remainders"}
-ONE_WORD = ("dropped", "rounded")
+SINGLE_WORD = ("dropped", "rounded")
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 FAULTS = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.TokenError, struct.error, RuntimeError)
 
@@ -122,7 +122,7 @@ def _in_32_bits(leaves: dict[str, Array]) -> dict[str, Array]:
             narrow[more] = (leaves[name] - narrow[name]).astype(np.float32)
             if not narrow[name].size:
                 narrow[more] = leaves[more].astype(np.float32)
-    for name in ONE_WORD:
+    for name in SINGLE_WORD:
         if name in leaves:
             narrow[name] = np.minimum(leaves[name], MOST_DROPPED)
     return {name: x.astype(np.int32) if x.dtype.kind == "i" else x for name, x in narrow.items()}

@@ -12,7 +12,7 @@ from matrics._states.two_words import MOST_DROPPED
 
 # The arrays of a state with its settings; those with numbers of samples in a single word; and sums of weights.
 SETTINGS = ("edges", "states", "top_k")
-ONE_WORD = ("dropped", "rounded")
+SINGLE_WORD = ("dropped", "rounded")
 WEIGHED = ("counts", "bins", "calibration", "calibration_remainders", "sums", "remainders")
 
 # Low words of default JAX are below 2**16, so that this many states can be summed before a word would wrap.
@@ -66,7 +66,7 @@ def sums(state: _State, length: int) -> Iterator[_State]:
 
         def summed(name: str, leaf: Array, start: int = start, stop: int = stop) -> Array:
             xp, part = as_arrays(leaf=leaf)[0].xp, leaf[start:stop, ...]
-            return sum_of_dropped(part) if name in ONE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
+            return sum_of_dropped(part) if name in SINGLE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
 
         yield _each(summed, state)
 
