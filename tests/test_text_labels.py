@@ -166,15 +166,15 @@ def test_text_labels_go_with_tensors() -> None:
         ),
         (
             lambda: matrics.probabilities.log_loss(CODES, PROBABILITIES, labels=range(4)),
-            "labels: expected 3, one for each column of y_prob, got 4",
+            "labels: expected 3, a label for each column of y_prob, got 4",
         ),
         (
             lambda: matrics.probabilities.log_loss(CODES, PROBABILITIES[:, 0], labels=range(3)),
-            "labels: expected 2, or positive=, with the scores of one class, got 3",
+            "labels: expected 2, or positive=, with the scores of a single class, got 3",
         ),
         (
             lambda: matrics.ranking.roc_auc(TEXTS, PROBABILITIES, labels=LABELS, positive="owl"),
-            "positive: expected one of labels=, 'wren', 'crow', 'jay', got 'owl'",
+            "positive: expected a label of labels=, 'wren', 'crow', 'jay', got 'owl'",
         ),
         (
             lambda: matrics.ranking.roc_auc(TEXTS, PROBABILITIES, positive="jay"),
