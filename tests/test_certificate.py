@@ -451,7 +451,7 @@ def test_a_certificate() -> None:
     assert 0 < found["undefined"].value < 0.01
     accuracy = stored_certificate("accuracy")
     assert (accuracy["sensitivity"].value, accuracy["undefined"].value) == pytest.approx((1 / 20, 0))
-    with pytest.raises(KeyError, match="expected a property, got .symmetry.; choose transposition"):
+    with pytest.raises(KeyError, match=r"expected a property, got .symmetry.; choose transposition"):
         found["symmetry"]
 
 

@@ -298,7 +298,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         ),
         (["new.csv"], '--require: expected a bound such as --require "mcc >= 0.8"'),
         (["new.csv", "--require", "mcc"], "--require: expected bounds such as 'mcc >= 0.8', or a baseline"),
-        (["new.csv", "--require", "mcc => 0.8"], "--require: expected a measure, one of >=, <=, >, < and a number"),
+        (["new.csv", "--require", "mcc => 0.8"], "--require: expected a measure, >=, <=, > or <, and a number"),
         (["new.csv", "--require", "mcc >= 80 %"], "--require: expected a number after >= in 'mcc >= 80 %'"),
         (["new.csv", "--require", "accuracy >= 80"], "--require: expected a number from 0 to 1, the range of accuracy"),
         (["new.csv", "--require", "mmc >= 0.8"], "unknown metric 'mmc'; did you mean mcc"),

@@ -119,7 +119,7 @@ def test_options_of_intervals_are_checked_while_the_graph_is_built() -> None:
     cut = in_chunks(drawn(4), (2,))
     with pytest.raises(ValueError, match="method: expected one of"):
         on_dask.interval(cut, "mcc", method="exact")
-    with pytest.raises(ValueError, match="method: expected another than 'wilson' for mcc"):
+    with pytest.raises(ValueError, match="method: expected another method than 'wilson' for mcc"):
         on_dask.interval(cut, "mcc", method="wilson")
     with pytest.raises(ValueError, match="an axis of clusters with a known length"):
         on_dask.interval(of_unknown_sizes(da.from_array(drawn(4, 2))), "mcc", cluster_axis=0)

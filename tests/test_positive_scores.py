@@ -272,7 +272,7 @@ def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
     """As by the measures of matrices: neither wins in silence."""
     y_prob = np.eye(3)[[0, 1, 2, 0]] * 0.5
     assert np.isfinite(area([0, 1, 2, 1], y_prob, positive=1))
-    with pytest.raises(ValueError, match="average='macro': expected \"auto\" with positive=1, which is one class"):
+    with pytest.raises(ValueError, match="average='macro': expected \"auto\" with positive=1, which compares a class"):
         area([0, 1, 2, 1], y_prob, positive=1, average="macro")
 
 
@@ -320,9 +320,9 @@ def test_labels_of_classes() -> None:
             measure(np.array(["cat", "dog", "eel"])[y], s)
         with pytest.raises(ValueError, match=r"expected the same samples .* pass y_true.argmax"):
             measure(hot, s[:, 0])
-    with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
+    with pytest.raises(ValueError, match=r"(of one-hot labels take|convert one-hot labels with) y_true.argmax\(-1\)"):
         ScoreState.zeros(num_classes=3).update(hot, s)
-    with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
+    with pytest.raises(ValueError, match=r"(of one-hot labels take|convert one-hot labels with) y_true.argmax\(-1\)"):
         matrics.ranking.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
 
 

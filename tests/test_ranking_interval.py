@@ -301,7 +301,7 @@ def test_no_samples_are_undefined() -> None:
         ({"metrics": []}, "at least one"),
         ({"metrics": "log_loss", "method": "delong"}, "expected 'auto' for log_loss"),
         ({"metrics": "expected_calibration_error", "method": "bootstrap"}, "above the truth"),
-        ({"method": "exact"}, "expected one of 'auto'"),
+        ({"method": "exact"}, "expected 'auto', 'delong'"),
         ({"rng": 1}, "nothing is drawn"),
         ({"level": 95}, "between 0 and 1"),
         ({"clusters": [1, 2]}, "one for each sample"),

@@ -129,7 +129,7 @@ def test_a_state_of_scores_takes_labels_with_each_batch() -> None:
     found = zeros.update(TEXTS, PROBABILITIES, labels=LABELS)
     assert_same(tuple(found), tuple(zeros.update(CODES, PROBABILITIES)))
     assert zeros.update(["owl", "jay"], PROBABILITIES[:2], labels=LABELS).dropped == 1
-    with pytest.raises(ValueError, match="labels: expected 3, one for each class of the state, got 2"):
+    with pytest.raises(ValueError, match="labels: expected 3, a label for each class of the state, got 2"):
         zeros.update(TEXTS, PROBABILITIES, labels=LABELS[:2])
 
 

@@ -20,8 +20,8 @@ from matrics._plot.lines import (
     draw_band,
     draw_crowd,
     legend_below,
-    looks,
-    most_telling,
+    line_styles,
+    lines_to_name,
 )
 from matrics._plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics._quoting import quoted
@@ -176,8 +176,8 @@ class CalibrationDisplay(LinesDisplay):
         others = [line for k, line in enumerate(self.lines) if k not in self.named and np.isfinite(line.error)]
         draw_crowd(axes, [_known(line) for line in others])
         handles = [
-            self._draw_line(axes, below, self.lines[k], look)
-            for look, k in zip(looks(len(self.named), in_a_crowd=bool(others)), self.named, strict=True)
+            self._draw_line(axes, below, self.lines[k], style)
+            for style, k in zip(line_styles(len(self.named), on_grey=bool(others)), self.named, strict=True)
         ]
         if others:
             label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
@@ -221,40 +221,40 @@ class CalibrationDisplay(LinesDisplay):
         highs += [np.max(line.smooth.happened) for line in self.lines if line.smooth is not None]
         return min(1.0, max(self.end, 1.05 * float(max(highs))))
 
-    def _draw_line(self, axes: Axes, below: Axes, line: CalibrationLine, look: Style) -> Any:
+    def _draw_line(self, axes: Axes, below: Axes, line: CalibrationLine, style: Style) -> Any:
         """One line with its limits, and its histogram; returns the handle for the legend."""
         if not np.isfinite(line.error):
             return axes.plot([], [], linestyle="none", label=self._label(line))[0]
         x, y = _known(line)
         shown = _shown(line)
         reach = np.stack([line.happened - line.low, line.high - line.happened])[:, shown]
-        face = "white" if look.number % 2 else look.colour
+        face = "white" if style.number % 2 else style.colour
         axes.errorbar(
-            x, y, yerr=np.maximum(reach, 0), fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=1.8, zorder=2.5
+            x, y, yerr=np.maximum(reach, 0), fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=1.8, zorder=2.5
         )  # fmt: skip
         if line.smooth is not None:
             smooth = line.smooth
-            draw_band(axes, smooth.predicted, smooth.low, smooth.high, look)
+            draw_band(axes, smooth.predicted, smooth.low, smooth.high, style)
             many = smooth.predicted <= smooth.few
             last = max(int(many.sum()) - 1, 0)
-            for part, dashes in ((many, look.dashes), (np.arange(len(many)) >= last, (0, (1, 1.5)))):
+            for part, dashes in ((many, style.dashes), (np.arange(len(many)) >= last, (0, (1, 1.5)))):
                 axes.plot(
-                    smooth.predicted[part], smooth.happened[part], color=look.colour, linestyle=dashes,
+                    smooth.predicted[part], smooth.happened[part], color=style.colour, linestyle=dashes,
                     linewidth=1.2, zorder=2.8,
                 )  # fmt: skip
-        joined = "none" if line.smooth is not None else look.dashes
+        joined = "none" if line.smooth is not None else style.dashes
         axes.plot(
-            x, y, color=look.colour, linestyle=joined, marker=look.marker, markersize=4, linewidth=1.2,
+            x, y, color=style.colour, linestyle=joined, marker=style.marker, markersize=4, linewidth=1.2,
             markerfacecolor=face, zorder=3,
         )  # fmt: skip
         (handle,) = axes.plot(
-            [], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, linewidth=1.2,
+            [], [], color=style.colour, linestyle=style.dashes, marker=style.marker, markersize=4, linewidth=1.2,
             markerfacecolor=face, label=self._label(line),
         )  # fmt: skip
         alone = not self.together
         below.stairs(
-            line.histogram, np.linspace(0, self.end, HISTOGRAM + 1), color=INK if alone else look.colour, fill=alone,
-            linestyle="-" if alone else look.dashes, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
+            line.histogram, np.linspace(0, self.end, HISTOGRAM + 1), color=INK if alone else style.colour, fill=alone,
+            linestyle="-" if alone else style.dashes, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
         )  # fmt: skip
         return handle
 
@@ -373,7 +373,7 @@ def calibration(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel, with room for the histogram below; a new figure if left out.
+        The axes to draw on, an Axes for each panel, with room for the histogram below; a new figure if left out.
 
     Returns
     -------
@@ -426,7 +426,7 @@ def calibration(
             lines = [line._replace(name=str(name)) for line, name in zip(lines, names, strict=True)]
     if of is None and positive is None and _have_classes(y_true, first):
         of = "top_label"
-    named = most_telling([line.error for line in lines], higher_is_better=False)
+    named = lines_to_name([line.error for line in lines], higher_is_better=False)
     together = len(lines) > MOST_NAMED if together is None else together
     return CalibrationDisplay(lines, named, of, level, together, title, bins, end).plot(ax, width=width)
 

@@ -1,4 +1,4 @@
-"""The k samples with the highest scores: how many of them are positive, as in a queue of alerts."""
+"""Measures of the k samples with the highest scores, as in a queue of alerts: precision, recall and lift."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def lift_at_k(
     zero_division: float = math.nan,
     workers: int = 1,
 ) -> Any:
-    """How many times as frequent the positive class is among the k samples with the highest scores as among all.
+    """Precision among the k samples with the highest scores, divided by the share of positives among all samples.
 
     Parameters
     ----------
@@ -243,21 +243,21 @@ def lift_at_k(
 def hits_at(k: float, sums: Array, number: Array, xp: Any) -> Array:
     """The expected sum over k rows, (R, 1), from sums and numbers of rows at each score, (R, T + 1).
 
-    Between two scores the sums rise along a straight line, as the rows of equal scores are in random order.
+    Between two scores the sums are interpolated linearly, because rows of equal scores are in random order.
     """
     below, above = number <= k, number >= k
 
-    def nearest(x: Array) -> tuple[Array, Array]:
+    def neighbours(x: Array) -> tuple[Array, Array]:
         before = xp.max(xp.where(below, x, 0), axis=-1, keepdims=True)
         return before, xp.min(xp.where(above, x, x[:, -1:]), axis=-1, keepdims=True)
 
-    (first, last), (start, end) = nearest(number), nearest(sums)
+    (first, last), (start, end) = neighbours(number), neighbours(sums)
     gap = last - first
-    part = xp.where(gap > 0, (k - first) / xp.where(gap > 0, gap, 1), 0)
-    return start + part * (end - start)
+    share = xp.where(gap > 0, (k - first) / xp.where(gap > 0, gap, 1), 0)
+    return start + share * (end - start)
 
 
-def _of_highest(  # noqa: PLR0917 (as of the doors)
+def _of_highest(  # noqa: PLR0917 (the parameters of the public functions)
     name: Literal["precision", "recall", "lift"],
     y_true: Any,
     y_score: Any,
@@ -274,13 +274,17 @@ def _of_highest(  # noqa: PLR0917 (as of the doors)
     if k > number:
         raise ValueError(f"k: expected at most the number of samples, {number:,}, got {k:,}")
 
-    def measured(rows: SampleRows, safe: Safe) -> Array:
+    def value(rows: SampleRows, safe: Safe) -> Array:
         backend, xp = rows.backend, rows.backend.xp
         dtype = backend.widest_float(rows.scores)
         hits, size, number = (xp.astype(x, dtype) for x in sums_at_scores(rows))
         chosen, weight = hits_at(k, hits, number, xp)[:, 0], hits_at(k, size, number, xp)[:, 0]
-        of = {"precision": weight, "recall": hits[:, -1], "lift": weight * hits[:, -1] / safe.nonzero(size[:, -1])}
-        return safe.define(chosen / safe.nonzero(of[name]), (of[name] > 0) & (number[:, -1] >= k))
+        divisors = {
+            "precision": weight,
+            "recall": hits[:, -1],
+            "lift": weight * hits[:, -1] / safe.nonzero(size[:, -1]),
+        }
+        return safe.define(chosen / safe.nonzero(divisors[name]), (divisors[name] > 0) & (number[:, -1] >= k))
 
-    how = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
-    return of_rows(measured, samples, how, zero_division, workers)
+    method = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
+    return of_rows(value, samples, method, zero_division, workers)

@@ -1,4 +1,4 @@
-"""The two curves that have names, and their points at a wanted precision or recall."""
+"""The ROC curve and the precision-recall curve, and points at a given precision, recall or specificity."""
 
 from __future__ import annotations
 
@@ -236,11 +236,11 @@ def precision_at_recall(
     >>> matrics.ranking.precision_at_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.6666666666666666)
     """
-    least = _share(recall, "recall")
+    minimum = _share(recall, "recall")
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive, num_classes=samples.num_classes)
-    return of_rows(_highest("precision", "recall", least), samples, how, zero_division, workers)
+    method = check_average(average, positive=positive, num_classes=samples.num_classes)
+    return of_rows(_highest("precision", "recall", minimum), samples, method, zero_division, workers)
 
 
 def recall_at_precision(
@@ -308,11 +308,11 @@ def recall_at_precision(
     >>> matrics.ranking.recall_at_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.5)
     """
-    least = _share(precision, "precision")
+    minimum = _share(precision, "precision")
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive, num_classes=samples.num_classes)
-    return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
+    method = check_average(average, positive=positive, num_classes=samples.num_classes)
+    return of_rows(_highest("recall", "precision", minimum), samples, method, zero_division, workers)
 
 
 def recall_at_specificity(
@@ -381,13 +381,13 @@ def recall_at_specificity(
     >>> matrics.ranking.recall_at_specificity([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.5)
     """
-    least = _share(specificity, "specificity")
+    minimum = _share(specificity, "specificity")
 
     def best(rows: SampleRows, safe: Safe) -> Array:
-        found, xp = points(rows), rows.backend.xp
-        reached = found.specificity(safe) >= least
-        recall = xp.max(xp.where(reached, found.recall(safe), 0), axis=-1)
-        return safe.define(recall, found.of_both_classes)
+        curve, xp = points(rows), rows.backend.xp
+        reached = curve.specificity(safe) >= minimum
+        recall = xp.max(xp.where(reached, curve.recall(safe), 0), axis=-1)
+        return safe.define(recall, curve.of_both_classes)
 
     samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
     return of_rows(
@@ -399,14 +399,14 @@ def recall_at_specificity(
     )
 
 
-def _highest(wanted: str, bound: str, least: float) -> RowFunction:
-    """The highest value of one rate if the other is at least this."""
+def _highest(rate: str, bounded_rate: str, minimum: float) -> RowFunction:
+    """A function for the highest value of a rate among thresholds at which another rate reaches a minimum."""
 
     def best(rows: SampleRows, safe: Safe) -> Array:
-        found, xp = points(rows), rows.backend.xp
-        rates = {"precision": found.precision(safe), "recall": found.recall(safe)}
-        reached = (rates[bound] >= least) & (found.tp + found.fp > 0)
-        return safe.define(xp.max(xp.where(reached, rates[wanted], 0), axis=-1), found.positives > 0)
+        curve, xp = points(rows), rows.backend.xp
+        rates = {"precision": curve.precision(safe), "recall": curve.recall(safe)}
+        reached = (rates[bounded_rate] >= minimum) & (curve.tp + curve.fp > 0)
+        return safe.define(xp.max(xp.where(reached, rates[rate], 0), axis=-1), curve.positives > 0)
 
     return best
 
@@ -417,22 +417,22 @@ def _share(value: Any, name: str) -> float:
     return float(value)
 
 
-# The rates of curves, undefined where they are 0/0.
+# The rates of a curve at all points; undefined (0/0) rates become the value of ``safe``.
 RATES: dict[str, Callable[[Points, Safe], Array]] = {
-    "fpr": lambda found, safe: safe.define(found.fpr(safe), (found.negatives > 0)[:, None]),
-    "recall": lambda found, safe: safe.define(found.recall(safe), (found.positives > 0)[:, None]),
-    "precision": lambda found, safe: safe.define(found.precision(safe), found.tp + found.fp > 0),
+    "fpr": lambda curve, safe: safe.define(curve.fpr(safe), (curve.negatives > 0)[:, None]),
+    "recall": lambda curve, safe: safe.define(curve.recall(safe), (curve.positives > 0)[:, None]),
+    "precision": lambda curve, safe: safe.define(curve.precision(safe), curve.tp + curve.fp > 0),
 }
 
 
 def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
-    """Two rates at all points, and the thresholds."""
+    """The values of two rates at all points, and the thresholds."""
     check_options(zero_division, "nan")
     rows, shape = as_rows(samples)
     backend, xp = rows.backend, rows.backend.xp
     safe = Safe(backend, float(zero_division))
     with backend.quiet():
-        found = points(rows, with_thresholds=True)
-        marked = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](found, safe)) for name in names]
+        curve = points(rows, with_thresholds=True)
+        values = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](curve, safe)) for name in names]
     length = rows.scores.shape[1] + 1
-    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*marked, found.thresholds))
+    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*values, curve.thresholds))

@@ -163,7 +163,7 @@ def threshold_curve(
         or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
         errors. Weights multiply costs.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        The share of the positive class where the results are used, if it differs from that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
     zero_division : float, default NaN
         The value of undefined measures (0/0).

@@ -26,8 +26,8 @@ MARGIN_BYTES = 512 * 1024
 SWEEP_BYTES = 2 * 1024 * 1024
 # The check for integer-valued cells needs as much memory as the cells, so it is done in parts.
 CHECK_BYTES = 256 * 1024
-# In threads margins and parts are larger: after each call into NumPy a thread waits for Python's lock, which takes as
-# long as a short call.
+# In threads blocks, margins and parts are larger: after each call into NumPy a thread waits for Python's lock, which
+# takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The number of matrices that are scored before threads start.
 HEAD_OF_THREADS = 8
@@ -46,13 +46,15 @@ def score_blocks(
     if cm.ndim == 2 and n < MIN_CLASSES_IN_PLACE:
         return _score_matrix(cm, functions, zero_division, dtype)
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    margin = MARGIN_BYTES // (n * dtype.itemsize)
+    threads = number_of_threads(workers)
+    larger = LARGER_IN_THREADS if threads > 1 else 1
+    margin = larger * MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
-    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    size = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
     if len(stack) <= size:
         results, invalid_positions = _score_one_block(stack, functions, zero_division, dtype)
     else:
-        sizes = _Sizes(size, smallest, margin, number_of_threads(workers), dtype)
+        sizes = _Sizes(size, smallest, margin, threads, larger * CHECK_BYTES // dtype.itemsize, dtype)
         results, invalid_positions = _ManyBlocks(stack, functions, zero_division, sizes).scored()
     # [()] makes the result of a single matrix a NumPy scalar, as in NumPy's reductions.
     results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
@@ -66,7 +68,7 @@ def _score_matrix(
     with np.errstate(all="ignore"):
         cells = matrix.astype(dtype, order="C")
         integers = NUMPY.is_integer(matrix)
-        table, valid = _check_part(
+        table, valid = _checked_table(
             cells, zero_division, WholeStack(1), lambda: integers or bool((cells == np.rint(cells)).all())
         )
         values = [function(table) for function in functions]
@@ -103,21 +105,24 @@ def _score_block(
     scratch: Scratch,
     whole: WholeStack,
 ) -> tuple[list[Array], Array | None]:
-    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; a mask of valid matrices, None if all are."""
+    """The values of all functions, ``[matrix]`` or ``[class, matrix]``, and a mask of valid matrices, None if all
+    are.
+    """
     cells = _class_first(block, scratch)
     integers = NUMPY.is_integer(block)
-    table, valid = _check_part(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
+    table, valid = _checked_table(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
     values = [function(table) for function in functions]
     return values if valid is None else [np.where(valid, value, np.nan) for value in values], valid
 
 
 class _Sizes(NamedTuple):
-    """The numbers of matrices in a block: by default, at least, and for margins alone; threads, and the dtype."""
+    """The numbers of matrices in a block: by default, at least, of margins alone; threads, cells of a check, dtype."""
 
     block: int
     smallest: int
     margin: int
     threads: int
+    check_part: int
     dtype: Any
 
 
@@ -141,9 +146,8 @@ class _ManyBlocks:
         self._functions = functions
         self._zero_division = zero_division
         self._sizes = sizes
-        self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
         self._part = SWEEP_BYTES // sizes.dtype.itemsize
-        self._check_part = self._larger * CHECK_BYTES // sizes.dtype.itemsize
+        self._check_part = sizes.check_part
         self._whole = WholeStack(len(stack))
         self._checks_integers = False  # whether formulas need the check that all cells are integers
         self._invalid: list[Array] = []  # positions of invalid matrices
@@ -151,7 +155,7 @@ class _ManyBlocks:
 
     def scored(self) -> tuple[list[Array], list[Array]]:
         """The results of all functions, and the positions of invalid matrices, with repetitions."""
-        size, smallest, margin, threads, _ = self._sizes
+        size, smallest, margin, threads, *_ = self._sizes
         count = len(self._stack)
         head = min(size, HEAD_OF_THREADS) if threads > 1 else size
         head -= count - head == 1  # no block with a single matrix, as in slices
@@ -160,7 +164,7 @@ class _ManyBlocks:
         stepped = self._whole.stepped
         others = [k for k in range(len(self._functions)) if k not in stepped]
         if others or not stepped:  # without functions, the check for invalid matrices is still needed
-            step = max(size, self._larger * margin) if wide else size
+            step = max(size, margin) if wide else size
             self._score_rest(others, _shares(head, count, step, smallest, threads), size, wide=wide)
         if stepped:
             block = self._stepped_block(count - head)
@@ -300,7 +304,7 @@ def _class_first(block: Array, scratch: Scratch) -> Array:
     return scratch.floats(block).transpose(1, 2, 0)
 
 
-def _check_part(
+def _checked_table(
     cells: Array, zero_division: float, whole: WholeStack, all_integers: Callable[[], bool]
 ) -> tuple[Table, Array | None]:
     """The table of a block after a check, and a mask of valid matrices, None if all are."""
