@@ -257,8 +257,8 @@ def test_each_lane_says_which_matrices_are_invalid(device: Any) -> None:
 @pytest.mark.parametrize(
     ("stack", "message"),
     [
-        (np.zeros((4, 3, 2)), r"stack: expected one confusion matrix \(n, n\) or a stack of them"),
-        (DataSet(np.zeros((4, 3, 2))), r"stack: expected one confusion matrix .* got shape \(4, 3, 2\)"),
+        (np.zeros((4, 3, 2)), r"stack: expected a confusion matrix \(n, n\) or a stack of them"),
+        (DataSet(np.zeros((4, 3, 2))), r"stack: expected a confusion matrix .* got shape \(4, 3, 2\)"),
         (DataSet(np.zeros((2, 2), complex)), "stack: expected counts .* got dtype complex128"),
         ([["a"]], "stack: expected"),
         ("stack.npy", r"stack: expected an array of counts \(\*B, n, n\), got the text 'stack.npy'"),

@@ -51,7 +51,7 @@ def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     size = xp.abs(prices)
     # The smallest cost is added last: if all predictions cost the same, rounding does not make values vary.
     base = xp.min(xp.where(size == xp.min(size), prices, math.inf))
-    more = t.sum(t.shares * t.beside_cells(prices - base), axis=(t.true_axis, t.pred_axis))
+    more = t.sum(t.shares * t.broadcast_pairs(prices - base), axis=(t.true_axis, t.pred_axis))
     return t.define(base + more, t.total != 0)
 
 

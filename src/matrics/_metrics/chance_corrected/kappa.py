@@ -38,7 +38,7 @@ def _distances(t: Table, weights: Weights | SymmetricWeights, costs: Costs | Sym
         most = max([max(row) for row in costs]) or 1.0  # only ratios of costs matter; keeps products in range
         return t.constant([[cost / most for cost in row] for row in costs])
     distance = t.class_distances / max(t.n - 1, 1)
-    return t.beside_cells(distance if weights == "linear" else distance * distance)
+    return t.broadcast_pairs(distance if weights == "linear" else distance * distance)
 
 
 def _has_weights(weights: Weights | SymmetricWeights, costs: Costs | SymmetricCosts) -> bool:
