@@ -65,7 +65,7 @@ def test_quantiles_on_screen(command, monkeypatch, tmp_path):
     stack = np.random.default_rng(7).integers(0, 9, (100, 2, 2))
     np.save(tmp_path / "s.npy", stack)
     _, out, _ = command("score", "s.npy", "--metrics", "accuracy,mcc")
-    assert re.search(r"^measure +mean +std +5 % +median +95 % +min +max", out, re.MULTILINE)
+    assert re.search(r"^measure +mean +std +5 % +median +95 % +min +at +max +at", out, re.MULTILINE)
     for name in ("accuracy", "mcc"):
         shown = re.search(rf"^{name} +\S+ +\S+ +(\S+) +(\S+) +(\S+) ", out, re.MULTILINE).groups()
         expected = np.nanquantile(matrics.score(stack, name)[name], [0.05, 0.5, 0.95])
@@ -73,4 +73,4 @@ def test_quantiles_on_screen(command, monkeypatch, tmp_path):
     assert "sample" not in out.partition("\n")[2]
     monkeypatch.setattr("matrics._cli.summary.MOST_KEPT", 2 * 60)
     _, out, _ = command("score", "s.npy", "--metrics", "accuracy,mcc")
-    assert "; quantiles of a random sample of 60 matrices" in out
+    assert "quantiles of a random sample of 60 matrices" in out

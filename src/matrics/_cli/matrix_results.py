@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from matrics._cli.blocks import BlockResult, in_order, joined
-from matrics._cli.screen import show, show_statuses
-from matrics._cli.summary import MOST_ROWS, Summary, disparities, show_disparity
-from matrics._cli.writers import Result, Rows, column, keys_of, open_console, refuse_same
+from matrics._cli.results import Result, keys_of, layouts, refuse_same
+from matrics._cli.screen import show, show_statuses, show_tables
+from matrics._cli.summary import MOST_ROWS, Summary, disparity_rows, summary_result
+from matrics._cli.writers import open_console
 from matrics._files.outputs.destination import check_output
 from matrics._files.outputs.whole import table_of, whole_output
 from matrics._wording import counted
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    from rich.console import Console
 
     from matrics._cli.run import Run
     from matrics._cli.writers import Delivery
@@ -56,47 +56,37 @@ def deliver(
     if delivery.is_table and run.source.count > MOST_ROWS:
         for block in _computed(run):
             summary.add(block.start, run.summarised(block.values))
-        delivery.print(lambda console: _summarise(console, run, summary, disparity=disparity))
+        delivery.write(lambda: _summarised(run, summary, disparity=disparity))
         return
     every = joined(list(_computed(run)))
     rows = np.arange(run.source.count)
     if run.manner.on_invalid == "skip":
         rows = rows[every.valid]
     values = every.values[rows]
-    names = [run.source.name(position) for position in rows.tolist()]
     if disparity:
         summary.add(0, values)
-
-    def tabulate(console: Console) -> None:
-        show(console, *run.titles, "")
-        run.show(console, values, names)
-        if disparity:
-            show_disparity(console, run.columns, summary, names.__getitem__)
 
     def result() -> Result:
         keys = {name: of_all.take(rows) for name, of_all in run.source.columns(0, run.source.count).items()}
         refuse_same("format", [*keys, *run.labels])
-        tables = {"disparity": _disparity(run, summary, names)} if disparity else {}
+        names = [run.source.name(position) for position in rows.tolist()]
+        tables = {"disparity": disparity_rows(summary, run.columns, names.__getitem__)} if disparity else {}
         cells, facts = keys_of(keys) | run.rows_of(values), run.facts(positive)
         libraries = () if library is None else (library,)
-        return Result(run.command, run.titles, facts, cells, run.measures, tables, libraries=libraries)
+        return Result(
+            *(run.command, run.titles, facts, cells, run.measures, tables),
+            libraries=libraries,
+            ordered=run.source.in_order,
+        )
 
-    delivery.write(result, tabulate)
-
-
-def _summarise(console: Console, run: Run, summary: Summary, *, disparity: bool) -> None:
-    run.show_summary(console, summary)
-    if disparity:
-        show_disparity(console, run.columns, summary, run.source.name)
+    delivery.write(result)
 
 
-def _disparity(run: Run, summary: Summary, names: list[str]) -> Rows:
-    where = {
-        f"{end}_group": column([names[row] if row >= 0 else None for row in summary.where[end == "max"].tolist()])
-        for end in ("min", "max")
-    }
-    ends = dict(zip(("min", "max", "difference", "ratio"), map(column, disparities(summary)[:4]), strict=True))
-    return {"measure": column([one.label for one in run.columns]), **ends, **where}
+def _summarised(run: Run, summary: Summary, *, disparity: bool) -> Result:
+    names = run.source.name
+    found = summary_result(summary, run.columns, run.titles, total=run.remaining, names=names, of_widths=run.summarises)
+    tables = {"disparity": disparity_rows(summary, run.columns, names)} if disparity else {}
+    return replace(found, tables=tables, totals=run.totals.statuses)
 
 
 def _write(run: Run, work: Output, *, disparity: bool) -> None:
@@ -108,7 +98,7 @@ def _write(run: Run, work: Output, *, disparity: bool) -> None:
     show(console, *run.titles, f"{work.destination.path}: {written}")
     show_statuses(console, run.totals.statuses, signs=False)
     if summary is not None:
-        show_disparity(console, run.columns, summary, run.source.name)
+        show_tables(console, layouts(disparity_rows(summary, run.columns, run.source.name), ordered=True))
 
 
 def _computed(run: Run) -> Iterator[BlockResult]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._catalogue.record import Metric
-    from matrics._cli.screen import Column
+    from matrics._cli.results import Measured
     from matrics._files.inputs import Input
     from matrics._multilabel.averages import Average
 
@@ -88,7 +88,7 @@ class MultilabelRun(Run):
         return f"{groups}{counted(len(self.source.classes), 'label')}, {average}"
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or one per label."""
         ends = [f" of {name}" for name in self.source.classes] if self.average == "label" else [f", {self.average}"]
         columns = zip(self.metrics, score_columns(self.metrics, ()), strict=True)

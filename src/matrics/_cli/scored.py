@@ -11,8 +11,9 @@ import numpy as np
 
 from matrics._cli import options
 from matrics._cli.measures import Target, about_measures
+from matrics._cli.results import Measured
 from matrics._cli.run import score_columns
-from matrics._cli.screen import Column, show
+from matrics._cli.screen import show
 from matrics._cli.writers import open_console
 from matrics._files.names import Names
 from matrics._files.outputs.destination import check_file
@@ -82,7 +83,7 @@ class ScoredRun:
     target: Target | None = None
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or two for measures of both classes."""
         return score_columns(self.metrics, self.source.sides)
 

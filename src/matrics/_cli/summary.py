@@ -9,18 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.text import Text
 
-from matrics._cli.screen import Column, marked, show, show_blocks, show_notes
-from matrics._scoring.fairness import Disparity, disparity
-from matrics._wording import plain
+from matrics._cli.results import Measured, Result, Rows, column
+from matrics._scoring.fairness import disparity
+from matrics._wording import listed
 
 Array = Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from rich.console import Console
 
 
 Names = Callable[[int], str]
@@ -132,55 +129,50 @@ class Summary:
         return np.where(self.count > 0, np.where(self.infinite == 0, self.mean, self.infinite), np.nan)
 
 
-def show_summary(
-    console: Console, columns: list[Column], summary: Summary, total: int, names: Names, *, missing: str = "undefined"
-) -> None:
-    """Print one row per measure, for many matrices; ``missing`` is the meaning of NaN."""
-    lowest, highest = summary.extremes[False], summary.extremes[True]
+def summary_result(
+    summary: Summary, measures: list[Measured], titles: list[str], *, total: int, names: Names, of_widths: str
+) -> Result:
+    """One row for each measure of many matrices; ``of_widths`` says that the summary is of something else."""
     quantiles = summary.sample.quantiles(QUANTILES.values())
     values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
-    cells = {heading: [marked(value) for value in column] for heading, column in values.items()}
-    wins: Counter[str] = Counter()
-    for heading, end in (("min", False), ("max", True)):
-        where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]
-        best = [c.higher_is_better is end and bool(lowest[k] < highest[k]) for k, c in enumerate(columns)]
-        wins.update(name for name, won in zip(where, best, strict=True) if won)
-        extremes = np.where(summary.count, summary.extremes[end], math.nan)
-        ends = [marked(value, best=won) for value, won in zip(extremes, best, strict=True)]
-        width = max(len(value) for value in ends)
-        for value, name in zip(ends, where, strict=True):
-            value.pad_left(width - len(value))
-            value.append(f" {plain(name)}")
-        cells[heading] = ends
+    rows = {"measure": column([measure.label for measure in measures], is_key=True)}
+    rows |= {heading: column(of_all) for heading, of_all in values.items()}
+    known = [np.where(summary.count, summary.extremes[end], math.nan) for end in (False, True)]
+    rows |= _ends(summary, known, names)
     undefined = [total - int(count) for count in summary.count]
     if any(undefined):
-        cells[missing] = [Text(f"{count:,}") for count in undefined]
-    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
-    kept = summary.sample.kept
-    sampled = f"quantiles of a random sample of {kept:,} matrices" if kept < total else ""
-    show_notes(console, wins, sum(wins.values()), missing="" if summary.count.all() else missing, remark=sampled)
+        rows["no limits" if of_widths else "undefined"] = column(undefined)
+    notes = []
+    if summary.sample.kept < total:
+        notes.append(f"quantiles of a random sample of {summary.sample.kept:,} matrices")
+    wins: Counter[str] = Counter()
+    for k, measure in enumerate(measures):
+        if not of_widths and measure.higher_is_better is not None and known[0][k] < known[1][k]:
+            wins[names(int(summary.where[measure.higher_is_better][k]))] += 1
+    if wins:
+        most = max(wins.values())
+        best = listed((name for name, count in wins.items() if count == most), 3)
+        notes.append(f"most often best, in {most} of {sum(wins.values())} measures: {best}")
+    titles = [*titles, *([f"{of_widths}:"] if of_widths else [])]
+    return Result("", titles, {}, rows, ordered=True, notes=notes)
 
 
-def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
-    """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
-    found = disparities(summary)
-    cells = {}
-    for heading, values in zip(("min", "max"), found[:2], strict=True):
-        where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
-        texts = [marked(value) for value in values]
-        width = max(map(len, texts))
-        for text, name in zip(texts, where, strict=True):
-            text.pad_left(width - len(text))
-            text.append(plain(name))
-        cells[heading] = texts
-    for heading, values in (("difference", found.difference), ("ratio", found.ratio)):
-        cells[heading] = [marked(value) for value in values]
-    show(console, "", "differences between the groups:", "")
-    show_blocks(console, "measure", [column.label for column in columns], list(cells.items()))
+def disparity_rows(summary: Summary, measures: list[Measured], names: Names) -> Rows:
+    """The smallest and the largest value of each measure over the groups, their difference and their ratio."""
+    counts = ((False, summary.count > 0), (True, summary.count > 1))  # measure group is not compared with itself
+    known = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
+    found = disparity(known, axis=0)
+    rows = {
+        "measure": column([measure.label for measure in measures], is_key=True),
+        **_ends(summary, list(found[:2]), names),
+    }
+    return rows | {"difference": column(found.difference), "ratio": column(found.ratio)}
 
 
-def disparities(summary: Summary) -> Disparity:
-    """The extremes of each measure, their difference and their ratio."""
-    counts = ((False, summary.count > 0), (True, summary.count > 1))  # one group is not compared with itself
-    ends = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
-    return disparity(ends, axis=0)
+def _ends(summary: Summary, values: list[Array], names: Names) -> Rows:
+    """The smallest and the largest values, and where they are."""
+    rows: Rows = {}
+    for heading, end, of_end in zip(("min", "max"), (False, True), values, strict=True):
+        where = [names(row) if row >= 0 else None for row in summary.where[end].tolist()]
+        rows |= {heading: column(of_end), f"{heading}_group": column(where, title="at")}
+    return rows
