@@ -11,20 +11,22 @@ import numpy as np
 import pyarrow as pa
 
 import matrics
+from matrics._catalogue.naming import title_of
 from matrics._catalogue.of_scores import spec_of
 from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
 from matrics._cli.screen import show
-from matrics._cli.verdicts import APART, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
+from matrics._reporting.verdicts import judged_together
 from matrics._scoring.score import resolve
-from matrics._uncertainty.options import check_level
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
 
 Array = Any
@@ -48,7 +51,7 @@ def curve(
         options.option(
             "COLUMN",
             "The column of the samples, if all models of --by have scored the same: their differences, with "
-            "DeLong's p-values.",
+            "DeLong's p-values, and of measures at --thresholds.",
         ),
     ] = None,
     metrics: Annotated[
@@ -64,6 +67,9 @@ def curve(
     thresholds: Annotated[
         str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
     ] = None,
+    table: Annotated[
+        str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")
+    ] = "thresholds",
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     format_: options.Format = None,
@@ -77,15 +83,18 @@ def curve(
     limits, every = _read_thresholds(thresholds)
     share = check_level(options.read_number("level", level))
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    given: dict[str, Any] = {"metrics": others, "thresholds": thresholds, "prevalence": data.prevalence}
+    given |= {"zero-division": None if math.isnan(zero) else zero_division, "paired-on": paired_on}
+    if table not in ("thresholds", "areas"):
+        raise ArgumentError("table", f"expected thresholds or areas, got {quoted(table)}")
+    if table == "areas":
+        options.refuse("no such option with --table areas, which has no thresholds", given)
     if paired_on is not None:
         if delivery.blocks:
             raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
-        names = data.names
-        _check_paired(paired_on, names.by, {names.true, *names.scores})
-        unused = {"metrics": metrics, "thresholds": thresholds, "prevalence": data.prevalence}
-        unused["zero-division"] = None if math.isnan(zero) else zero_division
-        why = "which compares measures of the scores themselves, of the samples as they are"
-        options.refuse(f"no such option with --paired-on, {why}", unused)
+        _check_paired(data.names, given, of_scores)
+        if limits is not None:
+            ComparisonOptions(others or [CURVE_METRICS], None, share, None, None, zero).check(None)
     source, target = data.read(path, reading.read(), delivery.blocks, paired_on)
     run = CurveRun(
         source=source,
@@ -97,15 +106,14 @@ def curve(
         paired_on=paired_on,
         of_scores=of_scores,
     )
-    title = plain(run.title)
     if delivery.blocks:
-        names_of_columns = ["threshold", *(column.label for column in run.columns)]
-        refuse_same("output", [*run.keys, *names_of_columns])
-        write_tables(delivery.blocks, run.tables(), [title], counted(len(run.columns), "measure"))
+        _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run, title), lambda console: show_comparison(console, run, title))
+        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+    elif table == "areas":
+        delivery.write(lambda: areas_result(run))
     else:
-        delivery.write(lambda: curve_result(run, title, every=every, is_for_people=delivery.is_for_people))
+        delivery.write(lambda: curve_result(run, every=every, is_for_people=delivery.is_for_people))
 
 
 RECALL = "recall[1]"
@@ -129,10 +137,28 @@ class CurveRun(ScoredRun):
         """Where the limits of the calibration error come from, if it is shown."""
         return 0 if CALIBRATION in self.of_scores else None
 
+    @property
+    def titles(self) -> list[str]:
+        """What a comparison is about."""
+        drawn = f"measures at thresholds: {DEFAULT_NUM:,} replicates, seed 0"
+        return [plain(self.title), *([] if self.thresholds is None else [drawn])]
+
     def compared(self) -> tuple[list[str], list[ModelVerdict]]:
-        """The models, and their comparisons by the scores of the same samples."""
+        """The models, and their comparisons by the scores of the same samples, and by measures at the thresholds."""
         names, true, scores, samples = same_samples(self.source, str(self.paired_on))
-        return names, compared_scores(names, true, scores, samples, self.level, turned=False)
+        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False)
+        for threshold in [] if self.thresholds is None else self.thresholds.tolist():
+            predictions = (scores >= threshold).astype(np.int64)
+            verdicts += [
+                replace(verdict, label=f"{title_of(verdict.label)}, from a score of {threshold:.10g}")
+                for verdict in judged_together(
+                    *(true, predictions, samples, self.metrics, self.source.sides),
+                    level=self.level,
+                    rng=0,
+                    zero_division=self.zero_division,
+                )
+            ]
+        return names, verdicts
 
     def tables(self) -> Iterator[dict[str, Array]]:
         """The rows of an output file, a curve at a time."""
@@ -223,7 +249,7 @@ FEW = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1)
 MANY = (*(k / 10 for k in range(1, 9)), 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1)
 
 
-def curve_result(run: CurveRun, title: str, *, every: bool, is_for_people: bool) -> Result:
+def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
     """The measures of each curve that do not depend on a threshold, and all thresholds, or some that people read."""
     source, reasons = run.source, reasons_of(run.measures)
     refuse_same("format", [*run.keys, "threshold", *reasons])
@@ -253,30 +279,42 @@ def curve_result(run: CurveRun, title: str, *, every: bool, is_for_people: bool)
     notes += ["shown: where recall reaches round numbers, and the best"] * is_part
     about = {**run.facts, "level": run.level, "seed": run.seed}
     remarks = [] if run.target is None else [OF_SAMPLES]
-    low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
-    remarks += [f"{listed(low)}: {REVERSED}"] if low else []
+    remarks += _reversed(run, areas)
     return Result(
-        *("curve", [title], about, rows, run.measures, {"curves": areas}, remarks),
+        *("curve", [plain(run.title)], about, rows, run.measures, {"curves": areas}, remarks),
         ordered=source.in_order,
         notes=notes,
         leads=True,
     )
 
 
-def show_comparison(console: Console, run: CurveRun, title: str) -> None:
+def show_comparison(console: Console, run: CurveRun) -> None:
     """Print the models by their scores for the same samples."""
     compared = run.compared()  # before anything is printed
-    show(console, title)
+    show(console, *run.titles)
     show_verdicts(console, *compared, run.source.heading)
 
 
-def comparison_result(run: CurveRun, title: str) -> Result:
+def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
-    about = {**run.facts, "level": run.level, "seed": None, "paired_on": run.paired_on}
+    at = None if run.thresholds is None else run.thresholds.tolist()
+    about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
+    about |= {} if at is None else {"thresholds": at}
     rows = rows_of(*run.compared())
-    order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied")
-    rows = {name: rows[name] for name in order}
-    return Result("curve", [title], about, rows, tables={"curves": _of_scores(run)})
+    order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
+    rows = {name: rows[name] for name in order if name in rows}
+    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+
+
+def areas_result(run: CurveRun) -> Result:
+    """The measures of each curve that do not depend on a threshold."""
+    areas, about = _of_scores(run), {**run.facts, "level": run.level, "seed": run.seed}
+    return Result("curve", [plain(run.title)], about, areas, remarks=_reversed(run, areas), ordered=run.source.in_order)
+
+
+def _reversed(run: CurveRun, areas: Rows) -> list[str]:
+    low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
+    return [f"{listed(low)}: {REVERSED}"] if low else []
 
 
 def _of_scores(run: CurveRun) -> Rows:
@@ -297,11 +335,31 @@ def _best(measured: Measured, values: Array) -> Array:
     return np.asarray(values == (defined.max() if measured.higher_is_better else defined.min()))
 
 
-def _check_paired(paired_on: str, by: tuple[str, ...], others: set[str]) -> None:
-    """Raise for a column of samples that is another one as well, or without models."""
-    if not by:
+def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
+    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    paired_on, thresholds = given["paired-on"], given["thresholds"]
+    if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")
-    if paired_on in {*by, *others}:
+    if paired_on in {*names.by, names.true, *names.scores}:
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model, a label nor a score, got {quoted(paired_on)}"
         )
+    why = "no such option with --paired-on, which compares models on the samples as they are"
+    options.refuse(why, {"prevalence": given["prevalence"], "metrics": of_scores})
+    if thresholds == "all":
+        raise ArgumentError("thresholds", "expected numbers with --paired-on, got 'all'")
+    if thresholds is None:
+        unused = {name: given[name] for name in ("metrics", "zero-division")}
+        options.refuse("--thresholds NUMBERS with it and --paired-on", unused)
+
+
+def _write(run: CurveRun, output: str, table: str) -> None:
+    """Write the rows into a file, or a folder."""
+    title = plain(run.title)
+    if table == "areas":
+        areas = {name: np.asarray(part.values) for name, part in _of_scores(run).items() if not part.is_key}
+        keys = run.source.columns(0, run.source.count)
+        write_tables(output, [{**keys, **areas}], [title], counted(len(areas), "column"))
+        return
+    refuse_same("output", [*run.keys, "threshold", *(measured.label for measured in run.columns)])
+    write_tables(output, run.tables(), [title], counted(len(run.columns), "measure"))

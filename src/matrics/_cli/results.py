@@ -174,7 +174,7 @@ def _upright(rows: Rows) -> Layout:
     statuses = tuple(code for part in cells for code in part.statuses or (0,))
     columns = [Cells("value", [part.texts[0] for part in cells], statuses=statuses)]
     errors = [rows.get(name + ERROR) for name in shown]
-    if any(errors):
+    if any(part is not None and not math.isnan(part.values[0]) for part in errors):
         columns.append(Cells("standard error", [("" if part is None else number(part.values[0]),) for part in errors]))
     ranges = ["" if (part := rows[name].measured) is None else part.range for name in shown]
     columns.append(Cells("range", [(text,) for text in ranges], is_number=False))

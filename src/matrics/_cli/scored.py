@@ -55,12 +55,18 @@ class ScoreOptions:
         return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
 
     def read(
-        self, path: Path, reading: options.Reading, output: str | None, clusters: str | None = None
+        self,
+        path: Path,
+        reading: options.Reading,
+        output: str | None,
+        clusters: str | None = None,
+        *,
+        unlabelled: bool = False,
     ) -> tuple[Scored, Target | None]:
         """The scores of a file, and the target prevalence; the file of the output is checked before."""
         if output is not None:
             check_file(output, path)
-        source = read_scores(path, replace(self.names, clusters=clusters, **reading.names))
+        source = read_scores(path, replace(self.names, clusters=clusters, unlabelled=unlabelled, **reading.names))
         if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
             only = quoted(source.classes[int(source.groups[0][0][0])])
             raise ValueError(

@@ -39,6 +39,14 @@ def threshold(
         list[str] | None,
         options.option('"NAME>=NUMBER"', "A constraint on the threshold; repeatable.", default="nothing"),
     ] = None,
+    budget_over: Annotated[
+        str,
+        options.option(
+            "labelled|all",
+            "The rows that a bound on predicted_positives counts: rows with a label, or also the others, which "
+            "--missing drop leaves out of the measures.",
+        ),
+    ] = "labelled",
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
@@ -58,7 +66,12 @@ def threshold(
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    source, target = data.read(path, reading.read(), delivery.blocks)
+    rows_read = reading.read()
+    if budget_over not in ("labelled", "all"):
+        raise ArgumentError("budget_over", f"expected labelled or all, got {quoted(budget_over)}")
+    if budget_over == "all" and rows_read.missing != "drop":
+        raise ArgumentError("budget_over", "expected --missing drop with all, which leaves rows without a label out")
+    source, target = data.read(path, rows_read, delivery.blocks, unlabelled=budget_over == "all")
     run = ThresholdRun(
         source=source,
         metrics=measures(metrics or "core", lambda: source.known),
@@ -167,6 +180,8 @@ class ThresholdRun(ScoredRun):
         given: dict[str, Any] = {"subject_to": goal.subject_to, "zero_division": self.zero_division, "workers": -1}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        if self.source.unlabelled:
+            given["unlabelled_scores"] = self.source.unlabelled_of(position)
         if self.num:
             given |= {"level": self.level, "num": self.num, "rng": self.seed}
         try:
@@ -188,6 +203,9 @@ class ThresholdRun(ScoredRun):
         if not left_out or not budgets:
             return ""
         texts = " and ".join(with_titles(one, self.goal.titles) for one in budgets)
+        if self.source.unlabelled:
+            number = sum(map(len, self.source.unlabelled))
+            return f"{texts}: of all {self.source.samples + number:,} samples with a score; {number:,} have no label"
         rows = f"{left_out:,} row{' is' if left_out == 1 else 's are'}"
         return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out of it"
 
@@ -263,6 +281,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
         "metric": goal.name,
         "direction": "lowest" if goal.lowest_is_best else "highest",
         "subject_to": goal.conditions,
+        "budget_over": "all" if source.unlabelled else "labelled",
         "level": run.level,
         "replicates": run.num,
         "seed": run.seed if run.num else None,
