@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from matrics._cli.results import Result, column
 from matrics._cli.screen import fold, show, text_table
 from matrics._cli.verdicts import UNDEFINED
-from matrics._cli.writers import Result, column
 from matrics._files.notices import say
 from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS

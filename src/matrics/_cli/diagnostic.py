@@ -10,7 +10,8 @@ from rich.text import Text
 import matrics
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, open_matrices, opened
-from matrics._cli.writers import Result, column, plain_size, read_delivery
+from matrics._cli.results import Result, column, plain_size
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._uncertainty.arguments import second_class

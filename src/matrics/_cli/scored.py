@@ -11,8 +11,9 @@ import numpy as np
 
 from matrics._cli import options
 from matrics._cli.measures import Target, about_measures
+from matrics._cli.results import Measured
 from matrics._cli.run import score_columns
-from matrics._cli.screen import Column, show
+from matrics._cli.screen import show
 from matrics._cli.writers import open_console
 from matrics._files.names import Names
 from matrics._files.outputs.destination import check_file
@@ -54,12 +55,18 @@ class ScoreOptions:
         return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
 
     def read(
-        self, path: Path, reading: options.Reading, output: str | None, clusters: str | None = None
+        self,
+        path: Path,
+        reading: options.Reading,
+        output: str | None,
+        clusters: str | None = None,
+        *,
+        unlabelled: bool = False,
     ) -> tuple[Scored, Target | None]:
         """The scores of a file, and the target prevalence; the file of the output is checked before."""
         if output is not None:
             check_file(output, path)
-        source = read_scores(path, replace(self.names, clusters=clusters, **reading.names))
+        source = read_scores(path, replace(self.names, clusters=clusters, unlabelled=unlabelled, **reading.names))
         if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
             only = quoted(source.classes[int(source.groups[0][0][0])])
             raise ValueError(
@@ -82,7 +89,7 @@ class ScoredRun:
     target: Target | None = None
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or two for measures of both classes."""
         return score_columns(self.metrics, self.source.sides)
 

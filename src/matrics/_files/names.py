@@ -52,6 +52,11 @@ class Names:
             raise ArgumentError("counts", f"expected no such option with clusters=, got {quoted(self.counts)}")
 
     @property
+    def keeps_unlabelled(self) -> bool:
+        """Whether rows without a label are of a class of their own."""
+        return self.missing == "class"
+
+    @property
     def of_models(self) -> str:
         """The column that those of several models are in place of."""
         return self.pred

@@ -38,6 +38,12 @@ class ScoreNames(Names):
 
     scores: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
+    unlabelled: bool = False  # whether the scores of rows without a label are read as well
+
+    @property
+    def keeps_unlabelled(self) -> bool:
+        """Whether rows without a label are of a class of their own."""
+        return self.unlabelled or super().keeps_unlabelled
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,6 +108,7 @@ class Scored(Keyed):
     samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
     sample_names: list[str] = field(default_factory=list, repr=False)
     left_out: int = 0  # rows without a label or a score
+    unlabelled: list[Array] = field(default_factory=list, repr=False)  # of each group the scores (M, columns)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -149,6 +156,11 @@ class Scored(Keyed):
         true, scores = self.groups[group]
         return (true == self.positives[column]).astype(np.int64), scores[:, column]
 
+    def unlabelled_of(self, position: int) -> Array:
+        """The scores of a curve whose rows have no label."""
+        group, column = divmod(position, len(self.positives))
+        return self.unlabelled[group][:, column]
+
     def matrices(self, threshold: float | None) -> MatrixSource:
         """Confusion matrices of all groups: of the class with the highest score, or of scores above a threshold."""
         n = 2 if threshold is not None else len(self.classes)
@@ -171,14 +183,16 @@ def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) 
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
     if names.models:
         path, names = by_model(path, names)
-    file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)
+    file, found, left_out = read_rows(path, names, _samples)
+    groups, values, classes, ordered, positives, (samples, known), unlabelled = found
+    left_out += sum(map(len, unlabelled))
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
         raise ArgumentError("scores", f"expected a column of every label, got none of {quoted(classes[missing[0]])}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out)
+    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out, unlabelled)
 
 
 def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
@@ -188,8 +202,9 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
         of_columns.refuse_missing(name, of_columns.decoded(table[name]))
     true, labels, ordered = labels_of_rows(table, names.true)
     there = tuple(map(str, labels.to_pylist()))
-    classes, positives = _positives(there, names, ordered=ordered)
-    coded = np.asarray([classes.index(label) for label in there])[true]
+    listed = tuple(label for label in there if label != MISSING_CLASS or not names.unlabelled)
+    classes, positives = _positives(listed, names, ordered=ordered)
+    coded = np.asarray([classes.index(label) if label in listed else -1 for label in there])[true]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
     of_row, values = of_columns.group_rows(table, names.by)
     order = np.argsort(of_row, stable=True)
@@ -199,7 +214,9 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
     if names.clusters is not None:
         of_sample, known = of_columns.group_rows(table, (names.clusters,))
         samples = np.split(of_sample[order], cuts), [str(value) for value in known[names.clusters].to_pylist()]
-    return groups, values, classes, ordered, positives, samples
+    unlabelled = [of_group[labels == -1] for labels, of_group in groups] if names.unlabelled else []
+    groups = [(labels[labels >= 0], of_group[labels >= 0]) for labels, of_group in groups]
+    return groups, values, classes, ordered, positives, samples, unlabelled
 
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -13,12 +13,13 @@ from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
 from matrics._errors import ArgumentError
-from matrics._ranking.best import BestThreshold, Goal, Unlabelled, find_best, read_goal
+from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
 from matrics._ranking.best_cells import drawn_cells, is_best_at_positives, matrices_at
 from matrics._ranking.costs import read_costs
 from matrics._ranking.inputs import read
 from matrics._ranking.prevalence import read_shares
 from matrics._ranking.rows import SampleRows, as_rows
+from matrics._ranking.unlabelled import Unlabelled
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics._uncertainty.model_samples import cluster_codes
 from matrics._uncertainty.options import check_level
@@ -212,7 +213,7 @@ def best_threshold(
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
-    unlabelled = Unlabelled.read(unlabelled_scores, samples, goal)
+    unlabelled = goal.unlabelled(unlabelled_scores, samples)
     if costs is not None and shares is not None:
         raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}

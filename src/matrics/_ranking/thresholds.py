@@ -20,6 +20,7 @@ from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
 from matrics._ranking.rows import Points, SampleRows, as_rows, points
+from matrics._ranking.unlabelled import COUNTED, Unlabelled
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
@@ -117,6 +118,7 @@ def threshold_curve(
     unique: bool = False,
     cost_false_negative: ArrayLike | float | None = None,
     cost_false_positive: ArrayLike | float | None = None,
+    unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
     prevalence: PrevalenceLike | None = None,
@@ -162,6 +164,9 @@ def threshold_curve(
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
         or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
         errors. Weights multiply costs.
+    unlabelled_scores : array_like of floating numbers, shape (M,), optional
+        The scores of samples whose true label is not known. The measures ``predicted_positives`` and
+        ``predicted_negatives`` count these as well; all others are of the samples with labels.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are used, if it differs from that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
@@ -215,8 +220,20 @@ def threshold_curve(
     cm = at_shares(cm, shares, samples.backend)
     if shares is not None:
         limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
-    functions = [metric.bind() for several in measures.values() for metric in several]
-    values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+    every = [metric for several in measures.values() for metric in several]
+    options: dict[str, Any] = {"zero_division": zero_division, "invalid": "nan", "workers": workers}
+    values = evaluate(cm, [metric.bind() for metric in every], **options)
+    if unlabelled_scores is not None:
+        if shares is not None or samples.is_weighted:
+            raise ArgumentError("unlabelled_scores", "expected None with sample_weight= and prevalence=")
+        counted = [(str(metric), metric) for metric in every if metric.name in COUNTED]
+        unlabelled = Unlabelled.read(unlabelled_scores, samples, counted, "metrics", "")
+        assert unlabelled is not None  # noqa: S101 (for mypy)
+        both = evaluate(unlabelled.added(cm, limits), [metric.bind() for metric in every], **options)
+        values = [
+            of_all if metric.name in COUNTED else value
+            for metric, value, of_all in zip(every, values, both, strict=True)
+        ]
     found = together(measures, values, limits, samples.backend)
     found |= {} if costs_of_errors is None else {COST: costs_of_errors}
     return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
