@@ -1,22 +1,32 @@
-"""``matrics diagnostic``: one table of a diagnostic test, of one matrix in a file or of its labels."""
+"""``matrics diagnostic``: the table of a diagnostic test, of groups of patients, or of two tests of the same ones."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from rich.text import Text
 
 import matrics
+from matrics._catalogue.classes import Classes
 from matrics._cli import options
-from matrics._cli.matrices import MatrixOptions, open_matrices, opened
+from matrics._cli.matrices import MatrixOptions, MatrixRequest, open_matrices, opened
 from matrics._cli.writers import Result, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
+from matrics._files.label_rows import read_labels
+from matrics._files.rows import name_of
+from matrics._files.scores import ScoreNames, read_scores
+from matrics._files.wide import ROW
 from matrics._quoting import quoted
 from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
-    from matrics.results import DiagnosticGroups, DiagnosticTable
+    from pathlib import Path
+
+    from matrics._files.source import MatrixSource
+    from matrics.results import DiagnosticComparison, DiagnosticGroups, DiagnosticTable
 
 NO_COUNTS = "the measure is no share of samples"
 NO_SAMPLES = "0/0: there are no such samples"
@@ -36,12 +46,21 @@ def diagnostic(
     *,
     by: options.By = None,
     data: MatrixOptions,
+    scores: Annotated[
+        str | None,
+        options.option("COLUMN", "A column of measured values in place of --pred.", "--scores", "--y-score"),
+    ] = None,
+    threshold: Annotated[
+        str | None, options.option("NUMBER", "Values of at least this are positive results; with --scores.")
+    ] = None,
+    lower_is_positive: options.LowerIsPositive = False,
     prevalence: PrevalenceOfClass = None,
     reading: options.ReadingOptions,
     level: options.Level = "0.95",
     method: Annotated[
-        str, options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.")
-    ] = "wilson",
+        str | None,
+        options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.", default="wilson"),
+    ] = None,
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
@@ -54,42 +73,121 @@ def diagnostic(
     shares = [options.read_number("prevalence", share) for share in (prevalence or "").split(",") if share]
     if columns and shares:
         raise ArgumentError("prevalence", f"expected no such option with --by, got {quoted(prevalence)}")
+    share = options.read_number("level", level)
     rows_read = reading.read()
-    source = open_matrices(opened(path, rows_read.answers), data.request(by=columns, reading=rows_read))
-    number_of_matrices = math.prod(source.batch)
-    if number_of_matrices != 1 and not columns:
-        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
-    known = source.known(data.positive)
-    place = second_class(known) if source.n == 2 else known.positive
-    if place is None:
-        raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
-    blocks = source.block(0, source.count)
-    stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
-    settings: dict[str, Any] = {
-        "positive": source.titles[place],
-        "level": options.read_number("level", level),
-        "method": method,
-        "class_names": source.titles,
-    }
-    found: DiagnosticTable | DiagnosticGroups
-    if columns:
-        names = [source.name(position) for position in range(source.count)]
-        found = matrics.stats.diagnostic_groups(stack, groups=names, **settings)
+    request = data.request(by=columns, reading=rows_read, scores=[scores] if scores else None, threshold=threshold)
+    if lower_is_positive and scores is None:
+        raise ArgumentError("lower_is_positive", "expected --scores with it, the column of measured values")
+    found: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
+    result: Result
+    if request.models:
+        options.refuse("one --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
+        request.refuse("no such option with two tests", "scores", "threshold", "rows", "counts", "cells")
+        file, found = _compared(path, request, share)
+        result = _result_of_comparison(found, file)
     else:
-        found = matrics.stats.diagnostic_table(
-            stack[0], prevalence=shares[0] if len(shares) == 1 else shares or None, **settings
+        source, test = (
+            _measured(path, request, lower_is_positive=lower_is_positive) if scores else _labelled(path, request)
         )
+        file = source.file if test is None else f"{source.file}, {test}"
+        found = _tables(source, request, shares, {"level": share, "method": method or "wilson"})
+        if isinstance(found, matrics.results.DiagnosticGroups):
+            result = _result_of_groups(found, file, columns)
+        else:
+            result = _result(found, file, shares)
+        result.facts["file"] = source.file
+        if test is not None:
+            result.facts.update(scores=scores, threshold=float(str(threshold)), lower_is_positive=lower_is_positive)
     if document is not None:
         found.to_docx(str(document))
         return
+    text = Text(f"{file}:{chr(10) if columns else ' '}{found}")
+    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True))
 
-    def result() -> Result:
-        if isinstance(found, matrics.results.DiagnosticGroups):
-            return _result_of_groups(found, source.file, columns)
-        return _result(found, source.file, shares)
 
-    text = Text(f"{source.file}:{chr(10) if columns else ' '}{found}")
-    delivery.write(result, lambda console: console.print(text, soft_wrap=True))
+def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, None]:
+    """The matrices of a file, or those of its labels."""
+    request.refuse("--scores with it", "threshold")
+    return open_matrices(opened(path, request.reading.answers), request), None
+
+
+def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) -> tuple[MatrixSource, str]:
+    """The matrices at a cut-off of a column of values, and what a positive result is."""
+    request.refuse("no such option with --scores", "rows", "pred", "counts", "cells")
+    if request.threshold is None:
+        raise ArgumentError("threshold", "expected a number with --scores, the cut-off of the test, got none")
+    limit = options.read_number("threshold", request.threshold)
+    parsed = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
+    if len(parsed.scores) > 1 or parsed.models or parsed.classes:
+        given = ",".join(request.scores or [])
+        raise ArgumentError("scores", f"expected one column, the values of the test, got {quoted(given)}")
+    names = replace(parsed, lower_is_positive=lower_is_positive, **request.reading.names)
+    test = f"{parsed.scores[0]} {'<=' if lower_is_positive else '>='} {request.threshold.strip()}"
+    return read_scores(path, names).matrices(limit), test
+
+
+def _tables(
+    source: MatrixSource, request: MatrixRequest, shares: list[float], given: dict[str, Any]
+) -> DiagnosticTable | DiagnosticGroups:
+    """The table of one matrix, or the tables of groups."""
+    number_of_matrices = math.prod(source.batch)
+    if number_of_matrices != 1 and not request.by:
+        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
+    place = _positive(source.known(None if request.scores else request.positive))
+    blocks = source.block(0, source.count)
+    stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
+    settings = {"positive": source.titles[place], "class_names": source.titles, **given}
+    if request.by:
+        names = [source.name(position) for position in range(source.count)]
+        return matrics.stats.diagnostic_groups(stack, groups=names, **settings)
+    prevalence = shares[0] if len(shares) == 1 else shares or None
+    return matrics.stats.diagnostic_table(stack[0], prevalence=prevalence, **settings)
+
+
+def _positive(known: Classes) -> int:
+    """The class that a test is for."""
+    place = second_class(known) if known.number == 2 else known.positive
+    if place is None:
+        raise ArgumentError("positive", f"expected the class that the test is for, one of {known.listed}, got none")
+    return place
+
+
+def _compared(path: Path, request: MatrixRequest, level: float) -> tuple[str, DiagnosticComparison]:
+    """The comparison of two tests, whose results are in two columns."""
+    if len(request.models) != 2:
+        raise ArgumentError("pred", f"expected one test, or two that are compared, got {len(request.models)}")
+    rows = read_labels(path, request.names(clusters=ROW))
+    known = Classes.of(len(rows.classes), rows.classes, request.positive, ordered=rows.ordered, apart=rows.apart)
+    place = _positive(known)
+    a, b = (rows.groups == rows.names.index(name) for name in request.models)
+    codes = (rows.true[a], rows.pred[a], rows.pred[b])
+    true, *tests = ((side == place).astype(np.int64) for side in codes)
+    found = matrics.stats.diagnostic_comparison(
+        true, tests[0], tests[1], positive=1, labels=[0, 1], names=request.models, level=level
+    )
+    return name_of(path), replace(found, positive=known.name(place))
+
+
+def _result_of_comparison(found: DiagnosticComparison, file: str) -> Result:
+    """A row for each measure, with both tests."""
+    first, second = found.names
+    rows = {"measure": column(found.measures)}
+    for k, name in enumerate(found.names):
+        rows |= {
+            f"{name}/numerator": column([plain_size(size) for size in found.numerator[:, k]]),
+            f"{name}/denominator": column([plain_size(size) for size in found.denominator[:, k]]),
+            f"{name}/estimate": column(found.estimate[:, k], undefined=NO_SAMPLES),
+        }
+    rows |= {
+        "difference": column(found.difference, undefined=NO_SAMPLES),
+        "low": column(found.low, status="status"),
+        "high": column(found.high, status="status"),
+        "p_value": column(found.p_value, undefined="the tests do not differ, or there are no such samples"),
+        "status": column(found.status, is_status=True),
+    }
+    cells = found.joint.tolist()
+    facts = {"file": file, "tests": [first, second], "positive": found.positive, "joint": cells, "level": found.level}
+    return Result("diagnostic", [f"{file}: {found.title()}"], facts, rows)
 
 
 def _result_of_groups(found: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:

@@ -91,6 +91,9 @@ ScoresInstead = Annotated[
     option("COLUMN|LABEL=COLUMN[,...]", "Columns of scores in place of --pred; repeatable.", "--scores", "--y-score"),
 ]
 Threshold = Annotated[str | None, option("NUMBER", "Scores of at least this are predicted as the positive class.")]
+LowerIsPositive = Annotated[
+    bool, flag("Scores are lower in the positive class; thresholds are then upper bounds.", "--lower-is-positive")
+]
 Prevalence = Annotated[
     str | None,
     option(
