@@ -165,6 +165,7 @@ class CurveRun(ScoredRun):
         given: dict[str, Any] = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        scores, given["lower_is_positive"] = self.source.directed(scores), self.source.lower_is_positive
         return matrics.ranking.threshold_curve(
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
@@ -282,7 +283,7 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
         show(console, "", Text(notes, "dim"))
     low = [plain(run.name(k)) for k in order if facts[k].get("roc_auc/high", 1.0) < 0.5]
     if low:
-        show(console, "", Text(f"{listed(low)}: {REVERSED}"))
+        show(console, "", Text(f"{listed(low)}: {REVERSED} (--lower-is-positive)"))
     return order
 
 

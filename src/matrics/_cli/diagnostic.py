@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -86,9 +87,8 @@ def diagnostic(
         file, found = _compared(path, request, share)
         result = _result_of_comparison(found, file)
     else:
-        source, test = (
-            _measured(path, request, lower_is_positive=lower_is_positive) if scores else _labelled(path, request)
-        )
+        read = partial(_measured, lower_is_positive=lower_is_positive) if scores else _labelled
+        source, test = read(path, request)
         file = source.file if test is None else f"{source.file}, {test}"
         found = _tables(source, request, shares, {"level": share, "method": method or "wilson"})
         if isinstance(found, matrics.results.DiagnosticGroups):
@@ -105,13 +105,13 @@ def diagnostic(
     delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True))
 
 
-def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, None]:
+def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:
     """The matrices of a file, or those of its labels."""
     request.refuse("--scores with it", "threshold")
     return open_matrices(opened(path, request.reading.answers), request), None
 
 
-def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) -> tuple[MatrixSource, str]:
+def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) -> tuple[MatrixSource, str | None]:
     """The matrices at a cut-off of a column of values, and what a positive result is."""
     request.refuse("no such option with --scores", "rows", "pred", "counts", "cells")
     if request.threshold is None:

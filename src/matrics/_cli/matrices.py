@@ -56,6 +56,7 @@ class MatrixRequest:
     by: tuple[str, ...] = ()
     scores: list[str] | None = None
     threshold: str | None = None
+    lower_is_positive: bool = False
     prevalence: str | None = None
     separator: str | None = None
     average: str | None = None
@@ -72,7 +73,7 @@ class MatrixRequest:
     def refuse(self, expected: str, *names: str) -> None:
         """Raise if one of these options is given."""
         given = {name: getattr(self, name) for name in names}
-        defaults = {"pred": Names.pred, "true": Names.true}
+        defaults = {"pred": Names.pred, "true": Names.true, "lower_is_positive": False}
         given = {name: None if value == defaults.get(name) else value for name, value in given.items()}
         if "pred" in given and self.models:
             given["pred"] = self.models

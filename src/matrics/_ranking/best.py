@@ -179,7 +179,7 @@ class Unlabelled(NamedTuple):
         if np.isnan(scores).any():
             place = int(np.flatnonzero(np.isnan(scores))[0])
             raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {place}")
-        return cls(np.sort(scores))
+        return cls(np.sort(samples.directed(scores.astype(np.float64))))
 
     def added(self, cm: Array, limits: Array) -> Array:
         """Matrices (…, T, 2, 2) of the other samples with these as well, in the row of the negative class."""
@@ -224,7 +224,7 @@ def find_best(
     if backend is NUMPY and goal.constraints and not is_found.all():
         _say_why(goal, values, is_found)
     number = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
-    return BestThreshold(samples.finish(threshold), samples.finish(value), rows_of_constraints=number)  # type: ignore[arg-type]
+    return BestThreshold(samples.finish(samples.directed(threshold)), samples.finish(value), rows_of_constraints=number)  # type: ignore[arg-type]
 
 
 def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:

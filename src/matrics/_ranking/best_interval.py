@@ -53,6 +53,7 @@ def best_threshold(
     unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -80,6 +81,9 @@ def best_threshold(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of one class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative. With ``level``, samples keep their weights when they are
         drawn, and samples of weight 0 are not drawn.
@@ -205,7 +209,15 @@ def best_threshold(
         level, num = check_level(level), NUM_REPLICATES if num is None else check_draws(num)
     elif unused := [name for name, one in {"clusters": clusters, "num": num, "rng": rng}.items() if one is not None]:
         raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
@@ -229,7 +241,9 @@ def best_threshold(
     prices = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
     found: list[tuple[Any, ...]] = []
-    for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
+    for k, (threshold, value) in enumerate(
+        zip(np.ravel(samples.directed(best.threshold)), np.ravel(best.value), strict=True)
+    ):
         row = _Row.of(rows, k, units, prices)
         drawn = _replicates(row, goal, unlabelled, num, generator, options)
         status = _status(row, drawn)
@@ -241,6 +255,7 @@ def best_threshold(
         return Interval(*(samples.finish(np.asarray(field, dtype).reshape(shape)) for field, dtype in fields))
 
     of_threshold, of_value, optimism = zip(*found, strict=True) if found else ((), (), ())
+    of_threshold = tuple(_turned(one) if lower_is_positive else one for one in of_threshold)
     lost = samples.finish(np.asarray(optimism, float).reshape(shape))
     number: Any = None if unlabelled is None else best.rows_of_constraints
     return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost, number)
@@ -405,6 +420,11 @@ def _intervals(  # noqa: PLR0917 (one curve)
     low, high = min(low, estimate), max(high, estimate)  # few replicates, or few values, may leave it outside
     of_value = Interval(estimate, low, high, float(np.std(drawn.values)), drawn.undefined, status)
     return of_threshold, of_value, optimism
+
+
+def _turned(found: Interval) -> Interval:
+    """The interval of a threshold whose scores have the other sign."""
+    return found._replace(estimate=-found.estimate, low=-found.high, high=-found.low)
 
 
 def _status(row: _Row, drawn: _Replicates) -> int:
