@@ -231,7 +231,9 @@ def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | Non
     clusters = names.clusters or (ROW if parsed.models else None)
     if clusters is None:
         raise ArgumentError("paired_on", "expected the column of the samples with --scores and --by, got none")
-    shared = {field: getattr(names, field) for field in ("missing", "encoding", "na", "text_labels", "order")}
+    shared = {
+        field: getattr(names, field) for field in ("missing", "encoding", "decimal", "na", "text_labels", "order")
+    }
     return replace(parsed, clusters=clusters, **shared)
 
 

@@ -94,7 +94,11 @@ def open_matrices(
     request.refuse("no such option with --cells", "true")
     return read_cells(
         path.path if isinstance(path, Input) else path,
-        replace(CellNames.parse(request.cells, request.by), encoding=request.reading.encoding),
+        replace(
+            CellNames.parse(request.cells, request.by),
+            encoding=request.reading.encoding,
+            decimal=request.reading.decimal,
+        ),
         request.rows,
     )
 

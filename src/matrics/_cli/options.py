@@ -174,6 +174,8 @@ Missing = Annotated[
 ]
 Encoding = Annotated[str, option("NAME", "The encoding of text files: latin-1, utf-16, cp1252.", "--encoding")]
 
+Decimal = Annotated[str, option(".|,", "The sign before the decimal places of numbers in text files.", "--decimal")]
+
 MissingTexts = Annotated[
     list[str] | None, option("TEXT[,TEXT]", "Texts that are missing values, such as NA; repeatable.", "--na")
 ]
@@ -219,6 +221,7 @@ class Reading(NamedTuple):
     text_labels: bool = False
     order: tuple[str, ...] | None = None
     answers: Answers = Answers()
+    decimal: str = "."
 
     @property
     def names(self) -> dict[str, Any]:
@@ -246,6 +249,7 @@ class ReadingOptions:
     na: MissingTexts = None
     text_labels: TextLabels = False
     labels: ClassOrder = None
+    decimal: Decimal = "."
     missing_score: MissingScores = "drop"
     scorer: Scorer = None
 
@@ -265,7 +269,10 @@ class ReadingOptions:
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
         answers = Answers(self.missing_score, self.scorer)
-        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None, answers)
+        if self.decimal not in (".", ","):
+            raise ArgumentError("decimal", f"expected a point or a comma, got {quoted(self.decimal)}")
+        na = _several("na", self.na)
+        return Reading(self.missing, name, na, self.text_labels, order or None, answers, self.decimal)
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> Ma
     """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
     path = given.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
-    with named(file), open_text(path, suffix, names.encoding) as text:
+    with named(file), open_text(path, suffix, names.encoding, names.labels) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)

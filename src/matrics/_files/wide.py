@@ -86,7 +86,9 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
     columns = [
         tuple(part for name in kind for part in (names.models if name == names.of_models else [name])) for kind in kinds
     ]
-    common: dict[str, Any] = {field: getattr(names, field) for field in ("missing", "encoding", "na", "counts")}
+    common: dict[str, Any] = {
+        field: getattr(names, field) for field in ("missing", "encoding", "decimal", "na", "counts")
+    }
     wide = WideNames(names.true, "", names.by, clusters, columns=(columns[0], columns[1], columns[2]), **common)
     with named(file):
         table = read_table(source, wide)

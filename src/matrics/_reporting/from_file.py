@@ -90,7 +90,9 @@ def read_file(
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)
     models = (reading or {}).get("models", ())
-    has_pred = not wanted.y_score or (not models and wanted.y_pred in _columns(found.paths[0], path, encoding))
+    has_pred = not wanted.y_score or (
+        not models and wanted.y_pred in _columns(found.paths[0], path, encoding, _text(wanted.y_true))
+    )
     scores = tuple(map(str, wanted.y_score.values()))
     columns = ReportNames(
         _text(wanted.y_true),
@@ -117,11 +119,11 @@ def _text(name: Hashable) -> str:
     return str(name)
 
 
-def _columns(first: Path, path: Path, encoding: str) -> list[str]:
+def _columns(first: Path, path: Path, encoding: str, true: str) -> list[str]:
     """The names of the columns of the first file."""
     suffix = suffix_of(first)
     with named(str(path)):
         if suffix in TEXTS:
-            with open_text(first, suffix, encoding) as text:
+            with open_text(first, suffix, encoding, [true]) as text:
                 return text.header
         return list(pq.read_schema(first).names) if suffix == ".parquet" else []
