@@ -90,7 +90,7 @@ def open_matrices(
         return read(path, request.names(clusters), request.rows, watch)
     request.refuse("no such option with --cells", "pred", "counts", "weight")
     request.reading.refuse("--cells")
-    options.refuse("no such option with --cells", {"clusters": clusters})
+    options.refuse("no such option with --cells", {"clusters": clusters, "sheet": request.reading.answers.sheet})
     request.refuse("no such option with --cells", "true")
     return read_cells(
         path.path if isinstance(path, Input) else path,

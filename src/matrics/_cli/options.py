@@ -201,6 +201,7 @@ MissingScores = Annotated[
         "--missing-score",
     ),
 ]
+Sheet = Annotated[str | None, option("NAME", "The sheet of a workbook.", "--sheet", default="the first one")]
 Scorer = Annotated[str | None, option("NAME", "The scorer of an evaluation log whose scores are read.", "--scorer")]
 
 
@@ -252,6 +253,7 @@ class ReadingOptions:
     decimal: Decimal = "."
     missing_score: MissingScores = "drop"
     scorer: Scorer = None
+    sheet: Sheet = None
 
     def read(self) -> Reading:
         """The same, checked."""
@@ -268,7 +270,7 @@ class ReadingOptions:
         twice = first_twice(order)
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        answers = Answers(self.missing_score, self.scorer)
+        answers = Answers(self.missing_score, self.scorer, self.sheet)
         if self.decimal not in (".", ","):
             raise ArgumentError("decimal", f"expected a point or a comma, got {quoted(self.decimal)}")
         na = _several("na", self.na)

@@ -78,7 +78,7 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
         if name in {MODEL, ROW, *names.models}:
             what = "the column of a model" if name in names.models else "the column of models or of rows"
             raise ArgumentError(argument, f"expected other columns than those of models, got {quoted(name)}, {what}")
-    source = source if isinstance(source, Input) else open_input(source)
+    source = source if isinstance(source, Input) else open_input(source, answers=names.answers)
     file = name_of(source.path)
     if source.kind in ("arrays", "counts"):
         raise ArgumentError(argument, f"expected samples, with one column for each model, got {file}")
