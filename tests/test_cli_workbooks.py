@@ -1,4 +1,4 @@
-"""Workbooks as people have them: several sheets, titles above the table, crosstabs, and messages that name the sheet."""
+"""Workbooks as people have them: several sheets, titles above the table, crosstabs; messages name the sheet."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_sheet(command: Any) -> None:
     message = refused(command, "score", "b.xlsx", "--sheet", "bad")
     assert message == "b.xlsx, sheet 'bad': line 2, column 3: expected a number, got 'x'"
     message = refused(command, "score", "b.xlsx", "--sheet", "dta")
-    assert message == "--sheet: expected one of the sheets 'notes', 'data', 'table', 'bad', got 'dta'"
+    assert message == "b.xlsx: --sheet: expected one of the sheets 'notes', 'data', 'table', 'bad', got 'dta'"
     Path("t.csv").write_text("y_true,y_pred\n0,0\n1,1\n")
     assert "--sheet: expected a workbook with it (.xlsx, .xlsm, .xls, .ods), got 'data' and t.csv" in refused(
         command, "score", "t.csv", "--sheet", "data"
@@ -133,5 +133,5 @@ def test_report(command: Any, name: str) -> None:
     code, _, err = command("report", name, *more, "--output", "r.md")
     assert code == 0, err
     text = Path("r.md").read_text()
-    assert "5 samples" in text
+    assert "Samples: 5" in text
     assert np.all([label in text for label in ("cat", "dog")])
