@@ -79,29 +79,29 @@ def diagnostic(
     request = data.request(by=columns, reading=rows_read, scores=[scores] if scores else None, threshold=threshold)
     if lower_is_positive and scores is None:
         raise ArgumentError("lower_is_positive", "expected --scores with it, the column of measured values")
-    found: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
+    table: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
     result: Result
     if request.models:
         options.refuse("one --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
         request.refuse("no such option with two tests", "scores", "threshold", "rows", "counts", "cells")
-        file, found = _compared(path, request, share)
-        result = _result_of_comparison(found, file)
+        file, table = _compared(path, request, share)
+        result = _result_of_comparison(table, file)
     else:
         read = partial(_measured, lower_is_positive=lower_is_positive) if scores else _labelled
         source, test = read(path, request)
         file = source.file if test is None else f"{source.file}, {test}"
-        found = _tables(source, request, shares, {"level": share, "method": method or "wilson"})
-        if isinstance(found, matrics.results.DiagnosticGroups):
-            result = _result_of_groups(found, file, columns)
+        table = _tables(source, request, shares, {"level": share, "method": method or "wilson"})
+        if isinstance(table, matrics.results.DiagnosticGroups):
+            result = _result_of_groups(table, file, columns)
         else:
-            result = _result(found, file, shares)
+            result = _result(table, file, shares)
         result.facts["file"] = source.file
         if test is not None:
             result.facts.update(scores=scores, threshold=float(str(threshold)), lower_is_positive=lower_is_positive)
     if document is not None:
-        found.to_docx(str(document))
+        table.to_docx(str(document))
         return
-    text = Text(f"{file}:{chr(10) if columns else ' '}{found}")
+    text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
     delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True))
 
 
@@ -162,76 +162,76 @@ def _compared(path: Path, request: MatrixRequest, level: float) -> tuple[str, Di
     a, b = (rows.groups == rows.names.index(name) for name in request.models)
     codes = (rows.true[a], rows.pred[a], rows.pred[b])
     true, *tests = ((side == place).astype(np.int64) for side in codes)
-    found = matrics.stats.diagnostic_comparison(
+    table = matrics.stats.diagnostic_comparison(
         true, tests[0], tests[1], positive=1, labels=[0, 1], names=request.models, level=level
     )
-    return name_of(path), replace(found, positive=known.name(place))
+    return name_of(path), replace(table, positive=known.name(place))
 
 
-def _result_of_comparison(found: DiagnosticComparison, file: str) -> Result:
+def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
     """A row for each measure, with both tests."""
-    first, second = found.names
-    rows = {"measure": column(found.measures)}
-    for k, name in enumerate(found.names):
+    first, second = table.names
+    rows = {"measure": column(table.measures)}
+    for k, name in enumerate(table.names):
         rows |= {
-            f"{name}/numerator": column([plain_size(size) for size in found.numerator[:, k]]),
-            f"{name}/denominator": column([plain_size(size) for size in found.denominator[:, k]]),
-            f"{name}/estimate": column(found.estimate[:, k], undefined=NO_SAMPLES),
+            f"{name}/numerator": column([plain_size(size) for size in table.numerator[:, k]]),
+            f"{name}/denominator": column([plain_size(size) for size in table.denominator[:, k]]),
+            f"{name}/estimate": column(table.estimate[:, k], undefined=NO_SAMPLES),
         }
     rows |= {
-        "difference": column(found.difference, undefined=NO_SAMPLES),
-        "low": column(found.low, status="status"),
-        "high": column(found.high, status="status"),
-        "p_value": column(found.p_value, undefined="the tests do not differ, or there are no such samples"),
-        "status": column(found.status, is_status=True),
+        "difference": column(table.difference, undefined=NO_SAMPLES),
+        "low": column(table.low, status="status"),
+        "high": column(table.high, status="status"),
+        "p_value": column(table.p_value, undefined="the tests do not differ, or there are no such samples"),
+        "status": column(table.status, is_status=True),
     }
-    cells = found.joint.tolist()
-    facts = {"file": file, "tests": [first, second], "positive": found.positive, "joint": cells, "level": found.level}
-    return Result("diagnostic", [f"{file}: {found.title()}"], facts, rows)
+    cells = table.joint.tolist()
+    facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows)
 
 
-def _result_of_groups(found: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:
+def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:
     """A row for each measure of each group, and of all samples."""
-    overall = found.overall
-    frames = (*zip(found.groups, found.tables, strict=True), ("", overall))
-    parts = [(name, k, group, one) for k, name in enumerate(overall.names) for group, one in frames]
+    overall = table.overall
+    frames = (*zip(table.groups, table.tables, strict=True), ("", overall))
+    parts = [(name, k, group, frame) for k, name in enumerate(overall.names) for group, frame in frames]
     rows = {
         "measure": column([name for name, *_ in parts]),
         ",".join(by): column([group or None for *_, group, _ in parts], undefined="all samples"),
         **{
-            name: column([plain_size(getattr(one, name)[k]) for _, k, _, one in parts], undefined=NO_COUNTS)
+            name: column([plain_size(getattr(frame, name)[k]) for _, k, _, frame in parts], undefined=NO_COUNTS)
             for name in ("numerator", "denominator")
         },
-        "estimate": column([one.estimate[k] for _, k, _, one in parts], undefined=NO_SAMPLES),
-        "low": column([one.low[k] for _, k, _, one in parts], status="status"),
-        "high": column([one.high[k] for _, k, _, one in parts], status="status"),
-        "p_value": column([found.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
-        "status": column([int(one.status[k]) for _, k, _, one in parts], is_status=True),
+        "estimate": column([frame.estimate[k] for _, k, _, frame in parts], undefined=NO_SAMPLES),
+        "low": column([frame.low[k] for _, k, _, frame in parts], status="status"),
+        "high": column([frame.high[k] for _, k, _, frame in parts], status="status"),
+        "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
+        "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
     facts = {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level}
     return Result("diagnostic", [f"{file}: {overall.title()}"], facts, rows, remarks=overall.remarks())
 
 
-def _result(found: DiagnosticTable, file: str, prevalence: list[float]) -> Result:
+def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Result:
     """A row for each measure."""
-    given = {row: "the prevalence is given" for row, method in enumerate(found.method) if method == "given"}
+    given = {row: "the prevalence is given" for row, method in enumerate(table.method) if method == "given"}
     rows = {
-        "measure": column(found.names),
-        "numerator": column(list(map(plain_size, found.numerator)), undefined=NO_COUNTS),
-        "denominator": column(list(map(plain_size, found.denominator)), undefined=NO_COUNTS),
-        "estimate": column(found.estimate, undefined=NO_SAMPLES),
-        "low": column(found.low, status="status", reasons=given),
-        "high": column(found.high, status="status", reasons=given),
-        "method": column(found.method),
-        "status": column(found.status, is_status=True),
+        "measure": column(table.names),
+        "numerator": column(list(map(plain_size, table.numerator)), undefined=NO_COUNTS),
+        "denominator": column(list(map(plain_size, table.denominator)), undefined=NO_COUNTS),
+        "estimate": column(table.estimate, undefined=NO_SAMPLES),
+        "low": column(table.low, status="status", reasons=given),
+        "high": column(table.high, status="status", reasons=given),
+        "method": column(table.method),
+        "status": column(table.status, is_status=True),
     }
-    tp, fn, fp, tn = map(plain_size, found.counts.ravel().tolist())
+    tp, fn, fp, tn = map(plain_size, table.counts.ravel().tolist())
     facts = {
         "file": file,
-        "positive": found.positive,
-        "rest": {name: plain_size(number) for name, number in found.rest.items()},
+        "positive": table.positive,
+        "rest": {name: plain_size(number) for name, number in table.rest.items()},
         "counts": {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
-        "level": found.level,
+        "level": table.level,
         **({"prevalence": prevalence} if prevalence else {}),
     }
-    return Result("diagnostic", [f"{file}: {found.title()}"], facts, rows, remarks=found.remarks())
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks())

@@ -89,7 +89,7 @@ class Input:
         if not isinstance(self.table, Sheet):
             return TableRows(name_of(self.path), self.table, names)
         title = f", sheet {quoted(self.table.name)}" if self.table.name else ""
-        return TableRows(name_of(self.path) + title, replace(self.table, wanted=wanted_columns(names)), names)
+        return TableRows(name_of(self.path) + title, replace(self.table, expected=wanted_columns(names)), names)
 
 
 def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | None = None) -> Input:

@@ -90,14 +90,14 @@ def read_single(given: Input, names: Names, rows: str | None = None) -> MatrixSo
         cells = sheet.matrix_rows()
         with named(f"{file}, sheet {quoted(sheet.name)}" if sheet.name else file):
             size = given.path.stat().st_size
-            found = _parse_matrix(cells, lambda: cells, names, size) if cells else None
+            parsed = _parse_matrix(cells, lambda: cells, names, size) if cells else None
     elif given.kind == "text":
         path = given.files[0].path
         with named(file), open_text(path, suffix_of(path), names.encoding, names.labels) as text:
-            found = _matrix_of(text, names)
+            parsed = _matrix_of(text, names)
     else:
         return None
-    return None if found is None else _matrices(file, found[0], names, rows, classes=found[1])
+    return None if parsed is None else _matrices(file, parsed[0], names, rows, classes=parsed[1])
 
 
 def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> MatrixSource:
@@ -107,10 +107,10 @@ def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> Ma
     with named(file), open_text(path, suffix, names.encoding, names.labels) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
-        found = _matrix_of(text, names)
-        if found is None:
+        parsed = _matrix_of(text, names)
+        if parsed is None:
             return _count(given, names, rows, watch, text)
-    return _matrices(file, found[0], names, rows, classes=found[1])
+    return _matrices(file, parsed[0], names, rows, classes=parsed[1])
 
 
 def _matrix_of(text: TextFile, names: Names) -> Parsed | None:

@@ -177,7 +177,7 @@ class Scored(Keyed):
 def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
     if names.lower_is_positive and len(names.scores) > 1:
-        raise ArgumentError("lower_is_positive", "expected one column of scores with it, got those of several classes")
+        raise ArgumentError("lower_is_positive", "expected a column of scores with it, got those of several classes")
     if names.models:
         path, names = by_model(path, names)
     file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)

@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from matrics._files.text import Row
 
 FIRST_ROWS = 100  # in which names of columns are looked for
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a file, or of several files as one table, for the commands."""
+    """A sheet of a file, or of several files as a single table, for the commands."""
 
     grids: tuple[list[list[Any]], ...] = field(repr=False)  # the cells of each file, row by row; None where empty
     name: str = ""  # of the sheet, if there are several
-    wanted: Collection[str] = ()  # names of columns by which the row of names is found
+    expected: Collection[str] = ()  # names of columns, which stand in the row that begins the table
     clusters: str | None = None
     scorers: tuple[str, ...] = ()
     unlabelled: str = ""
@@ -34,32 +33,32 @@ class Sheet:
     @property
     def columns(self) -> dict[str, list[Any]]:
         """The values below the names of the columns, of all files."""
-        found: dict[str, list[Any]] = {}
+        columns: dict[str, list[Any]] = {}
         length = 0
         for grid in self.grids:
             place = self._place_of_names(grid)
             below = grid[place + 1 :]
             names = _different(grid[place]) if grid else []
             for k, name in enumerate(names):
-                values = found.setdefault(name, [None] * length)
+                values = columns.setdefault(name, [None] * length)
                 values += [row[k] for row in below]
             length += len(below)
-            for values in found.values():  # of columns that this file does not have
+            for values in columns.values():  # of columns that this file does not have
                 values.extend([None] * (length - len(values)))
-        return {name: of_one_type(values) for name, values in found.items()}
+        return {name: of_one_type(values) for name, values in columns.items()}
 
-    def has_names(self, wanted: Collection[str]) -> bool:
+    def has_names(self, names: Collection[str]) -> bool:
         """Whether a row has all these names of columns."""
-        return any(set(wanted) <= set(_texts(row)) for grid in self.grids for row in grid[:FIRST_ROWS])
+        return any(set(names) <= set(_texts(row)) for grid in self.grids for row in grid[:FIRST_ROWS])
 
     def _place_of_names(self, grid: list[list[Any]]) -> int:
         """The first row that has all names; if there is none, the first row that is not empty."""
         for place, row in enumerate(grid[:FIRST_ROWS]):
-            if self.wanted and set(self.wanted) <= set(_texts(row)):
+            if self.expected and set(self.expected) <= set(_texts(row)):
                 return place
         return next((place for place, row in enumerate(grid) if any(cell is not None for cell in row)), 0)
 
-    def matrix_rows(self) -> list[Row]:
+    def matrix_rows(self) -> list[tuple[int, list[str]]]:
         """The rows of a matrix, or of a crosstab, as text with their numbers: no titles, and no empty columns.
 
         A row with a single value is a title, or the name that ``pandas`` writes above the labels of the rows.
@@ -70,7 +69,7 @@ class Sheet:
 
 
 def read_sheets(paths: Sequence[Path], name: str | None = None) -> Sheet:
-    """The first sheet, or that of a name, of one file, or of several as one table.
+    """The first sheet, or that of a name, of a file, or of several as a single table.
 
     Raises
     ------
@@ -130,7 +129,7 @@ def _texts(row: list[Any]) -> list[str]:
 
 
 def _different(row: list[Any]) -> list[str]:
-    """The names of columns: those without one, and those of a name that is there before, have a number as well."""
+    """The names of columns: those without a name, and those of a name that is there before, have a number as well."""
     names: list[str] = []
     for k, text in enumerate(_texts(row)):
         name = text or f"Unnamed: {k}"

@@ -48,7 +48,7 @@ OTHER_ENCODING = "encoding= names another, such as cp1252, latin-1 or utf-16"
 class TextFile:
     """An open text file whose header has been read."""
 
-    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8", wanted: Iterable[str] = ()) -> None:
+    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> None:
         self._raw = raw
         self._content = decompressed(raw, suffix)
         if encoding != "utf-8":
@@ -65,7 +65,7 @@ class TextFile:
             taken: list[str] = []
             lines = _noted(_lines(_as_text(io.BytesIO(self._first))), taken)
             self._blank = self._line
-            self.header = lead.header(self.separator, wanted)
+            self.header = lead.header(self.separator, columns)
             if not self.header:
                 _, self.header = next(rows(lines, self.separator), (0, []))
             if any("\0" in cell for cell in self.header):  # as text of two bytes a letter has it
@@ -142,7 +142,7 @@ class TextFile:
         """The columns of whole rows; None if anything is unusual, such as a stray quote or an empty cell."""
         places = {name: str(self.header.index(name)) for name in wanted}
         if self.separator == BLANK or not _has_regular_quotes(block, self.separator):
-            return None  # several blanks are as good as a single one
+            return None  # several blanks count as a single blank
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(block),
@@ -249,10 +249,10 @@ class _Lead(NamedTuple):
             taken.append(line)
         return cls(sum(len(line.encode()) for line in taken), len(taken), separator, last)
 
-    def header(self, separator: str, wanted: Iterable[str]) -> list[str]:
+    def header(self, separator: str, columns: Iterable[str]) -> list[str]:
         """The names of the columns that the last comment has; empty if they are not there."""
         names = [name.strip() for name in next(rows([self.last], separator), (0, []))[1]] if self.last else []
-        return names if set(names).issuperset(wanted) and wanted else []
+        return names if set(names).issuperset(columns) and columns else []
 
 
 def with_points(column: Any, decimal: str) -> Any:
@@ -356,13 +356,13 @@ def open_raw(path: Path) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def open_text(path: Path, suffix: str, encoding: str = "utf-8", wanted: Iterable[str] = ()) -> Iterator[TextFile]:
+def open_text(path: Path, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> Iterator[TextFile]:
     """Open a text file, or standard input, which may be compressed as well.
 
-    A comment with the ``wanted`` names of columns is the header, as by ``numpy.savetxt``.
+    A comment with the names of these columns is the header, as by ``numpy.savetxt``.
     """
     with open_raw(path) as raw:
-        yield TextFile(raw, suffix + (compression_of(raw) if path == STDIN else ""), encoding, wanted)
+        yield TextFile(raw, suffix + (compression_of(raw) if path == STDIN else ""), encoding, columns)
 
 
 # The strict reader ---------------------------------------------------------------------------------------------------

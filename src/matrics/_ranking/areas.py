@@ -61,7 +61,7 @@ def roc_auc(
         the rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -184,7 +184,7 @@ def partial_roc_auc(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -295,7 +295,7 @@ def average_precision(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional

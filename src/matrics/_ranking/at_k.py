@@ -61,7 +61,7 @@ def precision_at_k(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -143,7 +143,7 @@ def recall_at_k(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -218,7 +218,7 @@ def lift_at_k(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional

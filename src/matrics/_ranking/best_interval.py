@@ -83,7 +83,7 @@ def best_threshold(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class. A sample is then predicted as positive if its score is at most the threshold.
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative. With ``level``, samples keep their weights when they are
         drawn, and samples of weight 0 are not drawn.
@@ -255,7 +255,7 @@ def best_threshold(
         return Interval(*(samples.finish(np.asarray(field, dtype).reshape(shape)) for field, dtype in fields))
 
     of_threshold, of_value, optimism = zip(*found, strict=True) if found else ((), (), ())
-    of_threshold = tuple(_turned(one) if lower_is_positive else one for one in of_threshold)
+    of_threshold = tuple(_turned(limits) if lower_is_positive else limits for limits in of_threshold)
     lost = samples.finish(np.asarray(optimism, float).reshape(shape))
     number: Any = None if unlabelled is None else best.rows_of_constraints
     return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost, number)
@@ -422,9 +422,9 @@ def _intervals(  # noqa: PLR0917 (one curve)
     return of_threshold, of_value, optimism
 
 
-def _turned(found: Interval) -> Interval:
+def _turned(limits: Interval) -> Interval:
     """The interval of a threshold whose scores have the other sign."""
-    return found._replace(estimate=-found.estimate, low=-found.high, high=-found.low)
+    return limits._replace(estimate=-limits.estimate, low=-limits.high, high=-limits.low)
 
 
 def _status(row: _Row, drawn: _Replicates) -> int:

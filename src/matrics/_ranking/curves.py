@@ -78,7 +78,7 @@ def roc_curve(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class. A sample is then predicted as positive if its score is at most the threshold.
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -151,7 +151,7 @@ def precision_recall_curve(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class. A sample is then predicted as positive if its score is at most the threshold.
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -234,7 +234,7 @@ def precision_at_recall(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -318,7 +318,7 @@ def recall_at_precision(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -402,7 +402,7 @@ def recall_at_specificity(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional

@@ -120,7 +120,7 @@ def read(
         The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
         classes it selects this class.
     lower_is_positive
-        Whether scores of one class are lower for its samples.
+        Whether scores of a class are lower for its samples.
     name
         What messages call the scores.
     has_classes
@@ -191,7 +191,9 @@ def read(
 def _directed(scores: Array, name: str, *, lower_is_positive: bool, has_classes: bool) -> Array:
     """Scores that are higher in the positive class; raise for those of several classes, of which each has its own."""
     if lower_is_positive and has_classes:
-        raise ArgumentError("lower_is_positive", f"expected {name} of one class with it, got a column for each class")
+        raise ArgumentError(
+            "lower_is_positive", f"expected {name} of a single class with it, got a column for each class"
+        )
     return directed(scores, lower_is_positive=lower_is_positive)
 
 

@@ -77,7 +77,7 @@ def confusion_matrix(
         the rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class. A sample is then predicted as positive if its score is at most the threshold.
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -156,7 +156,7 @@ def threshold_curve(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class. A sample is then predicted as positive if its score is at most the threshold.
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional

@@ -52,7 +52,7 @@ def roc_auc_variance(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out; their scores and weights may have any value.
     workers : int, default 1

@@ -61,7 +61,7 @@ def interval(
         rest.
     lower_is_positive : bool, default False
         Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
-        of one class.
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
