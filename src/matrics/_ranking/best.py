@@ -193,8 +193,9 @@ def find_best(
     value = xp.where(has_best, backend.take_along(values[0], best_index)[..., 0], math.nan)
     if backend is NUMPY and goal.constraints and not has_best.all():
         _explain(goal, values, has_best)
-    num_rows = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
-    return BestThreshold(samples.finish(threshold), samples.finish(value), rows_of_constraints=num_rows)  # type: ignore[arg-type]
+    num_rows: Any = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
+    best = samples.finish(samples.directed(threshold))
+    return BestThreshold(best, samples.finish(value), rows_of_constraints=num_rows)
 
 
 def _explain(goal: Goal, values: list[Array], has_best: Array) -> None:

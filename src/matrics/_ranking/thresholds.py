@@ -53,6 +53,7 @@ def confusion_matrix(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
 ) -> Any:
@@ -75,6 +76,9 @@ def confusion_matrix(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -104,7 +108,15 @@ def confusion_matrix(
            [[2, 0],
             [1, 1]]])
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, _, cm = _at(samples, y_true, y_score, thresholds)
     return samples.finish(cm)
 
@@ -121,6 +133,7 @@ def threshold_curve(
     unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -143,6 +156,9 @@ def threshold_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -199,7 +215,15 @@ def threshold_curve(
     """
     if unique and thresholds is not None:
         raise ArgumentError("unique", "expected thresholds=None with unique=True, which uses all scores")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is not None and shares is not None:
@@ -236,7 +260,9 @@ def threshold_curve(
         ]
     found = together(measures, values, limits, samples.backend)
     found |= {} if costs_of_errors is None else {COST: costs_of_errors}
-    return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
+    return ThresholdCurve(
+        samples.finish(samples.directed(limits)), {name: samples.finish(value) for name, value in found.items()}
+    )
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
@@ -256,7 +282,7 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     backend = rows.backend
     if view is not None and np.isnan(view).any():
         raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
-    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    limits = backend.xp.astype(samples.directed(view if backend is NUMPY else given), rows.scores.dtype)
     with backend.quiet():
         cm = _matrices(*_counts_at(rows, limits), rows)
     if samples.weight is not None and samples.is_weighted:
