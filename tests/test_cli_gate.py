@@ -241,7 +241,7 @@ def test_markdown_and_githubs_summary(gate: Any, monkeypatch: Any) -> None:
     _, out = gate("--require", UNDECIDED, "--format", "markdown")
     assert Path("summary.md").read_text() == f"before\n### matrics gate\n\n{out}\n"
     assert out.startswith("verdict: undecided\n")
-    assert r"| accuracy \>= 0.95 | accuracy \>= 0.95 | undecided | 0.950 | 0.935 | 0.962 | 0.950 | 1000 |" in out
+    assert r"| accuracy \>= 0.95 | accuracy \>= 0.95 | undecided | 0.950 \[0.935, 0.962\] | 0.950 | 1,000 |" in out
     assert "| ok | fraud | 50 | 0.056 |" in out
     odd = np.where(TRUE == "ok", "<b>`|", TRUE)
     write("odd.csv", np.where(TRUE == NEW, odd, "fraud"), odd)

@@ -248,7 +248,7 @@ def test_raise_cannot_look_at_fake_tensors(torch: Any) -> None:
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (4, 3, 2), (0, 0), (5, 0, 0)])
 def test_wrong_shape(backend: Any, shape: tuple[int, ...]) -> None:
     for call in (matrics.mcc, matrics.score, matrics.check):
-        with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape"):
+        with pytest.raises(ValueError, match=r"cm: expected a confusion matrix .* got shape"):
             call(backend.asarray(np.zeros(shape)))
 
 

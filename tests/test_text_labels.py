@@ -228,7 +228,7 @@ def test_groups_that_cannot_be_numbered_are_refused() -> None:
         count([0, 1], [0, 1], num_classes=2, groups=["a", None])
     with pytest.raises(ValueError, match=r"num_groups: expected 2, the number of the groups 'a', 'b', or None, got 3"):
         count([0, 1], [0, 1], num_classes=2, groups=["a", "b"], num_groups=3)
-    with pytest.raises(TypeError, match="groups: expected values of one kind"):
+    with pytest.raises(TypeError, match="groups: expected values of a single kind"):
         count([0, 1], [0, 1], num_classes=2, groups=["a", 1])
     with pytest.raises(TypeError, match=r"expected both groups=.*got groups alone"):
         count([0, 1], [0, 1], num_classes=2, groups=[0, 1])

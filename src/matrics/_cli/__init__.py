@@ -19,6 +19,7 @@ ALIASES = {
     "groups": "group",
     "requirements": "require",
     "people": "true",
+    "unlabelled_scores": "budget_over",
 }
 # ``by=``, or with a value ``by=scorer``; not a call of Python, whose values are in quotes.
 MENTION = re.compile(r"(?<![\w'\"=.-])([a-z_]+)=(?:(?=[\s,;.:)]|$)|(?=\w)([^\s,;:)]*))")

@@ -67,6 +67,7 @@ def compare(
         ),
     ] = None,
     positive: options.PositiveClass = None,
+    lower_is_positive: options.LowerIsPositive = False,
     prevalence: options.Prevalence = None,
     weight: options.Weight = None,
     reading: options.ReadingOptions,
@@ -111,6 +112,8 @@ def compare(
     rows_read = reading.read()
     if threshold is not None and not scores:
         raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
+    if lower_is_positive and not scores:
+        raise ArgumentError("lower_is_positive", "expected --scores with it, columns of scores")
     names = Names(
         true=true,
         **of_models,
@@ -132,6 +135,7 @@ def compare(
     if scores:
         unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
         score_names = names_of_scores(scores, names, unused, has_other=other is not None)
+        score_names = replace(score_names, lower_is_positive=lower_is_positive)
         several = several or bool(score_names.models)
         compared = compare_scores(path, score_names, chosen, threshold)
     else:
@@ -194,10 +198,11 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
         titles.append("no measures of predictions: scores are no probabilities, and no --threshold is given")
     else:
         metrics = measures(chosen.metrics, lambda: known)
-        predictions = (scores >= np.asarray(at)[:, None]).astype(np.int64)
+        predictions = (scores >= source.directed(np.asarray(at))[:, None]).astype(np.int64)
         classes = tuple(map(str, known.labels or ()))
         verdicts += _together(Joined(true, predictions, samples, scores), metrics, classes, chosen)
-        titles.append(f"predictions from a score of {', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
+        side = "at most " if source.lower_is_positive else ""
+        titles.append(f"predictions from a score of {side}{', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
     return Compared(
         models=models,
         titles=titles,
@@ -226,7 +231,9 @@ def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | Non
     clusters = names.clusters or (ROW if parsed.models else None)
     if clusters is None:
         raise ArgumentError("paired_on", "expected the column of the samples with --scores and --by, got none")
-    shared = {field: getattr(names, field) for field in ("missing", "encoding", "na", "text_labels", "order")}
+    shared = {
+        field: getattr(names, field) for field in ("missing", "encoding", "decimal", "na", "text_labels", "order")
+    }
     return replace(parsed, clusters=clusters, **shared)
 
 

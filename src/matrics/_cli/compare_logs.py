@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from matrics._cli import options
+from matrics._cli.results import Result, column
 from matrics._cli.screen import fold, show, text_table
 from matrics._cli.verdicts import UNDEFINED
-from matrics._cli.writers import Result, column
 from matrics._files.notices import say
 from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
@@ -35,7 +36,9 @@ def compare_logs(
     paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery, answers: Answers
 ) -> None:
     """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
-    runs = compare(*paths, metrics=metrics, level=level, **answers._asdict())
+    options.refuse("no such option for evaluation logs", {"sheet": answers.sheet})
+    reading: dict[str, Any] = {"missing_score": answers.missing_score, "scorer": answers.scorer}
+    runs = compare(*paths, metrics=metrics, level=level, **reading)
     remarks = left_out(runs, answers.missing_score)
     delivery.write(lambda: logs_result(runs, paths, remarks), lambda console: show_logs(console, runs))
     for remark in remarks:

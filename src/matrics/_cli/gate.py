@@ -16,8 +16,9 @@ from matrics._cli import options
 from matrics._cli.gate_files import Beside, read_files
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
+from matrics._cli.results import Result, column, plain_size
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
-from matrics._cli.writers import WRITERS, Delivery, Result, as_markdown, column, plain_size, read_delivery
+from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
 from matrics._gates.judge import check_manner, judged
 from matrics._gates.requirements import read_requirements

@@ -14,8 +14,8 @@ import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.measures import about_classes, about_measure
+from matrics._cli.results import Result, Rows, column
 from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
-from matrics._cli.writers import Result, Rows, column
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._scoring.score import resolve

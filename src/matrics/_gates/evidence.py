@@ -19,7 +19,7 @@ from matrics._judged.correction import confusion_matrix as corrected_matrix
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import cut, quoted
 from matrics._tables.columns import common_order
-from matrics._tables.found_labels import Occurring, occurring
+from matrics._tables.label_counts import Occurring, occurring
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics._uncertainty.joint import joint_confusion_matrix
 from matrics._uncertainty.weighted import read_squares

@@ -26,8 +26,9 @@ from matrics._counting.labels import (
     widen,
 )
 from matrics._engine.evaluation import frames_to_the_user
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
-from matrics._ranking.positive import REST, Labels, against_rest, read_labels, two_classes
+from matrics._ranking.positive import REST, Labels, against_rest, directed, read_labels, two_classes
 
 
 class ScoredSamples(NamedTuple):
@@ -43,11 +44,16 @@ class ScoredSamples(NamedTuple):
     is_weighted: bool = True  # whether the weights come from the user, and not only from samples to leave out
     names: tuple[Hashable, Hashable] | None = None  # of the negative and of the positive class, with positive=
     left_out: tuple[int, ...] = ()  # the classes that are ignored, and take no part in averages over classes
+    lower_is_positive: bool = False  # whether the scores are those of the user with the other sign
 
     @property
     def classes(self) -> Classes:
         """The two classes of the confusion matrices at thresholds of these scores."""
         return two_classes(self.names)
+
+    def directed(self, thresholds: Any) -> Any:
+        """Thresholds of the user as those of ``scores``, and back."""
+        return directed(thresholds, lower_is_positive=self.lower_is_positive)
 
     def finish(self, x: Array) -> Array:
         """A result as an array of the user's library; a single number is a NumPy scalar, as from NumPy's functions."""
@@ -94,6 +100,7 @@ def read(
     *,
     labels: Any = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     name: str = "y_score",
     has_classes: bool | None = None,
     keeps_gradient: bool = False,
@@ -112,6 +119,8 @@ def read(
     positive
         The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
         classes it selects this class.
+    lower_is_positive
+        Whether scores of a class are lower for its samples.
     name
         The name of the scores in messages.
     has_classes
@@ -146,7 +155,7 @@ def read(
     shapes = {key: tuple(array.shape) for key, array in zip(values, (y_true, scores, *weights), strict=True)}
     if min(y_true.ndim, scores.ndim) < 1:
         raise ValueError(f"expected at least one axis of samples, got {said(dict(zip(values, arrays, strict=True)))}")
-    scores = backend.to_float(scores)
+    scores = _directed(backend.to_float(scores), name, lower_is_positive=lower_is_positive, has_classes=has_classes)
     weights = [check_weights(weight, backend) for weight in weights]
     y_true, scores, *weights = broadcast(1, backend, shapes, y_true, scores, *weights, has_classes=has_classes)
     n = scores.shape[-1] if has_classes else 2
@@ -175,8 +184,19 @@ def read(
     ignored = tuple(k for k in range(n) if k in labels_read.ignored) if has_classes and labels_read.ignored else ()
     left_out = ignored if len(ignored) < n else ()
     warn_of_nan(scores, name, own)
-    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out)
+    samples = ScoredSamples(
+        backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names, left_out, lower_is_positive
+    )
     return samples if labels_read.positive is None or not has_classes else _of_class(samples, labels_read, name)
+
+
+def _directed(scores: Array, name: str, *, lower_is_positive: bool, has_classes: bool) -> Array:
+    """Scores that are higher in the positive class; raise for those of several classes, of which each has its own."""
+    if lower_is_positive and has_classes:
+        raise ArgumentError(
+            "lower_is_positive", f"expected {name} of a single class with it, got a column for each class"
+        )
+    return directed(scores, lower_is_positive=lower_is_positive)
 
 
 def _checked(  # noqa: PLR0917 (all parameters are needed)

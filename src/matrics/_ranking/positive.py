@@ -1,4 +1,4 @@
-"""Which class scores are of: labels of any kind become 1 for the positive class, and 0 for all others."""
+"""Which class scores are of: its labels become 1, all others 0, and scores that are lower there change their sign."""
 
 from __future__ import annotations
 
@@ -142,6 +142,14 @@ def against_rest(
         _check_has_positive(positive, is_positive, lambda: _different(others))
         rest = int(others[0]) if others.size and bool((others == others[0]).all()) else REST
     return xp.astype(is_positive, y_true.dtype), is_bad, (rest, positive)
+
+
+def directed(values: Any, *, lower_is_positive: bool) -> Any:
+    """Scores that are higher in the positive class, of those that are lower there; and thresholds, both ways.
+
+    Changing the sign is exact, so a threshold has the digits of its score again.
+    """
+    return -values if lower_is_positive else values
 
 
 def two_classes(names: tuple[Hashable, Hashable] | None) -> Classes:

@@ -20,6 +20,7 @@ from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
 from matrics._ranking.rows import Points, SampleRows, as_rows, points
+from matrics._ranking.unlabelled import COUNTED, Unlabelled
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
@@ -52,6 +53,7 @@ def confusion_matrix(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
 ) -> Any:
@@ -74,6 +76,9 @@ def confusion_matrix(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -103,7 +108,15 @@ def confusion_matrix(
            [[2, 0],
             [1, 1]]])
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, _, cm = _at(samples, y_true, y_score, thresholds)
     return samples.finish(cm)
 
@@ -117,8 +130,10 @@ def threshold_curve(
     unique: bool = False,
     cost_false_negative: ArrayLike | float | None = None,
     cost_false_positive: ArrayLike | float | None = None,
+    unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -141,6 +156,9 @@ def threshold_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -162,6 +180,9 @@ def threshold_curve(
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
         or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
         errors. Weights multiply costs.
+    unlabelled_scores : array_like of floating numbers, shape (M,), optional
+        The scores of samples whose true label is not known. The measures ``predicted_positives`` and
+        ``predicted_negatives`` count these as well; all others are of the samples with labels.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are used, if it differs from that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
@@ -194,7 +215,15 @@ def threshold_curve(
     """
     if unique and thresholds is not None:
         raise ArgumentError("unique", "expected thresholds=None with unique=True, which uses all scores")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is not None and shares is not None:
@@ -215,11 +244,25 @@ def threshold_curve(
     cm = at_shares(cm, shares, samples.backend)
     if shares is not None:
         limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
-    functions = [metric.bind() for several in measures.values() for metric in several]
-    values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+    every = [metric for several in measures.values() for metric in several]
+    options: dict[str, Any] = {"zero_division": zero_division, "invalid": "nan", "workers": workers}
+    values = evaluate(cm, [metric.bind() for metric in every], **options)
+    if unlabelled_scores is not None:
+        if shares is not None or samples.is_weighted:
+            raise ArgumentError("unlabelled_scores", "expected None with sample_weight= and prevalence=")
+        counted = [(str(metric), metric) for metric in every if metric.name in COUNTED]
+        unlabelled = Unlabelled.read(unlabelled_scores, samples, counted, "metrics", "")
+        assert unlabelled is not None  # noqa: S101 (for mypy)
+        both = evaluate(unlabelled.added(cm, limits), [metric.bind() for metric in every], **options)
+        values = [
+            of_all if metric.name in COUNTED else value
+            for metric, value, of_all in zip(every, values, both, strict=True)
+        ]
     found = together(measures, values, limits, samples.backend)
     found |= {} if costs_of_errors is None else {COST: costs_of_errors}
-    return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
+    return ThresholdCurve(
+        samples.finish(samples.directed(limits)), {name: samples.finish(value) for name, value in found.items()}
+    )
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
@@ -239,7 +282,7 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     backend = rows.backend
     if view is not None and np.isnan(view).any():
         raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
-    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    limits = backend.xp.astype(samples.directed(view if backend is NUMPY else given), rows.scores.dtype)
     with backend.quiet():
         cm = _matrices(*_counts_at(rows, limits), rows)
     if samples.weight is not None and samples.is_weighted:
