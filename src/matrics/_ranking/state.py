@@ -10,7 +10,6 @@ from matrics._arrays import Array, as_arrays
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options, evaluate
-from matrics._ranking.answers import Areas, matrices, thresholds
 from matrics._ranking.averages import Average, check_average
 from matrics._ranking.batches import read_batch
 from matrics._ranking.binned_calibration import Calibration
@@ -20,6 +19,7 @@ from matrics._ranking.calibration import Reliability
 from matrics._ranking.leaves import Contents, ScoreLeaves, check_same, empty, has_shapes, merged, with_batch
 from matrics._ranking.probability_bins import Of
 from matrics._ranking.sample_sums import Means
+from matrics._ranking.state_areas import Areas, matrices, thresholds
 from matrics._ranking.state_names import divided, value_of
 from matrics._ranking.top_k import Average as AverageOfHits
 from matrics._scoring.score import resolve
