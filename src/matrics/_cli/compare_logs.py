@@ -35,7 +35,8 @@ def compare_logs(
     paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery, answers: Answers
 ) -> None:
     """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
-    runs = compare(*paths, metrics=metrics, level=level, **answers._asdict())
+    reading: dict[str, Any] = {"missing_score": answers.missing_score, "scorer": answers.scorer}
+    runs = compare(*paths, metrics=metrics, level=level, **reading)
     remarks = left_out(runs, answers.missing_score)
     delivery.write(lambda: logs_result(runs, paths, remarks), lambda console: show_logs(console, runs))
     for remark in remarks:
