@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -230,3 +232,24 @@ def test_json_lines_with_scores_as_a_table(command: Any) -> None:
     both = [{**row, "model": name} for name in "xy" for row in rows]
     compared = read(command, "compare", write("b.jsonl", both), "--by", "model", *options)
     assert compared["samples"] == 120
+
+
+SCREENS = [
+    found
+    for page in ("evals", "cli")
+    for found in re.findall(
+        r"```console\n\$ matrics ([^\n]*--judge[^\n]*)\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL
+    )
+]
+
+
+@pytest.mark.parametrize(("line", "screen"), SCREENS)
+def test_screens_of_the_pages(command: Any, monkeypatch: Any, line: str, screen: str) -> None:
+    monkeypatch.chdir(ROOT)
+    code, out, err = command(*shlex.split(line))
+    assert (code, err) == (0, "")
+    assert [row.rstrip() for row in out.splitlines()] == screen.splitlines()
+
+
+def test_the_pages_have_screens() -> None:
+    assert len(SCREENS) == 3

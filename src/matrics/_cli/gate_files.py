@@ -77,7 +77,7 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
     """Count samples by the labels of people, where there are some, of a judge, and of the model."""
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
     if len(rows.models) > 1:
-        raise ValueError(f"{rows.files[0]}: expected one model, as a gate is about one, got {len(rows.models)}")
+        raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
     counts = JudgedCounts(*(table[0] for table in rows.counts[:2]))
     cm = matrics.judged.confusion_matrix(counts)
     facts = {"file": rows.files[0], **rows.facts}

@@ -74,7 +74,7 @@ class JudgedIntervals:
 
     @property
     def titles(self) -> list[str]:
-        """What the intervals are about."""
+        """The file and the level, in sentences."""
         return [
             self.rows.title,
             f"{in_percent(self.level)} intervals by method {self.method}, corrected for errors of {self.rows.judge}",
@@ -213,13 +213,13 @@ class JudgedComparison:
             alone = [str(sample) for sample in part.samples.tolist() if sample not in everywhere]
             if alone:
                 lines.append(
-                    f"{plain(model)} has {len(alone):,} samples that not all models have: they are in its value"
+                    f"{plain(model)} has {len(alone):,} samples that not all models have, and that its value is of"
                 )
         return lines
 
     @property
     def titles(self) -> list[str]:
-        """What is compared."""
+        """The models and the level, in sentences."""
         pairs = len(self.rows.models) * (len(self.rows.models) - 1) // 2
         together = ", which hold for all differences together" if pairs > 1 else ""
         return [
@@ -249,7 +249,7 @@ def _sorted(rows: JudgedRows, model: str) -> JudgedRows:
     twice = first_twice(rows.samples.tolist())
     if twice is not None:
         raise ArgumentError(
-            "paired_on", f"expected one row of {plain(model) or 'the model'} for each sample, got several"
+            "paired_on", f"expected a single row of {plain(model) or 'the model'} for each sample, got several"
         )
     return rows
 

@@ -65,7 +65,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class JudgedNames(Names):
-    """The columns of people's labels, of the judge's and, unless these are grades, of the predicted ones."""
+    """The columns of people's labels, of the judge's and, unless these are grades, of the predictions."""
 
     judge: str = ""
     is_graded: bool = False
@@ -82,7 +82,7 @@ class Answers(NamedTuple):
     file: str
     models: list[str]  # of each row
     samples: list[str]  # of each row
-    labels: list[list[str | None]]  # people's, the judge's, and predicted ones unless these are grades
+    labels: list[list[str | None]]  # people's, the judge's, and the predictions' unless these are grades
     listed: tuple[str, ...]  # all labels, in order
     is_ordered: bool
 
@@ -107,7 +107,7 @@ class JudgedRows:
         return self._rows(np.flatnonzero(self.groups == k))
 
     def of_samples(self, samples: Sequence[int]) -> JudgedRows:
-        """The rows of these samples, in their order, where each has one row."""
+        """The rows of these samples, in their order, where each has a single row."""
         place = {sample: row for row, sample in enumerate(self.samples.tolist())}
         return self._rows(np.asarray([place[sample] for sample in samples], np.int64))
 
@@ -270,10 +270,10 @@ def _read(path: Path, names: Names, judge: str, human: str, *, has_pred: bool) -
     """The rows of a file."""
     if is_log(path) and not path.name.lower().endswith(OF_LINES):
         return _of_log(path, judge, human)
-    found = open_input(path, answers=AS_TABLE)
-    if is_log(path) and not {judge, human} <= set(header_of(found)):
+    source = open_input(path, answers=AS_TABLE)
+    if is_log(path) and not {judge, human} <= set(header_of(source)):
         return _of_log(path, judge, human)
-    has_pred = has_pred or bool(names.models) or names.pred in header_of(found, names.encoding)
+    has_pred = has_pred or bool(names.models) or names.pred in header_of(source, names.encoding)
     chosen = {name: getattr(names, name) for name in ("encoding", "na", "text_labels", "order", "models", "by")}
     of_rows = JudgedNames(
         human, names.pred, clusters=names.clusters, missing="class", **chosen, judge=judge, is_graded=not has_pred
@@ -283,13 +283,13 @@ def _read(path: Path, names: Names, judge: str, human: str, *, has_pred: bool) -
         if judge == names.pred:
             raise ArgumentError("judge", f"expected another column than that of predictions, got {quoted(judge)}")
     if of_rows.models:
-        found, of_rows = by_model(found, of_rows)
-    return read_rows(found, of_rows, _made, warns=False)[1]._replace(file=name_of(path))
+        source, of_rows = by_model(source, of_rows)
+    return read_rows(source, of_rows, _made, warns=False)[1]._replace(file=name_of(path))
 
 
 def _made(table: Any, names: JudgedNames) -> Answers:
     if not table.num_rows:
-        raise ValueError("expected at least one row of labels, got none")
+        raise ValueError("expected rows of labels, got none")
     columns: list[list[str | None]] = []
     every: tuple[str, ...] = ()
     for name in names.labels:
@@ -322,10 +322,10 @@ def _of_log(path: Path, judge: str, human: str) -> Answers:
     from matrics._integrations.evals.judged import judged_answers
     from matrics._integrations.evals.labels import FAIL, PASS
 
-    found = judged_answers(path, people=human, judge=judge)
-    rows = [(model, *row) for model, answers in found.items() for row in answers]
+    source = judged_answers(path, people=human, judge=judge)
+    rows = [(model, *row) for model, answers in source.items() for row in answers]
     models, samples, true, judged = map(list, zip(*rows, strict=True))
-    if len(found) == 1:
+    if len(source) == 1:
         models = [""] * len(rows)
     samples = ["/".join(map(str, sample)) for sample in samples]
     return Answers(name_of(path), models, samples, [true, judged], (FAIL, PASS), is_ordered=True)

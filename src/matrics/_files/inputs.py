@@ -129,15 +129,15 @@ def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) ->
     return Input(path, "table", tuple(map(Fragment, files)), table=found)
 
 
-def header_of(found: Input, encoding: str = "utf-8") -> list[str]:
+def header_of(source: Input, encoding: str = "utf-8") -> list[str]:
     """The names of the columns of the first file; none of standard input, which can be read only once, or of arrays."""
-    if found.table is not None:
-        return list(found.table.columns)
-    if found.kind not in ("text", "rows") or not found.files:
+    if source.table is not None:
+        return list(source.table.columns)
+    if source.kind not in ("text", "rows") or not source.files:
         return []
-    first = found.paths[0]
-    with named(name_of(found.path)):
-        if found.kind == "text":
+    first = source.paths[0]
+    with named(name_of(source.path)):
+        if source.kind == "text":
             with open_text(first, suffix_of(first), encoding) as text:
                 return text.header
         with open_parquet(first) as file:

@@ -59,21 +59,21 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str, model: 
     >>> path = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
     >>> _ = path.write_text("".join(json.dumps(line) + chr(10) for line in lines))
     >>> counts = evals.judged_counts(path, people="people", judge="judge")
-    >>> found = matrics.judged.interval(counts, "accuracy")["accuracy"]
-    >>> print(f"{found.estimate:.2f} pass, between {found.low:.2f} and {found.high:.2f}")
+    >>> by_model = matrics.judged.interval(counts, "accuracy")["accuracy"]
+    >>> print(f"{by_model.estimate:.2f} pass, between {by_model.low:.2f} and {by_model.high:.2f}")
     0.80 pass, between 0.71 and 0.87
     """
-    found = judged_answers(Path(path), people=people, judge=judge)
-    if model is None and len(found) > 1:
-        raise ArgumentError("model", f"expected one of {quoted_list(list(found), 20)}, whose answers the log has")
-    if model is not None and model not in found:
-        raise ArgumentError("model", f"expected one of {quoted_list(list(found), 20)}, got {quoted(model)}")
-    (_, true, judged) = zip(*(found[model] if model is not None else next(iter(found.values()))), strict=True)
+    by_model = judged_answers(Path(path), people=people, judge=judge)
+    if model is None and len(by_model) > 1:
+        raise ArgumentError("model", f"expected one of {quoted_list(list(by_model), 20)}, whose answers the log has")
+    if model is not None and model not in by_model:
+        raise ArgumentError("model", f"expected one of {quoted_list(list(by_model), 20)}, got {quoted(model)}")
+    (_, true, judged) = zip(*(by_model[model] if model is not None else next(iter(by_model.values()))), strict=True)
     return count(true, judged, labels=[FAIL, PASS])
 
 
 class JudgedAnswer(NamedTuple):
-    """One answer, and its grades: pass, fail, or None."""
+    """An answer, and its grades: pass, fail, or None."""
 
     answer: tuple[Any, ...]  # task, sample and epoch
     people: str | None
@@ -81,7 +81,7 @@ class JudgedAnswer(NamedTuple):
 
 
 def judged_answers(path: Path, *, people: str, judge: str) -> dict[str, list[JudgedAnswer]]:
-    """The answers of each model of a log that two scorers have graded; those that neither has graded are left out."""
+    """The answers of each model of a log that two scorers have graded, without answers that neither has graded."""
     log = opened(path)
     scorers = tuple(dict.fromkeys(row.scorer for row in log.rows))
     for option, name in (("people", people), ("judge", judge)):
@@ -91,16 +91,18 @@ def judged_answers(path: Path, *, people: str, judge: str) -> dict[str, list[Jud
     for row in log.rows:
         if row.scorer in (people, judge):
             grades[row.model][row.scorer][row.task, str(row.sample), row.epoch] = _grade(row)
-    found = {}
+    by_model = {}
     for model, of_scorers in grades.items():
         answers = dict.fromkeys([*of_scorers[judge], *of_scorers[people]])
-        found[model] = [JudgedAnswer(key, *(of_scorers[name].get(key) for name in (people, judge))) for key in answers]
-        if not any(row.people and row.judge for row in found[model]):
+        by_model[model] = [
+            JudgedAnswer(key, *(of_scorers[name].get(key) for name in (people, judge))) for key in answers
+        ]
+        if not any(row.people and row.judge for row in by_model[model]):
             where = f" of {model}" if len(grades) > 1 else ""
             raise ArgumentError(
                 "people", f"expected answers{where} that both scorers have graded, got none by {quoted(people)}"
             )
-    return found
+    return by_model
 
 
 def _grade(row: Graded) -> str:
