@@ -14,6 +14,7 @@ from rich.text import Text
 
 from matrics._cli import options
 from matrics._cli.gate_files import Beside, read_files
+from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.results import Result, column, plain_size
@@ -61,9 +62,7 @@ def gate(
     weight: options.Weight = None,
     clusters: options.Clusters = None,
     reading: options.ReadingOptions,
-    judge: Annotated[
-        str | None, options.option("COLUMN", "The labels of a judge; rows without a true label are scored by these.")
-    ] = None,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
@@ -105,8 +104,9 @@ def gate(
     share, zero = options.read_number("level", level), options.read_number("zero-division", zero_division)
     allowed = check_manner(options.read_number("margin", margin), on_undecided, has_baseline=has_baseline)
     check_level(share)
-    request = data.request(weight=weight, reading=reading.read())
-    beside = Beside(baseline, paired_on, clusters, judge)
+    request = data.request(weight=weight, reading=reading.read(data.true, data.pred))
+    judging.check(data.true)
+    beside = Beside(baseline, paired_on, clusters, judging if judging.judge else None)
     files = read_files(path, request, beside)
     wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
     found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)

@@ -9,20 +9,16 @@ import numpy as np
 
 import matrics
 from matrics._catalogue.classes import Classes
-from matrics._cli.matrices import MatrixRequest, clusters_of, is_log, open_matrices, opened
+from matrics._cli.judged_files import JudgeOptions, read_judged
+from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
 from matrics._cli.options import refuse
 from matrics._cli.paired import TwoFiles, join, named, repeats, united
 from matrics._errors import ArgumentError
-from matrics._files.crosstab import has_order
-from matrics._files.inputs import read_rows
-from matrics._files.labels import MISSING_CLASS, coded
 from matrics._files.names import Names
-from matrics._files.notices import refuse_disjoint, two_names, warn_of_odd_labels
-from matrics._files.rows import name_of
 from matrics._files.text import STDIN
 from matrics._gates.judge import Evidence
+from matrics._judged.counts import JudgedCounts
 from matrics._quoting import quoted
-from matrics._tables.vocabularies import apart
 from matrics._wording import counted
 
 if TYPE_CHECKING:
@@ -45,25 +41,13 @@ class GateFiles:
 
 
 @dataclass(frozen=True)
-class JudgedNames(Names):
-    """The columns of labels, and that of the labels of a judge."""
-
-    judge: str = ""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The three columns of labels."""
-        return self.true, self.pred, self.judge
-
-
-@dataclass(frozen=True)
 class Beside:
     """What a gate reads beside the labels: another file, or further columns."""
 
     baseline: Path | None
     paired_on: str | None
     clusters: str | None
-    judge: str | None
+    judge: JudgeOptions | None
 
 
 def read_files(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
@@ -75,8 +59,6 @@ def read_files(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline), "clusters": beside.clusters}
         refuse("no such option with --judge", given)
-        if is_log(path):
-            return _graded(path, request, beside.judge)
         return _judged(path, request, beside.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
@@ -91,72 +73,15 @@ def read_files(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
     return _matrices(path, request, beside)
 
 
-def _graded(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
-    """Count the answers of a log by the grades of people, where there are some, and of a judge: two scorers."""
-    from matrics._integrations.evals.judged import judged_counts
-    from matrics._integrations.evals.labels import FAIL, PASS
-
-    if request.true == Names.true:
-        raise ArgumentError("judge", f"expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
-    counts = judged_counts(path, people=request.true, judge=judge)
-    labelled, number = int(counts.labelled.sum()), int(counts.labelled.sum() + counts.unlabelled.sum())
-    title = (
-        f"{name_of(path)}: {counted(number, 'answer')} graded by {judge}, {labelled:,} of them by {request.true} as "
-        "well; accuracy is the pass rate"
-    )
-    facts = {"file": name_of(path), "judge": judge, "people": request.true, "labelled": labelled, "judged": number}
+def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFiles:
+    """Count samples by the labels of people, where there are some, of a judge, and of the model."""
+    rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
+    if len(rows.models) > 1:
+        raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
+    counts = JudgedCounts(*(table[0] for table in rows.counts[:2]))
     cm = matrics.judged.confusion_matrix(counts)
-    return GateFiles(Evidence(cm, labels=counts), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
-
-
-def _judged(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
-    """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
-    names = JudgedNames(request.true, request.pred, **request.reading._replace(missing="class").names, judge=judge)
-    names.check()
-    if judge in {request.true, request.pred}:
-        raise ArgumentError("judge", f"expected a column other than the true and predicted labels, got {quoted(judge)}")
-    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=False)
-    classes = tuple(label for label in listed if label != MISSING_CLASS)
-    n = len(classes)
-    true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
-    for column, name in ((pred, request.pred), (by_judge, judge)):
-        if (column < 0).any():
-            raise ValueError(
-                f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
-            )
-    sides = [[classes[k] for k in np.unique(side[side >= 0])] for side in (np.append(true, by_judge), pred)]
-    words = two_names(sides[0], sides[1], request.positive)
-    if words is not None:
-        of_true, of_pred = (
-            np.asarray([places.get(label, -1) for label in classes] + [-1]) for places in (words.of_true, words.of_pred)
-        )
-        true, pred, by_judge, is_ordered = of_true[true], of_pred[pred], of_true[by_judge], False
-        classes, n = words.classes, 2
-    elif names.order is None:
-        refuse_disjoint(name_of(path), sides[0], sides[1], (request.true, request.pred))
-        warn_of_odd_labels(name_of(path), sides[0], sides[1])
-    counts = matrics.judged.count(true, by_judge, pred, num_classes=n)
-    labelled = int(counts.labelled.sum())
-    if not labelled:
-        raise ValueError(f"{name_of(path)}: expected true labels in some rows of {request.true}, got none")
-    cm = matrics.judged.confusion_matrix(counts)
-    title = (
-        f"{name_of(path)}: {counted(n, 'class')}, {counted(len(true), 'sample')} labelled by {judge}, "
-        f"{labelled:,} of them by {request.true} as well"
-    )
-    facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
-    known = Classes.of(n, classes, request.positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
-    return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
-
-
-def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
-    if not table.num_rows:
-        raise ValueError("expected at least one row of labels, got none")
-    columns, (classes, *_), _ = zip(*(coded(table, name) for name in names.labels), strict=True)
-    listed = tuple(map(str, classes.to_pylist()))
-    known = [label for label in listed if label != MISSING_CLASS]
-    return list(columns), listed, names.order is not None or has_order(known)
+    facts = {"file": rows.files[0], **rows.facts}
+    return GateFiles(Evidence(cm, labels=counts), rows.classes, [rows.title], facts)
 
 
 def _matrices(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
