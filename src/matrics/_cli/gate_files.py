@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from matrics._files.inputs import Input
     from matrics._files.source import MatrixSource
+    from matrics._judged.counts import JudgedCounts
 
 Array = Any
 
@@ -99,12 +100,9 @@ def _graded(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
     if request.true == Names.true:
         raise ArgumentError("judge", f"expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
     counts = judged_counts(path, people=request.true, judge=judge)
-    labelled, number = int(counts.labelled.sum()), int(counts.labelled.sum() + counts.unlabelled.sum())
-    title = (
-        f"{name_of(path)}: {counted(number, 'answer')} graded by {judge}, {labelled:,} of them by {request.true} as "
-        "well; accuracy is the pass rate"
-    )
-    facts = {"file": name_of(path), "judge": judge, "people": request.true, "labelled": labelled, "judged": number}
+    numbers = _judged_numbers(counts)
+    title = f"{name_of(path)}: {_in_words(numbers, 'answer', 'graded', judge, request.true)}; accuracy is the pass rate"
+    facts = {"file": name_of(path), "judge": judge, "people": request.true, **numbers}
     cm = matrics.judged.confusion_matrix(counts)
     return GateFiles(Evidence(cm, labels=counts), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
 
@@ -119,12 +117,13 @@ def _judged(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
     classes = tuple(label for label in listed if label != MISSING_CLASS)
     n = len(classes)
     true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
-    for column, name in ((pred, request.pred), (by_judge, judge)):
-        if (column < 0).any():
-            raise ValueError(
-                f"{name_of(path)}: expected a label in each row of {name}, got {(column < 0).sum():,} without"
-            )
-    sides = [[classes[k] for k in np.unique(side[side >= 0])] for side in (np.append(true, by_judge), pred)]
+    if (pred < 0).any():
+        raise ValueError(
+            f"{name_of(path)}: expected a label in each row of {request.pred}, got {(pred < 0).sum():,} without"
+        )
+    answered = np.append(true, by_judge)
+    answered = answered[answered >= 0]
+    sides = [[classes[k] for k in np.unique(side)] for side in (answered, pred)]
     words = two_names(sides[0], sides[1], request.positive)
     if words is not None:
         of_true, of_pred = (
@@ -136,18 +135,34 @@ def _judged(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
         refuse_disjoint(name_of(path), sides[0], sides[1], (request.true, request.pred))
         warn_of_odd_labels(name_of(path), sides[0], sides[1])
     counts = matrics.judged.count(true, by_judge, pred, num_classes=n)
-    labelled = int(counts.labelled.sum())
-    if not labelled:
+    numbers = _judged_numbers(counts)
+    if not numbers["labelled"]:
         raise ValueError(f"{name_of(path)}: expected true labels in some rows of {request.true}, got none")
     cm = matrics.judged.confusion_matrix(counts)
-    title = (
-        f"{name_of(path)}: {counted(n, 'class')}, {counted(len(true), 'sample')} labelled by {judge}, "
-        f"{labelled:,} of them by {request.true} as well"
-    )
-    facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    sizes = [np.bincount(side, minlength=n) for side in (np.append(true[true >= 0], by_judge), pred)]
+    title = f"{name_of(path)}: {counted(n, 'class')}, {_in_words(numbers, 'sample', 'labelled', judge, request.true)}"
+    facts = {"file": name_of(path), "judge": judge, **numbers}
+    answered = np.append(true, by_judge)
+    sizes = [np.bincount(side, minlength=n) for side in (answered[answered >= 0], pred)]
     known = Classes.of(n, classes, request.positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
     return GateFiles(Evidence(cm, labels=counts), known, [title], facts)
+
+
+def _judged_numbers(counts: JudgedCounts) -> dict[str, int]:
+    """How many samples people have labelled, how many the judge, how many both, and how many only people have.
+
+    Samples that nobody has labelled count with the label n of the judge, and are in none of these.
+    """
+    n = counts.labelled.shape[-1]
+    labelled, both, alone = (int(x.sum()) for x in (counts.labelled, counts.labelled[:, :n], counts.unlabelled[:n]))
+    return {"labelled": labelled, "judged": both + alone, "both": both, "unanswered": int(counts.unlabelled[n:].sum())}
+
+
+def _in_words(numbers: dict[str, int], unit: str, verb: str, judge: str, people: str) -> str:
+    """The same in words."""
+    words = f"{counted(numbers['judged'], unit)} {verb} by {judge}, {numbers['both']:,} of them by {people} as well"
+    only = numbers["labelled"] - numbers["both"]
+    words += f"; {only:,} more {verb} by {people} alone" if only else ""
+    return words + (f"; {numbers['unanswered']:,} by neither" if numbers["unanswered"] else "")
 
 
 def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
