@@ -319,7 +319,10 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected another file than the input"),
         (["new.csv", "--require", PASS, "--margin", "0.1"], "--margin: expected a baseline with it"),
         (["new.csv", "--require", PASS, "--paired-on", "id"], "--paired-on: expected --baseline OLD with it"),
-        (["new.csv", "--metrics", "mcc"], "--metrics: expected --baseline OLD with it, got 'mcc' alone"),
+        (
+            ["new.csv", "--metrics", "mcc"],
+            "--metrics: expected --baseline OLD with it, or --reference COL",
+        ),
         (["new.csv", "--baseline", "old.csv", "--require", PASS], "--baseline: expected --metrics NAME with it"),
         (["new.csv", *BASE, "--margin", "x"], "--margin: expected a number, got 'x'"),
         (["new.csv", *BASE, "--margin=-1"], "--margin: expected a number of at least 0, got -1"),

@@ -245,7 +245,10 @@ def test_rows_that_the_judge_has_not_labelled(command: Any) -> None:
     people = [k % 3 > 0 if k < 90 else None for k in range(300)]
     judge = [None if k % 10 == 0 else k % 3 > 0 for k in range(300)]
     model = [k % 4 > 0 for k in range(300)]
-    rows = [",".join("" if value is None else str(int(value)) for value in row) for row in zip(people, judge, model)]
+    rows = [
+        ",".join("" if value is None else str(int(value)) for value in row)
+        for row in zip(people, judge, model, strict=True)
+    ]
     Path("rows.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
     _, out, _ = command("gate", "rows.csv", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json")
     printed = json.loads(out)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.record import Metric
 from matrics._errors import ArgumentError
 from matrics._gates.requirements import Requirement
 from matrics._gates.results import GateResult, Limits, RequirementResult, verdict_of
+from matrics._gates.samples import Correction, Evidence, Samples
+from matrics._gates.scores import ScoreMeasure, deciding_number, limits_of_scores, lower_limit_holds
 from matrics._judged.counts import JudgedCounts
 from matrics._judged.interval import interval as judged_interval
 from matrics._judged.needed import labels_needed
-from matrics._plot.confusion import most_frequent
+from matrics._plot.confusion import Confusion, most_frequent
 from matrics._quoting import quoted
 from matrics._uncertainty.compare import compare, compare_paired
 from matrics._uncertainty.interval import interval
@@ -25,61 +27,24 @@ from matrics._uncertainty.options import check_level
 from matrics._uncertainty.planning import samples_needed
 from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.status import Side, enough, is_biased, needs_of
-from matrics._uncertainty.weighted import kish
 
 
-class Evidence(NamedTuple):
-    """The counts that decide: matrices of counts, or of weights with those of their squares."""
-
-    cm: Array  # (n, n)
-    squares: Array | None = None
-    baseline: Array | None = None  # (n, n), of other samples
-    baseline_squares: Array | None = None
-    joint: Array | None = None  # (n, n, n) [true, here, baseline], of the same samples
-    joint_squares: Array | None = None
-    clusters: Array | None = None  # (K, n, n): the matrices of the clusters, which add up to that of counts
-    joint_clusters: Array | None = None  # (K, n, n, n): the joint tables of the clusters
-    labels: JudgedCounts | None = None  # of samples that a judge has labelled; the matrix is the corrected one
-
-    @property
-    def unit(self) -> str:
-        """What there would have to be more of."""
-        if self.labels is not None:
-            return "label"
-        return "sample" if self.clusters is None else "cluster"
-
-    @property
-    def samples(self) -> float:
-        """The number of samples of the matrix, of weighted ones the effective number; of clusters, or of labels."""
-        if self.labels is not None:
-            return float(self.labels.labelled.sum())
-        return size_of(self.cm, self.squares) if self.clusters is None else _filled(self.clusters)
-
-    @property
-    def compared(self) -> float:
-        """The number of samples, or of clusters, of the comparison with the baseline."""
-        if self.joint_clusters is not None:
-            return _filled(self.joint_clusters)
-        return self.samples if self.joint is None else size_of(self.joint, self.joint_squares)
-
-    def times(self, factor: float) -> Evidence:
-        """As many times the samples, in the same proportions."""
-        return Evidence(*(None if table is None else table * factor for table in self[:6]))
-
-
-def _filled(clusters: Array) -> float:
-    """The number of clusters with samples."""
-    return float((clusters.reshape(len(clusters), -1).sum(axis=1) > 0).sum())
-
-
-def size_of(table: Array, squares: Array | None) -> float:
-    """The number of samples of a table of counts, or the effective number of one of weights."""
-    total = table.sum(dtype=np.float64)
-    return float(total if squares is None else kish(total, squares.sum(dtype=np.float64), NUMPY))
-
-
-def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, Any], *, is_relative: bool) -> Any:
+def limits_of(
+    metrics: dict[str, Metric | ScoreMeasure], given: Evidence, options: dict[str, Any], *, is_relative: bool
+) -> dict[str, Limits]:
     """The limits of each measure by its key, or those of its difference from the baseline's."""
+    of_scores = [metric for metric in metrics.values() if isinstance(metric, ScoreMeasure)]
+    limits = {}
+    if of_scores and given.scores is not None:
+        other = given.baseline_scores if is_relative else None
+        limits = limits_of_scores(of_scores, given.scores, options["level"], other)
+    of_labels = {key: metric for key, metric in metrics.items() if isinstance(metric, Metric)}
+    return limits | _limits_of_labels(of_labels, given, options, is_relative=is_relative)
+
+
+def _limits_of_labels(
+    metrics: dict[str, Metric], given: Evidence, options: dict[str, Any], *, is_relative: bool
+) -> dict[str, Limits]:
     if not metrics:
         return {}
     chosen = list(metrics.values())
@@ -94,6 +59,9 @@ def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, An
         found = compare_paired(given.joint_clusters, chosen, cluster_axis=0, **options)
     elif given.joint is not None:
         found = compare_paired(given.joint, chosen, squared_weights=given.joint_squares, **options)
+    elif given.clusters is not None:
+        others: Any = given.baseline_clusters
+        found = compare(given.clusters, others, chosen, cluster_axis=0, **options)
     else:
         squares: Any = None if given.squares is None else (given.squares, given.baseline_squares)
         other: Any = given.baseline  # there is one, or nothing to compare
@@ -123,7 +91,8 @@ def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
     if not wanted.is_relative:
         return [here]
     if given.joint is None:
-        return [here, {"cm": given.baseline, "squares": given.baseline_squares}]
+        there = {"cm": given.baseline, "squares": given.baseline_squares, "clusters": given.baseline_clusters}
+        return [here, there]
     return [
         {
             "cm": given.joint.sum(axis),
@@ -141,7 +110,10 @@ def _side_of(wanted: Requirement) -> Side:
 
 def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Limits:
     """The limits with the status of the one that decides: few errors, or a bias, may make only the other one wrong."""
-    if limits.status == IntervalStatus.FEW_SAMPLES:
+    if wanted.is_of_scores:
+        few = limits.status == IntervalStatus.FEW_SAMPLES and not wanted.is_relative and _side_of(wanted) == "low"
+        holds = few and given.scores is not None and lower_limit_holds(wanted.metric, given.scores)
+    elif limits.status == IntervalStatus.FEW_SAMPLES:
         holds = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
     elif limits.status == IntervalStatus.BIASED:
         holds = not has_bias(wanted, given)
@@ -169,15 +141,13 @@ def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, optio
     distance = abs(limits.estimate - wanted.limit)
     if not 0 < distance < math.inf or limits.are_missing or limits.status == IntervalStatus.LIMITS_MISS:
         return None
-    now = given.compared if wanted.is_relative else given.samples
     if given.labels is not None:
         return _deciding_labels(wanted, limits, distance, given.labels, options)
-    if given.clusters is not None:  # as the width falls with the root of their number
-        if limits.status == IntervalStatus.BIASED:
-            return None
-        few = limits.status != IntervalStatus.OK
-        times = ((limits.high - limits.low) / 2 / distance) ** 2
-        return None if few and times <= 1 else math.ceil(max(times * now, now + 1))
+    if wanted.is_of_scores and given.scores is not None:
+        return deciding_number(limits, distance, given.scores.number)
+    now = given.compared if wanted.is_relative else given.samples
+    if given.clusters is not None:
+        return deciding_number(limits, distance, now)
     times = 1.0
     if limits.low <= wanted.limit <= limits.high:
         times = _times_for_width(wanted, distance, now, given, options)
@@ -245,62 +215,105 @@ def _times_for_status(status: IntervalStatus, given: Evidence, wanted: Requireme
 METHOD = "auto"
 
 
-def check_manner(margin: Any, on_undecided: Any, *, has_baseline: bool) -> float:
-    """The margin, once it and what undecided counts as are checked."""
+def check_options(
+    margin: Any, on_undecided: Any, *, other: bool, correction: Any = None, has_groups: bool = False
+) -> float:
+    """The margin, once it, what undecided counts as and the correction are checked."""
     is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < math.inf:
         raise ArgumentError("margin", f"expected a number of at least 0, got {quoted(margin)}")
-    if margin and not has_baseline:
-        raise ArgumentError("margin", f"expected a baseline with it, got {margin:g} without one")
+    if margin and not other:
+        raise ArgumentError("margin", f"expected a baseline with it, or a reference group, got {margin:g} without")
     if on_undecided not in (None, "pass", "fail"):
         raise ArgumentError("on_undecided", f"expected 'pass', 'fail' or None, got {quoted(on_undecided)}")
+    if correction not in (None, "none", "bonferroni"):
+        raise ArgumentError("correction", f"expected 'none', 'bonferroni' or None, got {quoted(correction)}")
+    if correction is not None and not has_groups:
+        raise ArgumentError("correction", f"expected groups with it, got {quoted(correction)} without")
     return float(margin)
 
 
 def judged(
     wanted: list[Requirement],
-    given: Evidence,
+    given: Samples,
     classes: Classes,
     *,
     level: float,
+    correction: Correction | None = None,
     on_undecided: Any = None,
     zero_division: float = math.nan,
     top: int = 5,
 ) -> GateResult:
-    """The verdict on each requirement, and the most frequent errors by the names of the classes."""
+    """The verdict on each requirement in each group, and the most frequent errors by the names of the classes."""
     level = check_level(level)
+    _refuse_unlabelled(wanted, given)
     options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
-    absolute, relative = (
-        {str(one.metric): one.metric for one in wanted if one.is_relative is side} for side in (False, True)
+    rows: list[list[RequirementResult]] = [[] for _ in wanted]
+    for place, evidence in enumerate(given.parts):
+        chosen = [k for k, requirement in enumerate(wanted) if place != given.reference or not requirement.is_relative]
+        for side in (False, True):
+            of_side = [k for k in chosen if wanted[k].is_relative is side]
+            number = given.shared_by(correction, is_relative=side)
+            here = evidence if given.reference is None else evidence.against(given.parts[given.reference])
+            shared = {**options, "level": 1 - (1 - level) / number if number > 1 else level}
+            metrics = {str(wanted[k].metric): wanted[k].metric for k in of_side}
+            limits = limits_of(metrics, here, shared, is_relative=side)
+            for k in of_side:
+                verdict = _result(wanted[k], limits[str(wanted[k].metric)], here, shared)
+                group = given.names[place] if given.names else ""
+                rows[k].append(replace(verdict, group=group, adjusted_for=number))
+    samples, units = (sum(part.samples for part in given.parts), given.parts[0].unit)
+    return GateResult(
+        tuple(row for of_requirement in rows for row in of_requirement),
+        on_undecided,
+        samples,
+        _errors(given, classes, top),
+        units,
+        given.names,
+        None if given.reference is None else given.names[given.reference],
+        level,
     )
-    found = {
-        side: limits_of(of_side, given, options, is_relative=side)
-        for side, of_side in ((False, absolute), (True, relative))
-    }
-    verdicts = []
-    for one in wanted:
-        limits = about_one_limit(found[one.is_relative][str(one.metric)], one, given)
-        verdict = verdict_of(one.sign, one.limit, limits)
-        needed = deciding_samples(one, limits, given, options) if verdict == "undecided" else None
-        verdicts.append(
-            RequirementResult(
-                one.asked,
-                one.title,
-                verdict,
-                limits.estimate,
-                limits.low,
-                limits.high,
-                one.limit,
-                level,
-                METHOD,
-                limits.status,
-                samples=given.compared if one.is_relative else given.samples,
-                is_weighted=given.squares is not None,
-                unit=given.unit,
-                needed=needed,
-            )
-        )
+
+
+def _refuse_unlabelled(wanted: list[Requirement], given: Samples) -> None:
+    """Raise for measures of labels where there are only scores."""
+    first = next((requirement for requirement in wanted if not requirement.is_of_scores), None)
+    if given.parts[0].cm is None and first is not None:
+        raise ArgumentError("y_pred", f"expected predicted labels with {first.metric}, got scores alone")
+
+
+def _result(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> RequirementResult:
+    """The verdict on one requirement, by the limits of its measure."""
+    limits = about_one_limit(limits, wanted, given)
+    verdict = verdict_of(wanted.sign, wanted.limit, limits)
+    number = given.compared if wanted.is_relative else given.samples
+    if wanted.is_of_scores and given.scores is not None:
+        number = given.scores.number
+    return RequirementResult(
+        wanted.asked,
+        wanted.title,
+        verdict,
+        limits.estimate,
+        limits.low,
+        limits.high,
+        wanted.limit,
+        options["level"],
+        METHOD,
+        limits.status,
+        samples=number,
+        is_weighted=given.squares is not None,
+        unit=given.unit,
+        needed=deciding_samples(wanted, limits, given, options) if verdict == "undecided" else None,
+    )
+
+
+def _errors(given: Samples, classes: Classes, top: int) -> tuple[Confusion, ...]:
+    """The most frequent errors in all samples."""
+    matrices = [part.cm for part in given.parts if part.cm is not None]
+    if not matrices:
+        return ()
     names = [str(label) for label in classes.labels or range(classes.number)]
-    whole = given.cm if given.labels is None else np.rint(given.cm)  # a corrected matrix has parts of samples
-    errors = tuple(most_frequent(whole, names, top))
-    return GateResult(tuple(verdicts), on_undecided, given.samples, errors, given.unit)
+    whole = sum(matrices[1:], start=matrices[0])
+    if given.parts[0].labels is not None:  # a corrected matrix has parts of samples
+        whole = np.rint(whole)
+    return tuple(most_frequent(whole, names, top))
