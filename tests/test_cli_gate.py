@@ -380,8 +380,9 @@ def test_the_page_shows_three_verdicts() -> None:
 @pytest.mark.parametrize(("line", "screen", "code"), SCREENS)
 def test_screens_of_the_page(command: Any, line: str, screen: str, code: str) -> None:
     """From the files that its code writes."""
-    (code_of_files,) = re.findall(r"```python\n(from pathlib.*?)```", PAGE, re.DOTALL)
-    exec(code_of_files, {})  # noqa: S102 (our own page)
+    names: dict[str, Any] = {}
+    for code_of_files in re.findall(r"```python\n((?:from pathlib|import random\n).*?)```", PAGE, re.DOTALL):
+        exec(code_of_files, names)  # noqa: S102 (our own page)
     Path("examples").symlink_to(ROOT / "examples")
     found, out, err = command(*shlex.split(line)[1:])
     assert (out.strip(), err, str(found)) == (screen.strip(), "", code)

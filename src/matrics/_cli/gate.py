@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from matrics._cli import options
-from matrics._cli.gate_files import Beside, read_files
+from matrics._cli.gate_files import FileOptions, read_files
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
@@ -137,7 +137,7 @@ def gate(
     request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=reading.read())
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
-    files = read_files(path, request, Beside(baseline, paired_on, clusters, judge, reference), requirements)
+    files = read_files(path, request, FileOptions(baseline, paired_on, clusters, judge, reference), requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
     found = judged(

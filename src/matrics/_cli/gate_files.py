@@ -60,8 +60,8 @@ class JudgedNames(Names):
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What a gate reads beside the labels: another file, or further columns."""
+class FileOptions:
+    """Another file that a gate reads, and further columns."""
 
     baseline: Path | None
     paired_on: str | None
@@ -85,13 +85,13 @@ def with_columns(request: MatrixRequest, reference: str | None) -> tuple[MatrixR
     return replace(request, by=by), ", ".join(values[column] for column in by)
 
 
-def read_files(path: Path, request: MatrixRequest, beside: Beside, requirements: list[str]) -> GateFiles:
+def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """Read one matrix, or count labels, of each file, and the scores for requirements on them."""
-    request, reference = with_columns(request, beside.reference)
+    request, reference = with_columns(request, chosen.reference)
     if request.by:
-        given = {"baseline": None if beside.baseline is None else str(beside.baseline), "judge": beside.judge}
+        given = {"baseline": None if chosen.baseline is None else str(chosen.baseline), "judge": chosen.judge}
         refuse("no such option with groups (--reference COLUMN=VALUE compares these)", given)
-    files = _read(path, request, beside) if request.scores is None else _scored(path, request, beside, requirements)
+    files = _read(path, request, chosen) if request.scores is None else _scored(path, request, chosen, requirements)
     if not request.by:
         return files
     samples = files.samples.compared_with(reference)
@@ -102,10 +102,10 @@ def read_files(path: Path, request: MatrixRequest, beside: Beside, requirements:
     return replace(files, samples=samples, titles=[title, *files.titles[1:]], facts=facts)
 
 
-def _scored(path: Path, request: MatrixRequest, beside: Beside, requirements: list[str]) -> GateFiles:
+def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """The scores of a file, and the labels where requirements are on labels: by a threshold, or of a column."""
-    baseline = None if beside.baseline is None else str(beside.baseline)
-    refuse("no such option with --scores", {"baseline": baseline, "judge": beside.judge})
+    baseline = None if chosen.baseline is None else str(chosen.baseline)
+    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judge})
     of_labels, of_scores = (has_measures(requirements, of_scores=side) for side in (False, True))
     if not of_scores and request.threshold is None:
         raise ArgumentError(
@@ -113,36 +113,36 @@ def _scored(path: Path, request: MatrixRequest, beside: Beside, requirements: li
             f"expected a measure of scores with it, such as roc_auc, or --threshold NUMBER, got "
             f"{quoted(', '.join(requirements))}",
         )
-    source = read_scored(path, request, beside.clusters)
+    source = read_scored(path, request, chosen.clusters)
     if not of_labels:
         refuse("measures of labels with it, such as recall", {"threshold": request.threshold})
         samples, classes, title, facts = of_scores_alone(source)
         return GateFiles(samples, classes, [title], facts)
     if request.threshold is not None:
-        refuse("no such option with --threshold", {"clusters": beside.clusters})
+        refuse("no such option with --threshold", {"clusters": chosen.clusters})
         files = _of_source(labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
         facts = {**files.facts, "threshold": float(request.threshold)}
         files = replace(files, titles=[f"{files.titles[0]}; threshold {request.threshold}"], facts=facts)
     elif path == STDIN:
         raise ArgumentError("scores", "expected --threshold NUMBER with standard input, which is read once")
     else:
-        files = _read(path, replace(request, scores=None), beside)
+        files = _read(path, replace(request, scores=None), chosen)
     return replace(files, samples=with_scores(files.samples, source))
 
 
-def _read(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
+def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     """Read one matrix, or count labels, of each file."""
-    baseline, paired_on = beside.baseline, beside.paired_on
+    baseline, paired_on = chosen.baseline, chosen.paired_on
     request.refuse("--scores COLUMN with it", "threshold")
-    if beside.judge is not None or paired_on is not None:
+    if chosen.judge is not None or paired_on is not None:
         request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
-    if beside.judge is not None:
+    if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
-        given = {"baseline": None if baseline is None else str(baseline), "clusters": beside.clusters}
+        given = {"baseline": None if baseline is None else str(baseline), "clusters": chosen.clusters}
         refuse("no such option with --judge", given)
         if is_log(path):
-            return _graded(path, request, beside.judge)
-        return _judged(path, request, beside.judge)
+            return _graded(path, request, chosen.judge)
+        return _judged(path, request, chosen.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
     if path == STDIN == baseline:
@@ -152,8 +152,8 @@ def _read(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
             "paired_on", f"expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
-        return _pairs(path, request, beside)
-    return _matrices(path, request, beside)
+        return _pairs(path, request, chosen)
+    return _matrices(path, request, chosen)
 
 
 def _graded(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
@@ -238,10 +238,10 @@ def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...]
     return list(columns), listed, names.order is not None or has_order(known)
 
 
-def _matrices(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
-    baseline = beside.baseline
+def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
+    baseline = chosen.baseline
     given = opened(path, request.reading.answers)
-    clusters = clusters_of(given, beside.clusters, request.counts, request.weight, baseline)
+    clusters = clusters_of(given, chosen.clusters, request.counts, request.weight, baseline)
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)
@@ -316,12 +316,12 @@ def _refuse_single(number: int, clusters: str, group: str = "") -> None:
         raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got {number}")
 
 
-def _pairs(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
+def _pairs(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     """Read the rows of both files, and join them by the column of the samples."""
-    baseline, paired_on = beside.baseline, beside.paired_on
+    baseline, paired_on = chosen.baseline, chosen.paired_on
     if baseline is None or paired_on is None:
         raise ArgumentError("paired_on", "expected --baseline OLD with it")
-    refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": beside.clusters})
+    refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
     request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
     names = request.names(paired_on)
     found = TwoFiles.read([path, baseline], names)

@@ -69,26 +69,26 @@ def _limits_of_labels(
     return {key: _plain(*(one[k] for k in range(3)), one.status) for key, one in found.items()}
 
 
-def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[float, float]]:
+def needs_of_requirement(requirement: Requirement, given: Evidence) -> list[tuple[float, float]]:
     """The samples that there are, and those that are needed for the limit that decides on a requirement to hold.
 
     A difference from a baseline needs them of both models.
     """
-    measure, side = Measure.of(wanted.metric), _side_of(wanted)
-    return [need for table in _tables_of(wanted, given) for need in needs_of(measure=measure, side=side, **table)]
+    measure, side = Measure.of(requirement.metric), _side_of(requirement)
+    return [need for table in _tables_of(requirement, given) for need in needs_of(measure=measure, side=side, **table)]
 
 
-def has_bias(wanted: Requirement, given: Evidence) -> bool:
+def has_bias(requirement: Requirement, given: Evidence) -> bool:
     """Whether the limit that decides on a requirement may not hold because an estimate is biased."""
-    measure, side = Measure.of(wanted.metric), _side_of(wanted)
-    side = None if wanted.is_relative else side  # a difference is wrong on either side
-    return any(is_biased(measure=measure, side=side, **table) for table in _tables_of(wanted, given))
+    measure, side = Measure.of(requirement.metric), _side_of(requirement)
+    side = None if requirement.is_relative else side  # a difference is wrong on either side
+    return any(is_biased(measure=measure, side=side, **table) for table in _tables_of(requirement, given))
 
 
-def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
+def _tables_of(requirement: Requirement, given: Evidence) -> list[dict[str, Any]]:
     """The matrices of a requirement: of a difference from a baseline those of both models."""
     here = {"cm": given.cm, "squares": given.squares, "clusters": given.clusters}
-    if not wanted.is_relative:
+    if not requirement.is_relative:
         return [here]
     if given.joint is None:
         there = {"cm": given.baseline, "squares": given.baseline_squares, "clusters": given.baseline_clusters}
@@ -103,20 +103,21 @@ def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
     ]
 
 
-def _side_of(wanted: Requirement) -> Side:
+def _side_of(requirement: Requirement) -> Side:
     """The limit that decides."""
-    return "low" if wanted.sign in {">=", ">"} else "high"
+    return "low" if requirement.sign in {">=", ">"} else "high"
 
 
-def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Limits:
+def about_one_limit(limits: Limits, requirement: Requirement, given: Evidence) -> Limits:
     """The limits with the status of the one that decides: few errors, or a bias, may make only the other one wrong."""
-    if wanted.is_of_scores:
-        few = limits.status == IntervalStatus.FEW_SAMPLES and not wanted.is_relative and _side_of(wanted) == "low"
-        holds = few and given.scores is not None and lower_limit_holds(wanted.metric, given.scores)
+    if requirement.is_of_scores:
+        has_few = limits.status == IntervalStatus.FEW_SAMPLES
+        about_area = has_few and not requirement.is_relative and _side_of(requirement) == "low"
+        holds = about_area and given.scores is not None and lower_limit_holds(requirement.metric, given.scores)
     elif limits.status == IntervalStatus.FEW_SAMPLES:
-        holds = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
+        holds = all(enough(number, least) for number, least in needs_of_requirement(requirement, given))
     elif limits.status == IntervalStatus.BIASED:
-        holds = not has_bias(wanted, given)
+        holds = not has_bias(requirement, given)
     else:
         return limits
     return limits._replace(status=IntervalStatus.OK) if holds else limits
@@ -133,34 +134,34 @@ def _plain(*parts: Any) -> Limits:
 STEPS, MOST_TIMES = 10, 2.0**10
 
 
-def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
+def deciding_samples(requirement: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
     """About how many samples in the same proportions would decide; None if no number would.
 
     ``options`` are those of :func:`matrics.interval`.
     """
-    distance = abs(limits.estimate - wanted.limit)
+    distance = abs(limits.estimate - requirement.limit)
     if not 0 < distance < math.inf or limits.are_missing or limits.status == IntervalStatus.LIMITS_MISS:
         return None
     if given.labels is not None:
-        return _deciding_labels(wanted, limits, distance, given.labels, options)
-    if wanted.is_of_scores and given.scores is not None:
+        return _deciding_labels(requirement, limits, distance, given.labels, options)
+    if requirement.is_of_scores and given.scores is not None:
         return deciding_number(limits, distance, given.scores.number)
-    now = given.compared if wanted.is_relative else given.samples
+    now = given.compared if requirement.is_relative else given.samples
     if given.clusters is not None:
         return deciding_number(limits, distance, now)
     times = 1.0
-    if limits.low <= wanted.limit <= limits.high:
-        times = _times_for_width(wanted, distance, now, given, options)
+    if limits.low <= requirement.limit <= limits.high:
+        times = _times_for_width(requirement, distance, now, given, options)
     if limits.status != IntervalStatus.OK:
-        times = max(times, _times_for_status(limits.status, given, wanted))
+        times = max(times, _times_for_status(limits.status, given, requirement))
     return math.ceil(max(times * now * (1 - 1e-9), now + 1)) if math.isfinite(times) else None
 
 
 def _deciding_labels(
-    wanted: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
+    requirement: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
 ) -> int | None:
     """About how many labels drawn at random would decide; None if all samples would not be enough."""
-    needed = labels_needed(counts, wanted.metric, half_width=distance, level=options["level"])
+    needed = labels_needed(counts, requirement.metric, half_width=distance, level=options["level"])
     if not math.isfinite(float(needed.labels)):
         return None
     few = limits.status != IntervalStatus.OK
@@ -168,7 +169,7 @@ def _deciding_labels(
 
 
 def _times_for_width(
-    wanted: Requirement, distance: float, now: float, given: Evidence, options: dict[str, Any]
+    requirement: Requirement, distance: float, now: float, given: Evidence, options: dict[str, Any]
 ) -> float:
     """How many times as many samples put the bound outside the interval; infinite if none do.
 
@@ -177,18 +178,17 @@ def _times_for_width(
     """
     # With a power of one half the difference is half of the width. That of two independent samples varies twice as much
     # as one value, whose own half width would be found by simulation for some measures, and by the search below faster.
-    paired = given.joint if wanted.is_relative else None
-    difference = distance if wanted.is_relative else distance * math.sqrt(2)
+    paired = given.joint if requirement.is_relative else None
+    difference = distance if requirement.is_relative else distance * math.sqrt(2)
     size: dict[str, Any] = {"difference": difference, "power": 0.5, "paired": paired}
     # NaN: the measure of mere proportions is undefined, or does not vary.
-    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now
+    start = float(samples_needed(given.cm, requirement.metric, **size, **options)) / now
     start = 1.0 if math.isnan(start) else start
 
     def decides(times: float) -> bool:
-        (found,) = limits_of(
-            {str(wanted.metric): wanted.metric}, given.times(times), options, is_relative=wanted.is_relative
-        ).values()
-        return verdict_of(wanted.sign, wanted.limit, found._replace(status=IntervalStatus.OK)) != "undecided"
+        metrics, is_relative = {str(requirement.metric): requirement.metric}, requirement.is_relative
+        (limits,) = limits_of(metrics, given.times(times), options, is_relative=is_relative).values()
+        return verdict_of(requirement.sign, requirement.limit, limits._replace(status=IntervalStatus.OK)) != "undecided"
 
     low, high = 1.0, max(start, 1.0)
     while not decides(high):
@@ -201,14 +201,14 @@ def _times_for_width(
     return high
 
 
-def _times_for_status(status: IntervalStatus, given: Evidence, wanted: Requirement) -> float:
+def _times_for_status(status: IntervalStatus, given: Evidence, requirement: Requirement) -> float:
     """How many times as many samples an interval needs for a status of 0; infinite if no number gives one."""
     if status == IntervalStatus.BIASED:  # with more samples the classes that differ compete no longer
         some = (2.0**k for k in range(1, STEPS + 1))
-        return next((times for times in some if not has_bias(wanted, given.times(times))), math.inf)
+        return next((times for times in some if not has_bias(requirement, given.times(times))), math.inf)
     if status != IntervalStatus.FEW_SAMPLES:
         return math.inf
-    needs = needs_of_requirement(wanted, given)
+    needs = needs_of_requirement(requirement, given)
     return max(least / number if number else math.inf for number, least in needs)
 
 
@@ -234,7 +234,7 @@ def check_options(
 
 
 def judged(
-    wanted: list[Requirement],
+    requirements: list[Requirement],
     given: Samples,
     classes: Classes,
     *,
@@ -246,20 +246,21 @@ def judged(
 ) -> GateResult:
     """The verdict on each requirement in each group, and the most frequent errors by the names of the classes."""
     level = check_level(level)
-    _refuse_unlabelled(wanted, given)
+    _refuse_unlabelled(requirements, given)
     options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
-    rows: list[list[RequirementResult]] = [[] for _ in wanted]
+    rows: list[list[RequirementResult]] = [[] for _ in requirements]
     for place, evidence in enumerate(given.parts):
-        chosen = [k for k, requirement in enumerate(wanted) if place != given.reference or not requirement.is_relative]
+        is_reference = place == given.reference
+        chosen = [k for k, own in enumerate(requirements) if not (is_reference and own.is_relative)]
         for side in (False, True):
-            of_side = [k for k in chosen if wanted[k].is_relative is side]
+            of_side = [k for k in chosen if requirements[k].is_relative is side]
             number = given.shared_by(correction, is_relative=side)
             here = evidence if given.reference is None else evidence.against(given.parts[given.reference])
             shared = {**options, "level": 1 - (1 - level) / number if number > 1 else level}
-            metrics = {str(wanted[k].metric): wanted[k].metric for k in of_side}
+            metrics = {str(requirements[k].metric): requirements[k].metric for k in of_side}
             limits = limits_of(metrics, here, shared, is_relative=side)
             for k in of_side:
-                verdict = _result(wanted[k], limits[str(wanted[k].metric)], here, shared)
+                verdict = _result(requirements[k], limits[str(requirements[k].metric)], here, shared)
                 group = given.names[place] if given.names else ""
                 rows[k].append(replace(verdict, group=group, adjusted_for=number))
     samples, units = (sum(part.samples for part in given.parts), given.parts[0].unit)
@@ -275,35 +276,35 @@ def judged(
     )
 
 
-def _refuse_unlabelled(wanted: list[Requirement], given: Samples) -> None:
+def _refuse_unlabelled(requirements: list[Requirement], given: Samples) -> None:
     """Raise for measures of labels where there are only scores."""
-    first = next((requirement for requirement in wanted if not requirement.is_of_scores), None)
+    first = next((requirement for requirement in requirements if not requirement.is_of_scores), None)
     if given.parts[0].cm is None and first is not None:
         raise ArgumentError("y_pred", f"expected predicted labels with {first.metric}, got scores alone")
 
 
-def _result(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> RequirementResult:
+def _result(requirement: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> RequirementResult:
     """The verdict on one requirement, by the limits of its measure."""
-    limits = about_one_limit(limits, wanted, given)
-    verdict = verdict_of(wanted.sign, wanted.limit, limits)
-    number = given.compared if wanted.is_relative else given.samples
-    if wanted.is_of_scores and given.scores is not None:
+    limits = about_one_limit(limits, requirement, given)
+    verdict = verdict_of(requirement.sign, requirement.limit, limits)
+    number = given.compared if requirement.is_relative else given.samples
+    if requirement.is_of_scores and given.scores is not None:
         number = given.scores.number
     return RequirementResult(
-        wanted.asked,
-        wanted.title,
+        requirement.asked,
+        requirement.title,
         verdict,
         limits.estimate,
         limits.low,
         limits.high,
-        wanted.limit,
+        requirement.limit,
         options["level"],
         METHOD,
         limits.status,
         samples=number,
         is_weighted=given.squares is not None,
         unit=given.unit,
-        needed=deciding_samples(wanted, limits, given, options) if verdict == "undecided" else None,
+        needed=deciding_samples(requirement, limits, given, options) if verdict == "undecided" else None,
     )
 
 

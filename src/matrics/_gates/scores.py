@@ -28,7 +28,7 @@ ENOUGH = 25
 
 @dataclass(frozen=True)
 class ScoreMeasure:
-    """A measure of scores, with what requirements need of it."""
+    """A measure of scores, with the facts that requirements need."""
 
     spec: str
     named: Named
