@@ -201,8 +201,8 @@ def _read(data: Data) -> list[str]:
             sentences.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
         sentences.append(f"{counted(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
-    what, low, high = "answer" if data.are_passes else "prediction", float(sizes.min()), float(sizes.max())
-    each = counted(low, what) if low == high else f"{amount(low)} to {counted(high, what)}"
+    unit, low, high = "answer" if data.are_passes else "prediction", float(sizes.min()), float(sizes.max())
+    each = counted(low, unit) if low == high else f"{amount(low)} to {counted(high, unit)}"
     classes = "the pass rate is their accuracy" if data.are_passes else counted(len(data.classes), "class")
     sentences.append(f"{counted(len(data.models), 'model')} with {each} each; {classes}.")
     if data.paired is not None:
