@@ -76,7 +76,7 @@ def diagnostic(
     if columns and shares:
         raise ArgumentError("prevalence", f"expected no such option with --by, got {quoted(prevalence)}")
     share = options.read_number("level", level)
-    rows_read = reading.read()
+    rows_read = reading.read(data.true, data.pred)
     request = data.request(by=columns, reading=rows_read, scores=[scores] if scores else None, threshold=threshold)
     if lower_is_positive and scores is None:
         raise ArgumentError("lower_is_positive", "expected --scores with it, the column of measured values")

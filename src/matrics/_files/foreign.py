@@ -19,6 +19,7 @@ class Answers(NamedTuple):
     missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
     scorer: str | None = None  # whose scores are read; all if None
     sheet: str | None = None  # the first one if None
+    as_table: bool = False  # whether JSON Lines are a table as they stand, whatever their fields are called
 
 
 class ForeignTable(Protocol):
@@ -76,7 +77,7 @@ def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = N
     is_log = suffix in LOGS
     module, name = _READER_OF_LOGS if is_log else _READER_OF_SHEETS
     read = getattr(importlib.import_module(module), name)
-    missing_score, scorer, sheet = answers or Answers()
+    missing_score, scorer, sheet, _ = answers or Answers()
     table: ForeignTable = read(files, missing_score, scorer) if is_log else read(files, sheet)
     return table
 
@@ -85,5 +86,5 @@ def check_answers(answers: Answers, path: Path, suffix: str = "") -> None:
     """Raise if a file is to be read with the options of files of another kind."""
     for option, value, default in zip(Answers._fields, answers, Answers(), strict=True):
         kind, ends = ("a workbook", SHEETS) if option == "sheet" else ("an evaluation log", LOGS)
-        if value != default and suffix not in ends:
+        if option != "as_table" and value != default and suffix not in ends:
             raise ArgumentError(option, f"expected {kind} with it ({', '.join(ends)}), got {quoted(value)} and {path}")
