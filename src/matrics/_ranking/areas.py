@@ -199,7 +199,7 @@ def partial_roc_auc(
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
         be.
     standardized : bool, default True
-        Scale the area as McClish does: ½ for random scores and 1 for perfect ones. If False, the area
+        Scale the area as McClish does: ½ for random scores and 1 for perfect scores. If False, the area
         itself, which is at most ``max_fpr``.
 
     Returns

@@ -126,5 +126,5 @@ def value_of(state: Any, key: str, zero_division: float, *, has_classes: bool) -
         )
     axis = -2 if option == "class" else -1
     rows = [values[(..., places_kept.index(k), *(slice(None),) * (-1 - axis))][()] for k in places]
-    own, _ = as_arrays(found=values)
+    own, _ = as_arrays(values=values)
     return rows[0] if len(rows) == 1 else own.xp.stack(rows, axis=axis)

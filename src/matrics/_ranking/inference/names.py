@@ -72,7 +72,7 @@ def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, ScoreMe
         raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(items)}")
     names = list(dict.fromkeys(part.strip() for name in items for part in split_outside(name) if part.strip()))
     if not names:
-        raise ArgumentError("metrics", "expected at least one name, got none")
+        raise ArgumentError("metrics", "expected names of measures, got none")
     measures = {name: _read(name) for name in names}
     of_probabilities = [name for name, measure in measures.items() if measure.of_probabilities]
     if of_probabilities and not are_probabilities:
