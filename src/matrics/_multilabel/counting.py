@@ -38,7 +38,7 @@ class LabelSets(NamedTuple):
     """The arguments of a call, checked and in the same shape."""
 
     own: Standard  # the library of the user's arrays
-    backend: Standard  # that in which they are counted
+    backend: Standard  # the library that counts them
     y_true: Array  # (*B, N, L)
     y_pred: Array  # (*B, N, L)
     weights: Array | None  # (*B, N, L), the same for all labels of a sample
@@ -128,11 +128,11 @@ def count(samples: LabelSets, of: Of = "label") -> LabelCounts:
     )
 
 
-# What enters ----------------------------------------------------------------------------------------------------------
+# Arguments ------------------------------------------------------------------------------------------------------------
 
 
 def _cells(value: Any) -> Any:
-    """Of a data frame the cells: a row is a sample, a column a label."""
+    """The cells of a data frame, whose rows are samples and whose columns are labels; other values unchanged."""
     return cells(value) if is_frame(value) else value
 
 
@@ -160,7 +160,7 @@ def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
 def _sample_axes(y_true: Array, y_pred: Array, state: Array | None) -> int:
     """The number of sample axes before the axis of the labels."""
 
-    def got() -> str:  # sizes that torch.compile(dynamic=True) does not know cannot be put into text
+    def got() -> str:  # a symbolic size of torch.compile(dynamic=True) cannot be formatted
         return said({"y_true": y_true, "y_pred": y_pred})
 
     least = 2 if state is None else 1
@@ -193,7 +193,7 @@ def _flat(array: Array, sample_ndim: int, backend: Standard) -> Array:
 
 
 def _refuse(samples: LabelSets) -> None:
-    """Raise for the first value in the host's memory that is neither 0 nor 1."""
+    """Raise an error for the first value in the host's memory that is neither 0 nor 1."""
     kept = ~_is_ignored(widen(samples.y_true, NUMPY), samples.ignored)
     for name, values in (("y_true", samples.y_true), ("y_pred", samples.y_pred)):
         outside = (values != 0) & (values != 1) & kept
@@ -210,14 +210,14 @@ def _refuse(samples: LabelSets) -> None:
 
 
 def _is_ignored(y_true: Array, ignored: tuple[int, ...]) -> Array:
-    ignored_samples = y_true != y_true  # noqa: PLR0124 (nowhere, in any library)
+    ignored_samples = y_true != y_true  # noqa: PLR0124 (False everywhere, in any library)
     for value in ignored:
         ignored_samples = ignored_samples | (y_true == value)
     return ignored_samples
 
 
 def _known(y_true: Array, y_pred: Array, ignored: tuple[int, ...]) -> tuple[Array, Array]:
-    """Which values are both 0 or 1, and which are invalid and not ignored."""
+    """Whether both values are 0 or 1, and whether they are invalid and not ignored."""
     known = ((y_true == 0) | (y_true == 1)) & ((y_pred == 0) | (y_pred == 1))
     if not ignored:
         return known, ~known
@@ -240,7 +240,7 @@ def _as_whole(y_true: Array, y_pred: Array, ignored: tuple[int, ...], xp: Any) -
 
 
 def _anywhere(samples: LabelSets, of: Of) -> tuple[Array, Array]:
-    """As sums of masks, which a compiler fuses, and which need no scatter."""
+    """The counts as sums of masks, which a compiler fuses, and which need no scatter."""
     backend, xp, weights, ignored = samples.backend, samples.backend.xp, samples.weights, samples.ignored
     y_true, y_pred = widen(samples.y_true, backend), widen(samples.y_pred, backend)
     if of == "whole":
@@ -283,7 +283,7 @@ def _on_host(samples: LabelSets, of: Of) -> tuple[Array, Array]:
 
 
 class LabelBins:
-    """The bins of a part, and memory for them: new memory for every part would take longer than to count."""
+    """The bins of a part, and memory for them: allocating memory for every part would take longer than counting."""
 
     def __init__(self, batch: int, n: int, number: int, *, samplewise: bool) -> None:
         self.first = first_bins(batch, n, number, samplewise=samplewise)

@@ -175,7 +175,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind the axis of the labels, and that axis has a label."""
+        """Whether the arrays have these shapes after the axis of the labels, which is not empty."""
         return shapes["counts"] == (2, 2) and shapes["dropped"][-1:] > (1,)
 
     @property

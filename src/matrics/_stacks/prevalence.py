@@ -18,7 +18,7 @@ from matrics._quoting import quoted, quoted_list
 from matrics._stacks.transform import invalid_stays
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
-# How far from 1 shares may add up to, in the float of 32 bits as well.
+# The largest distance of a sum of shares from 1, also for floats of 32 bits.
 ROUNDING = 1e-5
 
 
@@ -165,16 +165,16 @@ def together(cells: Array, shares: Array, backend: Standard, name: str = "cm") -
 
 
 def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: int | None = 1) -> Array:
-    """The shares (*P, n) of the classes of some matrices, in their library; NaN where they are none and unseen.
+    """The shares (*P, n) of the classes of some matrices, in their library; NaN for invalid shares on devices.
 
     ``positive`` is the index of the class of two that a single number is of.
     """
     xp, n = backend.xp, cells.shape[-1]
-    may_be_missing = isinstance(prevalence, PrevalenceEstimate)  # of some matrices of a batch
+    may_be_missing = isinstance(prevalence, PrevalenceEstimate)  # for some matrices of a batch
     if may_be_missing:
         prevalence = prevalence.prevalence
     numbers = prevalence if isinstance(prevalence, (list, tuple)) else [prevalence]
-    if numbers and all(map(_is_number, numbers)):  # torch.compile should meet no array of NumPy
+    if numbers and all(map(_is_number, numbers)):  # torch.compile should not trace an array of NumPy
         shares = _all_of(numbers, n, positive, is_listed=isinstance(prevalence, (list, tuple)))
         return backend.constant([shares], cells)[0, :]
     own, (array,) = as_arrays(prevalence=prevalence)
@@ -206,7 +206,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _all_of(numbers: Sequence[Any], n: int, positive: int | None, *, is_listed: bool) -> list[float]:
-    """The share of each class, of Python's numbers."""
+    """The share of each class, from Python's numbers."""
     if len(numbers) == 1 and n == 2:
         share = float(numbers[0])
         if not 0 <= share <= 1:
@@ -236,7 +236,7 @@ def _is_second(positive: int | None) -> bool:
 
 
 def _check(shares: Sequence[float], place: str = "") -> None:
-    """Raise unless these are shares of a whole."""
+    """Raise an error unless these are shares of a whole."""
     expected = "expected shares from 0 to 1 that add up to 1"
     for share in shares:
         if not 0 <= share < math.inf:
@@ -265,7 +265,7 @@ def _positive(cm: Any, positive: Any, n: int) -> int | None:
     is_frame = hasattr(cm, "columns") and hasattr(cm, "index")
     labels = list(cm.index) if is_frame else [0, 1]
     if positive is None:
-        # The order of the alphabet says nothing about which of two is positive.
+        # The order of the alphabet does not determine which of two classes is positive.
         is_text = all(isinstance(label, str) for label in labels)
         return None if is_text and labels == sorted(labels) else 1
     if n != 2:

@@ -129,11 +129,11 @@ class Plan(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         return math.ceil(self.matrices / self.width) * math.ceil(self.num / self.height)
 
     def tasks(self) -> Iterator[tuple[slice, slice]]:
-        """Which matrices and which replicates each task draws, matrices first."""
+        """The matrices and the replicates of each task, matrices first."""
         for first in range(0, self.matrices, self.width):
             for start in range(0, self.num, self.height):
                 yield (
@@ -182,7 +182,7 @@ def drawable(cm: Any, rng: Any, scheme: str) -> Drawable:
 
 
 def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
-    """Raise unless a scheme can draw these cells, an array of NumPy."""
+    """Raise an error unless a scheme can draw these cells, an array of NumPy."""
     if scheme != "dirichlet" and np.sum(cells, where=np.isfinite(cells), dtype=np.float64) >= MOST_SAMPLES:
         raise ValueError(f"{name}: expected fewer than 2**62 samples, got {np.sum(cells, dtype=np.float64):g}")
     fine = np.isfinite(cells) & (cells >= 0)
@@ -303,7 +303,7 @@ def _random_cells(source: RandomSource, ratio: Array, is_diagonal: Array, larges
     own = source.asarray(is_diagonal) > 0
     top = xp.where(own, source.asarray(float(largest)), xp.floor(xp.clip(largest * ratio, 1, largest)))
     dtype = source.backend.widest_int(cells) or xp.int32
-    # Converted to an integer, a number from 0 is rounded down.
+    # A number of at least 0, converted to an integer, is rounded down.
     return xp.astype(xp.clip(cells * top, 0, largest - 1), dtype) + 1
 
 

@@ -40,7 +40,7 @@ def invalid_stays(table: Table, result: Array) -> Array:
 
 
 def check_over(over: Any, name: str = "over") -> None:
-    """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
+    """Raise an error unless ``over`` is a valid normalisation; None means no normalisation."""
     if over is not None and not _is_value_of(over, Over):
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {quoted(over)}")
 
@@ -350,7 +350,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     --------
     >>> import matrics
     >>> cm = [[8, 2, 0], [1, 9, 0], [0, 2, 8]]
-    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # to confuse the first two classes
+    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # half weight for confusions of the first two classes
     >>> matrics.accuracy(cm).round(3), matrics.accuracy(matrics.transform.weight_cells(cm, harmless)).round(3)
     (np.float64(0.833), np.float64(0.877))
     """
