@@ -33,8 +33,8 @@ def count_jointly(
 ) -> Array:
     """The table (*B, *numbers) of samples by their numbers in [0, number), given by name; batches broadcast.
 
-    Samples whose ``y_true`` is among the ignored labels are left out. Numbers out of range raise where looking is free,
-    and elsewhere their samples are left out. The table has integers, or floating numbers if weighted.
+    Samples whose ``y_true`` is among the ignored labels are left out. Numbers out of range raise where values can be
+    checked, and elsewhere their samples are left out. The table has integers, or floating numbers if weighted.
     """
     codes = tuple(given)  # all but the weights
     given = {name: by_columns(labels) if is_frame(labels) else labels for name, labels in given.items()}

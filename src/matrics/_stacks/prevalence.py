@@ -97,8 +97,8 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     Raises
     ------
     ValueError
-        A share is negative or NaN, or they do not add up to 1, where looking is free (elsewhere the matrix becomes
-        NaN); or a shape is not as above.
+        A share is negative or NaN, or they do not add up to 1, where values can be checked (elsewhere the matrix
+        becomes NaN); or a shape is not as above.
     TypeError
         The cells or the shares are not real numbers, or ``prevalence`` is an array of another library.
 
@@ -109,7 +109,7 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
 
     Notes
     -----
-    It is assumed that samples of a class are as easy there as here: sensitivity and specificity are the same. That is
+    The method assumes that samples of a class are equally easy there: sensitivity and specificity are the same. That is
     not so where, for example, the ill are diagnosed at an earlier stage.
 
     Examples

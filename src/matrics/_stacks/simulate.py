@@ -36,8 +36,8 @@ def resample(
 ) -> Array:
     """Draw replicates of confusion matrices, as resampling their samples would.
 
-    To draw N samples with replacement from the N samples of a matrix is to draw its cells from a multinomial
-    distribution, so a replicate costs n² draws, however many samples there are.
+    N samples drawn with replacement from the N samples of a matrix have multinomial cells. So a replicate costs n²
+    draws, however many samples there are.
 
     Parameters
     ----------

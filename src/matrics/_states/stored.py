@@ -1,7 +1,7 @@
 """States as bytes: an archive of NumPy's arrays (``.npz``), the same for every library, with the names of the classes.
 
-The arrays are those of the state in NumPy: the two words of default JAX, which has no numbers of 64 bits, become a
-single number, and are split again when a state is read for such a library.
+The arrays are those of the state in NumPy. Default JAX has no numbers of 64 bits: its two words become a single number,
+and are split again when a state is read for JAX.
 """
 
 from __future__ import annotations
