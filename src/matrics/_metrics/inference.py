@@ -283,8 +283,8 @@ def no_information_p_value(t: Table) -> Array:
     """
 
     def tail(hits: Array, errors: Array, rest: Array) -> Array:
-        some = hits > 0
-        return np.where(some, special("betaincc")(errors + 1, np.where(some, hits, 1), rest), 1)
+        positive = hits > 0
+        return np.where(positive, special("betaincc")(errors + 1, np.where(positive, hits, 1), rest), 1)
 
     rest = t.ratio(t.xp.min(t.not_true, axis=0), t.total)
     return t.define(t.backend.on_host(tail, t.hits, t.errors, rest), t.total != 0)

@@ -71,41 +71,43 @@ def enter(
     check_columns(y_true=y_true, y_pred=y_pred)
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
+    library, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
     true, pred, *weights = arrays[: len(values)]
     true, pred = listed(y_true, true, "y_true"), listed(y_pred, pred, "y_pred", are_scores=threshold is not None)
-    ignored = labels_to_ignore(check_ignore_index(ignore_index), true, own)
-    true = _as_labels(true, "y_true", own, "y_true == 1")
+    ignored = labels_to_ignore(check_ignore_index(ignore_index), true, library)
+    true = _as_labels(true, "y_true", library, "y_true == 1")
     if threshold is None:
-        pred = _as_labels(pred, "y_pred", own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
+        pred = _as_labels(
+            pred, "y_pred", library, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5"
+        )
     else:
-        _check_threshold(threshold, pred, own)
-    weights = [check_weights(array, own) for array in weights]
-    given, backend = [true, own.detached(pred), *weights], own
-    views = [own.host_view(array) for array in given]
+        _check_threshold(threshold, pred, library)
+    weights = [check_weights(array, library) for array in weights]
+    arrays, backend = [true, library.detached(pred), *weights], library
+    views = [library.host_view(array) for array in arrays]
     if all(view is not None for view in views):
-        backend, given = NUMPY, views
+        backend, arrays = NUMPY, views
         if state is None and weights:
-            refuse_weights(given[2], None)
+            refuse_weights(arrays[2], None)
     if threshold is not None:
-        scores = check_scores(given[1], 2, class_axis=-1, sample_ndim=1, threshold=threshold, backend=backend)
-        given[1] = predicted(scores, 2, threshold=threshold, backend=backend)
-    sample_ndim = _sample_axes(given[0], given[1], state)
+        scores = check_scores(arrays[1], 2, class_axis=-1, sample_ndim=1, threshold=threshold, backend=backend)
+        arrays[1] = predicted(scores, 2, threshold=threshold, backend=backend)
+    sample_ndim = _sample_axes(arrays[0], arrays[1], state)
     shapes = {name: tuple(array.shape) for name, array in zip(values, (true, pred, *weights), strict=True)}
-    given[2:] = [array[..., None] for array in given[2:]]
-    given = broadcast(sample_ndim + 1, backend, shapes, *given, has_classes=False)
-    given = [_flat(array, sample_ndim, backend) for array in given]
-    if state is not None and tuple(given[0].shape[:-2]) != tuple(state.shape[:-3]):
+    arrays[2:] = [array[..., None] for array in arrays[2:]]
+    arrays = broadcast(sample_ndim + 1, backend, shapes, *arrays, has_classes=False)
+    arrays = [_flat(array, sample_ndim, backend) for array in arrays]
+    if state is not None and tuple(arrays[0].shape[:-2]) != tuple(state.shape[:-3]):
         raise ValueError(
             f"expected labels with the batch {tuple(state.shape[:-3])} of the state, got "
             f"{said({'y_true': true, 'y_pred': pred})}"
         )
     return LabelSets(
-        own=own,
+        own=library,
         backend=backend,
-        y_true=given[0],
-        y_pred=given[1],
-        weights=given[2] if weights else None,
+        y_true=arrays[0],
+        y_pred=arrays[1],
+        weights=arrays[2] if weights else None,
         own_weights=weights[0] if weights else None,
         ignored=ignored,
         may_drop=state is not None,

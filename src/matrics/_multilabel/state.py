@@ -159,8 +159,8 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
             return self._over_devices(axis_name, y_true, y_pred, **options)
         leaves.refuse_unexpected_weights(self, self.counts, sample_weight)
         state = self.labels.counts
-        given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
-        return grown(self, count(given), count(given, "whole"))
+        samples = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
+        return grown(self, count(samples), count(samples, "whole"))
 
     def _plus(self, other: MultilabelState) -> MultilabelState:
         return MultilabelState(*leaves.merge(self, other))

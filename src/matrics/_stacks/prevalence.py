@@ -149,16 +149,16 @@ def reweighted(cells: Array, shares: Array, backend: Standard) -> Array:
 
 def together(cells: Array, shares: Array, backend: Standard, name: str = "cm") -> tuple[Array, Array]:
     """Matrices and shares with the same batch."""
-    ours, theirs, n = tuple(cells.shape[:-2]), tuple(shares.shape[:-1]), cells.shape[-1]
+    of_cells, of_shares, n = tuple(cells.shape[:-2]), tuple(shares.shape[:-1]), cells.shape[-1]
     try:
-        batch = np.broadcast_shapes(ours, theirs)
+        batch = np.broadcast_shapes(of_cells, of_shares)
     except ValueError as error:
         raise ArgumentError(
-            "prevalence", f"expected a batch that broadcasts with that of {name}, {ours}, got {theirs}"
+            "prevalence", f"expected a batch that broadcasts with that of {name}, {of_cells}, got {of_shares}"
         ) from error
-    if ours != batch:
+    if of_cells != batch:
         cells = backend.xp.broadcast_to(cells, (*batch, n, n))
-    return cells, shares if theirs == batch else backend.xp.broadcast_to(shares, (*batch, n))
+    return cells, shares if of_shares == batch else backend.xp.broadcast_to(shares, (*batch, n))
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
@@ -179,9 +179,9 @@ def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: 
         return backend.constant([shares], cells)[0, :]
     own, (array,) = as_arrays(prevalence=prevalence)
     if own.xp is not xp and own is not NUMPY:
-        ours, theirs = library(cells), library(array)
+        of_cells, of_shares = library(cells), library(array)
         raise TypeError(
-            f"prevalence: expected an array of the library of the matrices ({ours}), got an array of {theirs}"
+            f"prevalence: expected an array of the library of the matrices ({of_cells}), got an array of {of_shares}"
         )
     if array.dtype == own.xp.bool or not (own.is_integer(array) or own.is_float(array)):
         raise TypeError(f"prevalence: expected real numbers, got dtype {array.dtype}")

@@ -219,21 +219,25 @@ def draw(source: RandomSource, cells: Array, which: slice, num: int, *, scheme: 
     xp, (rows, columns) = source.backend.xp, cells.shape[-2:]
     if scheme == "clusters":
         number = cells.shape[0]
-        some = cells[:, which, :, :]
+        part_of_cells = cells[:, which, :, :]
         weights = source.multinomial(
             source.asarray([number]), source.asarray([[1 / number] * number]), num
         )  # (num, 1, K): how often each cluster is drawn
-        flat = xp.reshape(some, (number, -1))
-        return xp.reshape(xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, some.shape[1], rows, columns))
-    some = cells[which, :, :]
-    count = some.shape[0]
+        flat = xp.reshape(part_of_cells, (number, -1))
+        return xp.reshape(
+            xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, part_of_cells.shape[1], rows, columns)
+        )
+    part_of_cells = cells[which, :, :]
+    count = part_of_cells.shape[0]
     if scheme == "poisson":
-        return source.poisson(some, num)
+        return source.poisson(part_of_cells, num)
     if scheme in ("dirichlet", "dirichlet rows"):
-        drawn = source.gamma(some if prior is None else some + prior[None, ...], num)
+        drawn = source.gamma(part_of_cells if prior is None else part_of_cells + prior[None, ...], num)
         axes = (-2, -1) if scheme == "dirichlet" else -1
-        return drawn * (xp.sum(some, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True))
-    samples = xp.reshape(some, (count * rows, columns) if scheme == "rows" else (count, rows * columns))
+        return drawn * (
+            xp.sum(part_of_cells, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True)
+        )
+    samples = xp.reshape(part_of_cells, (count * rows, columns) if scheme == "rows" else (count, rows * columns))
     totals = xp.sum(samples, axis=-1)
     shares = samples / xp.where(totals > 0, totals, 1)[:, None]
     return xp.reshape(source.multinomial(totals, shares, num), (num, count, rows, columns))
@@ -291,8 +295,8 @@ def random_matrices(
     matrices, rows = max(1, CELLS_AT_ONCE // n**2), max(1, CELLS_AT_ONCE // n)
     for first in range(0, num, matrices):
         for row in range(0, n, rows):
-            which, some = slice(first, first + matrices), slice(row, row + rows)
-            out[which, some] = _random_cells(source, ratio[which], is_diagonal[some], largest)
+            which, part_of_cells = slice(first, first + matrices), slice(row, row + rows)
+            out[which, part_of_cells] = _random_cells(source, ratio[which], is_diagonal[part_of_cells], largest)
     return out
 
 

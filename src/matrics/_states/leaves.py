@@ -393,18 +393,21 @@ def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
 
 def merge(state: Any, other: Any) -> CountLeaves:
     """The arrays of the sum of two states of the same class."""
-    backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
-    if tuple(mine.shape) != tuple(theirs.shape):
+    backend, (state_counts, other_counts) = as_arrays(state=state.counts, other=other.counts)
+    if tuple(state_counts.shape) != tuple(other_counts.shape):
         raise ValueError(
-            f"expected states of the same classes and batch, got counts {tuple(mine.shape)} and {tuple(theirs.shape)}"
+            f"expected states of the same classes and batch, got counts {tuple(state_counts.shape)} and "
+            f"{tuple(other_counts.shape)}"
         )
-    if backend.is_float(mine) != backend.is_float(theirs) or has_words(state) != has_words(other):
-        raise TypeError(f"expected states of the same kind of counts, got {mine.dtype} and {theirs.dtype}")
+    if backend.is_float(state_counts) != backend.is_float(other_counts) or has_words(state) != has_words(other):
+        raise TypeError(
+            f"expected states of the same kind of counts, got {state_counts.dtype} and {other_counts.dtype}"
+        )
     if has_remainders(other) and not has_remainders(state):
-        xp, wide = backend.xp, mine.dtype
-        return add(state, xp.astype(theirs, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
+        xp, wide = backend.xp, state_counts.dtype
+        return add(state, xp.astype(other_counts, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
     carried = other.carried if has_words(other) or has_remainders(other) else None
-    return add(state, theirs, other.dropped, carried, backend)
+    return add(state, other_counts, other.dropped, carried, backend)
 
 
 def exact(state: Any) -> Array:

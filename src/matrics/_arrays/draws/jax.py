@@ -42,10 +42,10 @@ class JaxSource:
         """
         totals, shares = _kept((totals, shares))
         # An empty matrix has no draws: its shares add up to 0, and are no distribution.
-        some = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
+        distributions = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
         # Broadcast here, because shape= is the shape of the results before JAX 0.12, and of the totals from 0.12 on.
-        totals, some = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, some))
-        return jax.random.multinomial(self._next(), totals, some, dtype=shares.dtype).astype(_integer())
+        totals, distributions = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, distributions))
+        return jax.random.multinomial(self._next(), totals, distributions, dtype=shares.dtype).astype(_integer())
 
     def poisson(self, rates: Array, num: int) -> Array:
         """See ``RandomSource``."""
