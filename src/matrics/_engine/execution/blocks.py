@@ -105,9 +105,7 @@ def _score_block(
     scratch: Scratch,
     whole: WholeStack,
 ) -> tuple[list[Array], Array | None]:
-    """The values of all functions, ``[matrix]`` or ``[class, matrix]``, and a mask of valid matrices, None if all
-    are.
-    """
+    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; a mask of valid matrices, None if all are."""
     cells = _class_first(block, scratch)
     integers = NUMPY.is_integer(block)
     table, valid = _checked_table(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
