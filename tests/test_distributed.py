@@ -165,7 +165,9 @@ def test_a_lost_process_is_named(ranks: Any, tmp_path: Path, how: str, world: in
     assert lost is None
     first = "rank 0" if world == 2 else "ranks " + ", ".join(map(str, range(world - 1)))
     for message, answered, missing, is_caused, is_unchanged in others:
-        assert message.startswith(f"sync: expected all of {world} processes to add up their counts: {first} reached the sync, and ")
+        assert message.startswith(
+            f"sync: expected all of {world} processes to add up their counts: {first} reached the sync, and "
+        )
         assert (
             f"and rank {world - 1} did not within 1 second of the failure; the counts are unchanged. PyTorch says: "
             in message

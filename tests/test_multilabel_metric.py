@@ -251,7 +251,7 @@ def test_undefined_values(library: str) -> None:
         ({"metrics": "f_one"}, ValueError, "f_one"),
         ({"metrics": []}, ValueError, "at least one name, got none"),
         ({"metrics": 5}, TypeError, "got int"),
-        ({"threshold": [0.5]}, ValueError, r"one for each of 3 labels, got \[0.5\]"),
+        ({"threshold": [0.5]}, ValueError, r"a number for each of 3 labels, got \[0.5\]"),
         ({"threshold": math.nan}, ValueError, "expected a number, or a number for each of 3 labels"),
         ({"threshold": "0.5"}, ValueError, "expected a number, or a number"),
         ({"metrics": "roc_auc", "threshold": 0.5}, ValueError, "no measure needs predicted labels"),

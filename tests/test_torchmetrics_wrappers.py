@@ -244,7 +244,9 @@ def test_wrappers_of_one_value_refuse_many(torchmetrics: Any, ours: Any, wrapper
     "call", ["metric + 1", "1 + metric", "metric + metric", "-metric", "abs(metric)", "metric < 3", "metric / 2"]
 )
 def test_arithmetic_of_many_values(ours: Any, call: str) -> None:
-    with pytest.raises(TypeError, match=r"expected a metric of a single value, got a ConfusionMetric, .*metric\['mcc'\]"):
+    with pytest.raises(
+        TypeError, match=r"expected a metric of a single value, got a ConfusionMetric, .*metric\['mcc'\]"
+    ):
         eval(call, {"metric": ours.ConfusionMetric(3, "mcc, f1")})  # noqa: S307 (the text is above)
 
 

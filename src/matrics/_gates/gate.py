@@ -92,14 +92,13 @@ def gate(
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
-    Notes
-    -----
-    A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in between. An
-    interval whose status is not 0, for example because there are few samples, does not pass: it is undecided, or it
-    fails. With fewer than five errors only the limit on the side of better values may be wrong, so that these are no
-    reason against a pass by the other limit: a perfect model passes. An undefined value has no limits, and is undecided. Of several requirements the gravest verdict counts: fail
-    before undecided before pass. Each has its own interval at ``level``, not corrected for their number: more of them
-    do not make it more likely that a gate passes a model which it should not.
+    Notes ----- A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in
+    between. An interval whose status is not 0, for example because there are few samples, does not pass: it is
+    undecided, or it fails. With fewer than five errors only the limit on the side of better values may be wrong, so
+    that these are no reason against a pass by the other limit: a perfect model passes. An undefined value has no
+    limits, and is undecided. Of several requirements the gravest verdict counts: fail before undecided before pass.
+    Each has its own interval at ``level``, not corrected for their number: more of them do not make it more likely that
+    a gate passes a model which it should not.
 
     The intervals are those of :func:`matrics.interval`, and for a baseline those of :func:`matrics.compare_paired` (the
     same samples) or :func:`matrics.compare` (others), and for judged samples those of :func:`matrics.judged.interval`.
@@ -110,9 +109,8 @@ def gate(
     >>> import matrics
     >>> found = matrics.gate([[880, 20], [15, 85]], "mcc >= 0.7, recall[1] >= 0.8")
     >>> print(found)
-    mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863
-    recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767 and 0.907; about 2,470 samples would decide (now 1,000)
-    most frequent errors:
+    mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863 recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767
+    and 0.907; about 2,470 samples would decide (now 1,000) most frequent errors:
       0 predicted as 1: 20 (2.2% of 0)
       1 predicted as 0: 15 (15.0% of 1)
     >>> found.verdict, bool(found)
@@ -125,7 +123,7 @@ def gate(
     >>> new = ["ok", "fraud"] * 182 + ["fraud", "ok"] * 18
     >>> print(matrics.gate(y_true, "accuracy", y_pred=new, baseline=old, margin=0.02))
     accuracy - baseline >= -0.02: pass; 0.010, 95 % between -0.002 and 0.024
-    """  # noqa: E501 (what is printed)
+    """
     has_baseline = baseline is not None
     margin = check_manner(margin, on_undecided, has_baseline=has_baseline)
     evidence, classes = read_evidence(

@@ -68,9 +68,7 @@ class Values:
         requested = self.requested
         plain = name.removeprefix(self.prefix) if isinstance(name, str) and name not in requested else name
         if plain not in requested:
-            raise KeyError(
-                f"expected a measure of the metric ({', '.join(map(quoted, requested))}), got {quoted(name)}"
-            )
+            raise KeyError(f"expected one of {', '.join(map(quoted, requested))}, got {quoted(name)}")
         result = self._only(requested.index(plain))
         return replace(result, keys=tuple(map(str, result.of(state))))
 
