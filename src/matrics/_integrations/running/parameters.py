@@ -106,11 +106,12 @@ combined.from_logits : bool, default False
     computed from the probabilities, by the logistic function, or by the softmax over classes. Without it,
     scores outside of [0, 1] give a warning, once, {visible}, if a measure needs probabilities, or has a
     threshold between 0 and 1.
-scores.from_logits : bool, default False The scores are logits{by_name}. Areas are then computed from the logits
-    themselves, or from the log-odds of each class against the rest, and are not affected by probabilities that
-    are rounded to 0 or 1; all other values are computed from the probabilities, by the logistic function, or by
-    the softmax over classes. Without it, scores outside of [0, 1] give a warning, once, {visible}, if a measure
-    needs probabilities, or has a threshold between 0 and 1.
+scores.from_logits : bool, default False
+    The scores are logits{by_name}. Areas are then computed from the logits themselves, or from the log-odds of
+    each class against the rest, and are not affected by probabilities that are rounded to 0 or 1; all other
+    values are computed from the probabilities, by the logistic function, or by the softmax over classes.
+    Without it, scores outside of [0, 1] give a warning, once, {visible}, if a measure needs probabilities, or
+    has a threshold between 0 and 1.
 multilabel.from_logits : bool, default False
     The scores are logits{by_name}: areas are computed from the logits, all other values from probabilities, by
     the logistic function. Without it, scores outside of [0, 1] and thresholds between 0 and 1 give a warning,
