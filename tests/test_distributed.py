@@ -165,9 +165,11 @@ def test_a_lost_process_is_named(ranks: Any, tmp_path: Path, how: str, world: in
     assert lost is None
     first = "rank 0" if world == 2 else "ranks " + ", ".join(map(str, range(world - 1)))
     for message, answered, missing, is_caused, is_unchanged in others:
-        assert message.startswith(f"sync: expected all of {world} processes to add up their counts: {first} came, and ")
+        assert message.startswith(
+            f"sync: expected all of {world} processes to add up their counts: {first} reached the sync, and "
+        )
         assert (
-            f"and rank {world - 1} had not 1 second after it failed; the counts are unchanged. PyTorch says: "
+            f"and rank {world - 1} did not within 1 second of the failure; the counts are unchanged. PyTorch says: "
             in message
         )
         assert (answered, missing) == (tuple(range(world - 1)), (world - 1,))
@@ -181,7 +183,7 @@ def test_without_a_store_nobody_is_named(ranks: Any, tmp_path: Path) -> None:
     lost, *others = ranks.run("host_dies", 3, tmp_path)
     assert lost is None
     for message, answered, missing, is_caused, is_unchanged in others:
-        assert "it is not known which came, as the store of the process group does not answer" in message
+        assert "with unknown ranks, as the store of the process group does not answer" in message
         assert answered is missing is None
         assert is_caused
         assert is_unchanged
