@@ -18,8 +18,9 @@ from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli import screen
-from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined, shown
+from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined
 from matrics._cli.measures import about_classes, about_measures, reasons_of
+from matrics._cli.progress import shown
 from matrics._cli.screen import Column, show
 from matrics._cli.summary import show_summary
 from matrics._cli.writers import column, plain_size
