@@ -74,7 +74,7 @@ def read_files(path: Path, request: MatrixRequest, beside: Beside) -> GateFiles:
     if beside.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline), "clusters": beside.clusters}
-        refuse("no such option with --judge", given)
+        refuse("no such option with --judge", {**given, "paired_on": paired_on})
         if is_log(path):
             return _graded(path, request, beside.judge)
         return _judged(path, request, beside.judge)
