@@ -241,7 +241,7 @@ def test_one_measure(stack: np.ndarray) -> None:
     assert found.kendall.shape == (1, 1)
     assert found.families() == [["mcc"]]
     assert found.order() == [0]
-    with pytest.raises(ValueError, match="a clustering needs at least two measures, got 1"):
+    with pytest.raises(ValueError, match="names: expected at least two measures for a clustering, got 1"):
         found.linkage()
 
 
@@ -255,9 +255,11 @@ def test_without_scipy(found: Agreement, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_bad_input(stack: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"got one for each class: recall:class, mcc:one_vs_rest"):
+    with pytest.raises(ValueError, match=r"got measures with a value for each class: recall:class, mcc:one_vs_rest"):
         agreement(stack, ["recall:class", "mcc", "mcc:one_vs_rest"])
-    with pytest.raises(ValueError, match=r"stack: expected several matrices, \(\*B, n, n\), got one, shape \(3, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"stack: expected several matrices, \(\*B, n, n\), got a single matrix, shape \(3, 3\)"
+    ):
         agreement(stack[0, 0], "core")
     with pytest.raises(ValueError, match="mattews"):
         agreement(stack, "mattews")

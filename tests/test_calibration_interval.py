@@ -121,7 +121,7 @@ def test_bad_input() -> None:
         matrics.probabilities.interval(y_true, y_prob, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="from 0 to 1"):
         matrics.probabilities.interval([0, 1], [0.2, 3.0])
-    with pytest.raises(ValueError, match="positive= picks one"):
+    with pytest.raises(ValueError, match="choose a class by positive="):
         matrics.probabilities.interval([0, 1], [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]])
     assert np.isnan(matrics.probabilities.interval([], np.zeros(0), rng=0)["slope"].estimate)
 

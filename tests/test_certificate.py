@@ -22,7 +22,7 @@ from matrics._engine.table import Table
 from matrics._study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
 from matrics._study.certificates.exact import Number, exact_values
 from matrics._study.certificates.results import averaged
-from matrics._study.certificates.search import Judge
+from matrics._study.certificates.search import SearchedMeasure
 from matrics._study.certificates.stored import as_record, certified_specs, from_record, marks_of
 
 with pytest.MonkeyPatch.context() as patch:
@@ -451,7 +451,7 @@ def test_a_certificate() -> None:
     assert 0 < found["undefined"].value < 0.01
     accuracy = stored_certificate("accuracy")
     assert (accuracy["sensitivity"].value, accuracy["undefined"].value) == pytest.approx((1 / 20, 0))
-    with pytest.raises(KeyError, match="no property; they are transposition"):
+    with pytest.raises(KeyError, match=r"expected a property, got .symmetry.; choose transposition"):
         found["symmetry"]
 
 
@@ -497,8 +497,8 @@ def test_measures_without_a_direction() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"metric": "recall:class"}, "one value for each matrix, got 'recall:class'.*'recall:binary'"),
-        ({"metric": "mcc:one_vs_rest"}, "take 'mcc'$"),
+        ({"metric": "recall:class"}, "a single value for each matrix, got 'recall:class'.*'recall:binary'"),
+        ({"metric": "mcc:one_vs_rest"}, "choose 'mcc'$"),
         ({"metric": "nonsense"}, "unknown metric"),
         ({"metric": "mcc", "cases": 0}, "cases: expected"),
         ({"metric": "mcc", "rng": -1}, r"rng: expected a seed \(an integer from 0\) or .*, got -1"),
@@ -544,7 +544,7 @@ def test_a_difference_that_is_rounding_is_no_witness() -> None:
     noisy = dataclasses.replace(
         matrics.accuracy, name="noisy", function=lambda t: (t.hits + t.total * 1e16 - t.total * 1e16) / t.total
     )
-    judge = Judge(noisy, (2,), 100, 0)
+    judge = SearchedMeasure(noisy, (2,), 100, 0)
     assert np.abs(judge.values(np.asarray([[[1, 2], [3, 4]]])) - 0.5).max() > 1e-3
     assert matrics.study.certificate(noisy, cases=200)["relabelling"].holds
 

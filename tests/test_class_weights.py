@@ -105,7 +105,7 @@ def test_as_text_and_title() -> None:
         ({"class_weights": "heavy"}, ValueError, r"such as \[1, 3\] or \{'cat': 1, 'dog': 3\}, got 'heavy'"),
         ({"class_weights": 3.0}, ValueError, "such as"),
         ({"class_weights": np.eye(3)}, ValueError, "such as"),
-        ({"class_weights": [1, 2]}, ValueError, "class_weights: expected 3 numbers, one for each class, got 2"),
+        ({"class_weights": [1, 2]}, ValueError, "class_weights: expected 3 numbers, as many as classes, got 2"),
         ({"class_weights": {"cat": 1, "dog": 2}}, ValueError, "these classes have no names, got 'cat'"),
         ({"class_weights": {0: 1, 1: 2}}, ValueError, "missing: 2"),
         ({"class_weights": [1, 2, 3], "average": "macro"}, ValueError, "for average='weighted', .* got .* 'macro'"),
@@ -118,10 +118,10 @@ def test_errors_say_what_was_expected(options: dict[str, Any], error: type, mess
 
 
 def test_overall_measures_have_no_class_weights() -> None:
-    with pytest.raises(TypeError, match="mcc is an overall measure and takes no class_weights"):
+    with pytest.raises(TypeError, match="mcc is an overall measure and not a mean over classes"):
         matrics.mcc(STACK, class_weights=[1, 2, 3])
     with pytest.raises(
-        TypeError, match="fbeta has no option 'weight'; it takes beta, average, positive, class_weights"
+        TypeError, match="fbeta has no option 'weight'; its options: beta, average, positive, class_weights"
     ):
         matrics.metrics.fbeta.using(weight=[1, 2])
 

@@ -334,9 +334,9 @@ def test_what_positive_may_be() -> None:
         matrics.score(CM, "recall:binary")
     with pytest.raises(ValueError, match=r"in square brackets \(recall\['a, b'\]\)"):
         matrics.score(CM, "recall:binary", class_names=["a, b", "c", "d"])
-    with pytest.raises(ValueError, match="expected different classes in square brackets, got one twice"):
+    with pytest.raises(ValueError, match="expected different classes in square brackets, got a class twice"):
         matrics.score(CM, "f1:macro[1,1]")
-    with pytest.raises(TypeError, match="mcc is an overall measure and takes no positive"):
+    with pytest.raises(TypeError, match="mcc is an overall measure and not a value of a class"):
         matrics.mcc(TEST, positive=1)
 
 
@@ -351,7 +351,7 @@ def test_labels() -> None:
     assert Classes.of(3, [1, "1", 2], "1").positive == 1
     assert Classes.of(3, [1, "1", 2], 1).positive == 0
     assert Classes.of(2, [0, 1], np.int64(1)).positive == 1
-    with pytest.raises(ValueError, match=r"'nan'.*no class is called so"):
+    with pytest.raises(ValueError, match=r"'nan'.*no class has this label"):
         Classes.of(2, [0.0, 1.0], "nan")
 
 
@@ -437,18 +437,18 @@ def test_spellings(spec: str, read: str) -> None:
     [
         ("recall[1", "expected classes in square brackets at the end"),
         ("recall[a]b", "expected classes in square brackets at the end"),
-        ("recall['a]", "in quotes .*, got 'a"),
-        ("recall[1]]", r"in quotes .*, got 1\]"),
-        ("recall[[1]]", r"in quotes .*, got \[1\]"),
-        ("recall[a (b]", r"in quotes .*, got a \(b"),
-        ("recall[]", "got an empty one"),
-        ("f1:macro[cat,,dog]", "got an empty one"),
+        ("recall['a]", "with quotes .*, got 'a"),
+        ("recall[1]]", r"with quotes .*, got 1\]"),
+        ("recall[[1]]", r"with quotes .*, got \[1\]"),
+        ("recall[a (b]", r"with quotes .*, got a \(b"),
+        ("recall[]", "got an empty name"),
+        ("f1:macro[cat,,dog]", "got an empty name"),
         ("f1[cat]:macro[dog]", "expected classes in square brackets once, got them twice"),
-        ("recall[0,1]", r"one class in square brackets \(recall\[fraud\]\), or an average of some"),
+        ("recall[0,1]", r"a single class in square brackets \(recall\[fraud\]\), or an average of some"),
         ("mcc:macro[0,1]", "overall measure: expected average to be one of 'auto', None, 'one_vs_rest', got 'macro'"),
         ("recall:class[1]", "got 1 classes and the average 'class'"),
         ("recall:sum", "expected average to be one of 'auto', None, 'macro', 'micro'.*'geometric'"),
-        ("recall:fraud", r"got 'fraud'; a class is in square brackets \(recall\[fraud\]\)"),
+        ("recall:fraud", r"got 'fraud'; put a class in square brackets \(recall\[fraud\]\)"),
         ("recall(average=macro,positive=1)", "positive='1' is for average='binary'"),
         ("sensitvity", r"did you mean sensitivity \(= recall\), "),
         ("fbeta(beta=2", r"expected name\(option=value"),

@@ -121,7 +121,7 @@ def test_scores_are_those_of_the_library(command: Any, labels: dict[str, Any]) -
     assert found["positive"] == "b"
     assert [one["spec"] for one in found["measures"]] == ["mcc", "recall[1]"]
     assert [one["columns"] for one in found["measures"]] == [["mcc"], ["recall of b"]]
-    reason = "undefined: all samples in one true class or in one predicted class"
+    reason = "undefined: all samples in a single true class or in a single predicted class"
     assert found["nulls"] == [{"table": "rows", "row": 2, "column": "mcc", "value": "nan", "status": reason}]
 
 

@@ -237,7 +237,10 @@ WRONG = {
         "a method that draws, got --method delta",
     ),
     "num of wilson": (["s.npy", "--method", "wilson", "--num", "9"], "--num: expected a method that draws"),
-    "wilson of mcc": (["s.npy", "--method", "wilson", "--metrics", "mcc"], "--method: expected another than 'wilson'"),
+    "wilson of mcc": (
+        ["s.npy", "--method", "wilson", "--metrics", "mcc"],
+        "--method: expected another method than 'wilson'",
+    ),
     "clusters of matrices": (["s.npy", "--clusters", "g"], "--clusters: expected a file with columns y_true and"),
     "scheme clusters alone": (["s.npy", "--scheme", "clusters"], "--scheme: expected --clusters COLUMN with"),
     "two schemes": (["l.parquet", "--clusters", "g", "--scheme", "rows"], "--scheme: expected clusters or no scheme"),

@@ -301,7 +301,7 @@ def test_an_array_that_cannot_be_mapped_is_named(command, monkeypatch, tmp_path)
 def test_costs_and_class_weights(command, tmp_path):
     said = refused(command, "score", "m.csv", "--metrics", "expected_cost")
     assert said.endswith(
-        "in Python matrics.metrics.cost([[0, 1], [50, 0]]), and in a text expected_cost(costs=[[0,1],[50,0]])"
+        "use matrics.metrics.cost([[0, 1], [50, 0]]) in Python, and expected_cost(costs=[[0,1],[50,0]]) in a text"
     )
     (tmp_path / "two.csv").write_text("y_true,y_pred\nok,ok\nok,fraud\nfraud,fraud\nfraud,ok\nfraud,fraud\n")
     specs = "expected_cost(costs=[ok=[0,1],fraud=[50,0]]),recall(class_weights=[ok=1,fraud=3])"

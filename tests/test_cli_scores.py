@@ -477,7 +477,7 @@ WRONG = {
     ),
     "output": (["curve", "s.csv", "--scores", "score", "--output", "o.xlsx"], "--output: expected a name that ends in"),
     "no metric": (THRESHOLD, "Missing option '--metric'"),
-    "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected one measure, got 2"),
+    "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected a single measure, got 2"),
     "no better end": (
         [*THRESHOLD, "--metric", "joint_entropy"],
         "use it as a constraint (--subject-to), and another measure as the goal",

@@ -501,7 +501,12 @@ def test_the_best_model_is_among_the_tied(sets: int) -> None:
             ValueError,
             "with a better direction, got prev",
         ),
-        ((TRUE, [A]), {"num_classes": 3, "clusters": [1, 2]}, ValueError, r"clusters: expected one for each sample"),
+        (
+            (TRUE, [A]),
+            {"num_classes": 3, "clusters": [1, 2]},
+            ValueError,
+            r"clusters: expected a value for each sample",
+        ),
         ((TRUE, [A]), {"num_classes": 3, "clusters": 0 * TRUE}, ValueError, "clusters: expected at least two, got 1"),
         ((TRUE, [A]), {"num_classes": 3, "clusters": np.where(TRUE, TRUE, np.nan)}, ValueError, "got nan at"),
         ((TRUE, [A]), {"num_classes": 3, "clusters": [None] * SAMPLES}, ValueError, "got None at 0"),

@@ -76,7 +76,7 @@ def test_the_limits_contain_what_is_saved_on_average() -> None:
     [
         ((Y, A, B[:-1]), COSTS, ValueError, "y_true, y_a, y_b: expected the labels of the same samples"),
         ((Y, A, B + 0.5), COSTS, ValueError, "y_b: expected"),
-        ((Y, A, B), {}, ValueError, "cost_false_negative: expected a number, or an array of them, got None"),
+        ((Y, A, B), {}, ValueError, "cost_false_negative: expected a number, or an array of numbers, got None"),
         ((Y, A, B), {"cost_false_positive": 5.0}, ValueError, "cost_false_negative: expected a number"),
         (([1], [0], [1]), {"cost_false_negative": 1, "cost_false_positive": 1}, ValueError, "at least two samples"),
     ],

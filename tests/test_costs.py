@@ -76,7 +76,7 @@ def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> 
 def test_without_costs_the_message_says_how_to_give_them() -> None:
     for name in ("expected_cost", "mean_cost"):
         with pytest.raises(
-            ValueError, match=r"expected costs, .*: in Python matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\)"
+            ValueError, match=r"expected costs, .*: use matrics.metrics.cost\(\[\[0, 1\], \[50, 0\]\]\)"
         ):
             matrics.score([[1, 2], [3, 4]], name)
     with pytest.raises(TypeError, match=r"got the function cost: as a measure it is matrics.metrics.cost\(costs\)"):
@@ -135,10 +135,10 @@ def test_costs_that_jax_traces(jax_backend: Any) -> None:
     back = np.argsort(order)
     np.testing.assert_allclose(jax.jit(score)(prices), (shares * costs[np.ix_(back, back)]).sum((1, 2)), rtol=1e-5)
     for call, message in (
-        (lambda prices: mean_cost(stack, prices), "a matrix cm of the library of the costs"),
+        (lambda prices: mean_cost(stack, prices), "a matrix cm of the same library as the costs"),
         (
             lambda prices: matrics.interval(stack, matrics.metrics.cost(prices)),
-            "a matrix cm of the library of the costs",
+            "a matrix cm of the same library as the costs",
         ),
         (
             lambda prices: matrics.score(cells, [matrics.metrics.cost(prices), matrics.metrics.cost(2 * prices)]),
@@ -202,9 +202,9 @@ def test_costs_are_of_the_classes_that_they_name() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["a", "x", "y"], "missing: 'x', 'y'; none of them: 'b', 'c'"),
+        (["a", "x", "y"], "missing: 'x', 'y'; unknown: 'b', 'c'"),
         (["a", "b", "c", "d"], "missing: 'd'"),
-        (["a", "b"], "none of them: 'c'"),
+        (["a", "b"], "unknown: 'c'"),
         (None, r"costs: expected a matrix \(2, 2\) for 2 classes, got \(3, 3\)"),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_cannot_be_counted_is_refused_while_the_graph_is_built() -> None:
         on_dask.confusion_matrix(labels * 1j, labels, num_classes=2)
     scores = da.zeros((6, 3), chunks=(2, 2))
     with pytest.raises(
-        ValueError, match=r"y_pred: expected the axes of classes whole in one chunk.*rechunk\({-1: -1}\)"
+        ValueError, match=r"y_pred: expected the axes of classes whole in a single chunk.*rechunk\({-1: -1}\)"
     ):
         on_dask.confusion_matrix(labels, scores, num_classes=3)
     with pytest.raises(ValueError, match="expected num_classes=2 entries along class_axis=-1, got 3"):

@@ -56,7 +56,7 @@ def test_clusters(axis: int) -> None:
     found, wanted = on_dask.interval(cut, "mcc", cluster_axis=axis), matrics.interval(stack, "mcc", cluster_axis=axis)
     for values, other in zip(found["mcc"], wanted["mcc"], strict=True):
         assert_eq(values, other)
-    with pytest.raises(ValueError, match=rf"axes of clusters whole in one chunk.*rechunk\({{{axis % 4}: -1}}\)"):
+    with pytest.raises(ValueError, match=rf"axes of clusters whole in a single chunk.*rechunk\({{{axis % 4}: -1}}\)"):
         on_dask.interval(in_chunks(stack, (2, 2)), "mcc", cluster_axis=axis)
 
 
@@ -111,7 +111,7 @@ def test_a_generator_gives_other_draws_each_time() -> None:
     with pytest.raises(TypeError, match="rng: expected a seed"):
         on_dask.interval(cut, "mcc", method="bootstrap", rng="seven")
     without_seed = np.random.Generator(np.random.PCG64(Fixed()))
-    with pytest.raises(TypeError, match="rng: expected a generator that can spawn others"):
+    with pytest.raises(TypeError, match="rng: expected a generator that can spawn generators"):
         on_dask.interval(cut, "mcc", method="bootstrap", rng=without_seed)
 
 
@@ -119,7 +119,7 @@ def test_options_of_intervals_are_checked_while_the_graph_is_built() -> None:
     cut = in_chunks(drawn(4), (2,))
     with pytest.raises(ValueError, match="method: expected one of"):
         on_dask.interval(cut, "mcc", method="exact")
-    with pytest.raises(ValueError, match="method: expected another than 'wilson' for mcc"):
+    with pytest.raises(ValueError, match="method: expected another method than 'wilson' for mcc"):
         on_dask.interval(cut, "mcc", method="wilson")
     with pytest.raises(ValueError, match="an axis of clusters with a known length"):
         on_dask.interval(of_unknown_sizes(da.from_array(drawn(4, 2))), "mcc", cluster_axis=0)

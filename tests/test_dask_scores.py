@@ -78,11 +78,11 @@ def test_chunks_of_unknown_sizes_are_scored_and_classes_of_unknown_number_refuse
 
 def test_what_cannot_be_scored_is_refused_while_the_graph_is_built() -> None:
     stack = da.from_array(drawn(4))
-    with pytest.raises(ValueError, match=r"axes of classes whole in one chunk.*cm\.rechunk\({-2: -1, -1: -1}\)"):
+    with pytest.raises(ValueError, match=r"axes of classes whole in a single chunk.*cm\.rechunk\({-2: -1, -1: -1}\)"):
         on_dask.score(stack.rechunk((4, 3, 2)))
     with pytest.raises(TypeError, match=r"cm: expected a dask array, got numpy\.ndarray"):
         on_dask.score(drawn(4))
-    with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape \(4, 3, 2\)"):
+    with pytest.raises(ValueError, match=r"cm: expected a confusion matrix .* got shape \(4, 3, 2\)"):
         on_dask.score(stack[..., :2])
     with pytest.raises(TypeError, match=r"cm: expected counts .* got dtype complex128"):
         on_dask.score(stack.astype(complex))

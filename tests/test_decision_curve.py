@@ -127,7 +127,7 @@ def test_bad_samples_stay_alone() -> None:
         ([0.2, 0.3], {"thresholds": [[0.1]]}, r"shape \(1, 1\)"),
         ([0.2, 0.3], {"thresholds": [math.nan]}, "got nan"),
         ([0.2, 0.3], {"prevalence": 0}, "between 0 and 1"),
-        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], {}, "positive= picks one"),
+        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], {}, "choose a class by positive="),
         ({}, {}, "empty mapping"),
     ],
 )

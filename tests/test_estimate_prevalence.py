@@ -201,7 +201,7 @@ def test_probabilities_that_are_none() -> None:
             "not method='adjusted'",
         ),
         ({"cm": CM, "predicted_counts": [1, 2]}, r"predicted_counts: expected the number of predictions of each of 3"),
-        ({"cm": CM[:2], "predicted_counts": [1, 2, 3]}, r"^cm: expected one matrix \(n, n\) or several"),
+        ({"cm": CM[:2], "predicted_counts": [1, 2, 3]}, r"^cm: expected a matrix \(n, n\) or several"),
         ({"cm": CM, "predicted_counts": [1, 2, 3], "method": "median"}, "^method: expected one of 'auto', 'adjusted'"),
         ({"cm": CM, "predicted_counts": [1, 2, 3], "level": 2}, "^level: expected a number between 0 and 1"),
         ({"cm": [CM] * 2, "predicted_counts": [[1, 2, 3]] * 3}, "expected batches that broadcast"),

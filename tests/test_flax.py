@@ -206,8 +206,8 @@ def test_names() -> None:
     [
         (["a"], ValueError, "expected 2 different names, one for each class"),
         (["a", "a"], ValueError, "expected 2 different names"),
-        ("ab", TypeError, "class_names: expected strings, one for each class, got 'ab'"),
-        ([1, 2], TypeError, "class_names: expected strings"),
+        ("ab", TypeError, "class_names: expected a string for each class, got 'ab'"),
+        ([1, 2], TypeError, "class_names: expected a string"),
     ],
 )
 def test_wrong_names(names: Any, error: type, message: str) -> None:

@@ -570,7 +570,7 @@ def test_the_default_covers(n: int, kind: str, samples: int) -> None:
         ({"level": 1 - 1e-16}, "level: expected a number between 0 and 1"),
         ({"level": 95}, "level: expected a number between 0 and 1, such as 0.95, got 95"),
         ({"method": "wald"}, "method: expected one of 'auto', 'bootstrap', 'bca', 'posterior', 'delta', 'wilson'"),
-        ({"method": "wilson"}, "method: expected another than 'wilson' for mcc"),
+        ({"method": "wilson"}, "method: expected another method than 'wilson' for mcc"),
         ({"method": "delta", "num": 100}, "num: expected None, because method='delta' does not resample"),
         ({"method": "delta", "rng": 0}, "rng: expected None, because method='delta' does not resample"),
         ({"method": "wilson", "scheme": "rows"}, "scheme: expected for method='wilson' None: it is about samples"),

@@ -252,8 +252,8 @@ def test_an_average() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("recall:class", 3), {}, r"metric: expected one value .* got recall:class, .* such as 'recall\[0\]'"),
-        (("mcc:one_vs_rest", 3), {}, r"metric: expected one value .* got mcc:one_vs_rest, .* such as 'mcc\[0\]'"),
+        (("recall:class", 3), {}, r"metric: expected a single value .* got recall:class .* such as 'recall\[0\]'"),
+        (("mcc:one_vs_rest", 3), {}, r"metric: expected a single value .* got mcc:one_vs_rest .* such as 'mcc\[0\]'"),
         (("recall", 3), {"positive": 3}, "positive: expected the index of a class, from 0 to 2"),
         (("recall", 3), {"positive": True}, "positive: expected the index of a class, from 0 to 2"),
         (("recall[3]", 3), {}, r"recall\[3\]: expected the index of a class, from 0 to 2"),
@@ -261,7 +261,7 @@ def test_an_average() -> None:
         (("mcc", 3, 1.5), {}, r"imbalance: expected numbers in \[0, 1\]"),
         (("mcc", 3), {"hits": [0.5, 1.5]}, r"hits: expected recalls in \[0, 1\], got 1.5"),
         (("mcc", 3), {"hits": [math.nan]}, r"hits: expected recalls in \[0, 1\], got nan"),
-        (("mcc", 3), {"hits": 0.5}, r"hits: expected one axis of recalls \(X,\), got shape \(\)"),
+        (("mcc", 3), {"hits": 0.5}, r"hits: expected a single axis of recalls \(X,\), got shape \(\)"),
         (("mcc", 3), {"tolerance": 0}, "tolerance: expected a number between 0 and 1"),
         (("mc", 3), {}, "mc"),
     ],

@@ -74,7 +74,7 @@ def test_pandas_and_polars_read_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "says"),
     [
-        ({**FIRST, "val/dropped": 3.0}, "got 'val/dropped' more: log to another file, or to one that ends in .jsonl"),
+        ({**FIRST, "val/dropped": 3.0}, "got 'val/dropped' more: log to another file, or to a .jsonl file"),
         ({"val/mcc": 0.5, "val/odds": 1.0}, "got 'val/recall/é' less"),
         ({"loss": 0.5}, "got 'loss' more and 'val/mcc', 'val/recall/é', 'val/odds' less"),
     ],
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_log_stays(tmp_path: Path) -> None:
         log_to(path, FIRST, 0)
     assert path.read_text("utf-8") == "name,age\nAda,36"
     path.write_text("step,a,a\n", "utf-8")
-    with pytest.raises(ValueError, match="one twice"):
+    with pytest.raises(ValueError, match="a name twice"):
         log_to(path, {"a": 1.0}, 0)
 
 
@@ -117,7 +117,7 @@ def test_killed_at_any_byte_and_resumed(tmp_path: Path, ending: str) -> None:
         half = two[:size].rpartition(b"\n")[2]
         whole = ending == "jsonl" and half.endswith(b"}")
         if half and not whole:
-            with pytest.warns(RuntimeWarning, match="the last line was not whole") as said:
+            with pytest.warns(RuntimeWarning, match="the last line was incomplete") as said:
                 log_to(path, scores, 2)
             assert repr(half.decode(errors="replace")) in str(said[0].message)
             assert said[0].filename == __file__
@@ -135,7 +135,7 @@ def test_a_half_line_longer_than_a_block(tmp_path: Path) -> None:
     log_to(path, FIRST, 0)
     with path.open("a", encoding="utf-8") as file:
         file.write('{"step": 1, "' + "x" * 2 * BLOCK)
-    with pytest.warns(RuntimeWarning, match="not whole"):
+    with pytest.warns(RuntimeWarning, match="incomplete"):
         log_to(path, SECOND, 1)
     assert [line["step"] for line in objects(path)] == [0, 1]
 

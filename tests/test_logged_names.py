@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics._integrations.loggers.trackers import REFUSED, _beside_each_other, allowed_names
+from matrics._integrations.loggers.trackers import REFUSED, _without_folder_conflicts, allowed_names
 from matrics.loggers import log_confusion_matrix, log_to
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
@@ -118,7 +118,7 @@ def test_from_jax_in_one_call_and_not_while_it_traces(monkeypatch: pytest.Monkey
         "step": 3, "loss": 0.5, "recall/0": 0.25, "recall/1": 1.0, "mcc": 0.75,
     }  # fmt: skip
     assert calls == [2]
-    with pytest.raises(TypeError, match=r"scores\['loss'\].*traced: log outside"):
+    with pytest.raises(TypeError, match=r"scores\['loss'\].*traced value: log the result"):
         jax.jit(lambda x: logged({"loss": x}))(half)
 
 
@@ -138,7 +138,7 @@ def test_no_library_is_imported() -> None:
         (object(), TypeError, "writer: expected a SummaryWriter, .* got object"),
         (type("Logger", (), {"experiment": None})(), TypeError, "got Logger: pass its .experiment"),
         ("run.txt", ValueError, r"ends in .csv or .jsonl, got 'run.txt'"),
-        (io.BytesIO(), TypeError, "open for text, got one for bytes"),
+        (io.BytesIO(), TypeError, "expected a text file, got a binary file"),
     ],
 )
 def test_unknown_writers(writer: Any, error: type[Exception], says: str) -> None:
@@ -152,7 +152,7 @@ def test_runs_by_name_are_for_mlflow() -> None:
 
 
 def test_files_take_no_pictures() -> None:
-    with pytest.raises(TypeError, match=r"takes pictures, got a file: save .*savefig"):
+    with pytest.raises(TypeError, match=r"accepts pictures, got a file: save .*savefig"):
         log_confusion_matrix("run.csv", CM, 1)
 
 
@@ -172,6 +172,6 @@ def test_names_with_other_characters_stay_apart() -> None:
     with pytest.raises(ValueError, match=r"'recall/C\+\+' and 'recall/C#', which are both 'recall/C_' in MLflow"):
         allowed_names(["recall/C", "recall/C++", "recall/C#"], REFUSED, "MLflow")
     names = ["val/recall", "val/recall/cat", "val/mcc/low", "val/mcc", "mcc"]
-    assert _beside_each_other(dict.fromkeys(names, 0.5)) == [
+    assert _without_folder_conflicts(dict.fromkeys(names, 0.5)) == [
         "val/recall", "val/recall.cat", "val/mcc.low", "val/mcc", "mcc",
     ]  # fmt: skip

@@ -107,7 +107,7 @@ def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
     with pytest.raises(ValueError, match="expected a metric with window=3, got window=None"):
         one.merge_state(make(door, kind))
     if door.name == "flax":
-        with pytest.raises(TypeError, match="expected a metric with window=3, as a state does not say when"):
+        with pytest.raises(TypeError, match="expected a metric with window=3, as a state does not have the order"):
             one.merge_state(other.state)
 
 

@@ -110,7 +110,7 @@ def test_the_picture_of_models() -> None:
         plot.ModelsDisplay.from_predictions(TRUE, MODELS, "accuracy", names=["a", "b", "c"], **OPTIONS)
     with pytest.raises(TypeError, match="metrics: expected None with results"):
         plot.models(found, "mcc")
-    with pytest.raises(ValueError, match="results: expected one matrix a name, all of the same classes"):
+    with pytest.raises(ValueError, match="results: expected a matrix for each name, all of the same classes"):
         plot.models({"a": np.eye(2), "b": np.eye(3)})
     with pytest.raises(ValueError, match=r"results: expected the same models .* several lists of names"):
         plot.models({"accuracy": found["accuracy"], "mcc": found["mcc"]._replace(names=("x", "y", "z"))})

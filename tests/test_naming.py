@@ -64,8 +64,8 @@ def test_data_frames() -> None:
     [
         (["a", "b"], ValueError, "expected 3 different names"),
         (["a", "b", "b"], ValueError, "expected 3 different names"),
-        ("abc", TypeError, "class_names: expected strings"),
-        ([1, 2, 3], TypeError, "class_names: expected strings"),
+        ("abc", TypeError, "class_names: expected a string"),
+        ([1, 2, 3], TypeError, "class_names: expected a string"),
     ],
 )
 def test_wrong_names(names: Any, error: type, message: str) -> None:

@@ -229,7 +229,7 @@ def test_a_value_is_quoted_as_python_writes_it_or_in_part() -> None:
         (lambda: matrics.score(CM, "mcc", workers=10**5000), "got a value of type int"),
         (lambda: matrics.score(CM, "recall[" + "9" * 5000 + "]"), "the index of a class, from 0 to 1, got '999"),
         (lambda: matrics.score(CM, "recall", positive=10**5000), "from 0 to 1, got a value of type int"),
-        (lambda: matrics.score(CM, "recall", positive=10**5000, class_names=["a", "b"]), "no class is called so"),
+        (lambda: matrics.score(CM, "recall", positive=10**5000, class_names=["a", "b"]), "no class has this label"),
         (lambda: matrics.score([[10**5000, 1], [1, 1]]), "which does not fit in 64 bits"),
         (
             lambda: matrics.stats.samples_needed(CM, "mcc", half_width=10**5000),

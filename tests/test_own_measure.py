@@ -86,7 +86,7 @@ def test_options_averages_and_specs_are_those_of_ours() -> None:
     assert str(lenient.using(beta=3, root=True, average="max")) == "lenient(beta=3,root=true):max"
     assert lenient.using(beta=2) == lenient
     assert (lenient.title(), lenient.using(average="macro").title()) == ("lenient", "lenient, macro")
-    with pytest.raises(TypeError, match="lenient has no option 'gamma'; it takes beta, root, average, positive"):
+    with pytest.raises(TypeError, match="lenient has no option 'gamma'; its options: beta, root, average, positive"):
         lenient(CM, gamma=1)
     with pytest.raises(ValueError, match="expected beta to be a number above 0, got -1"):
         lenient(CM, beta=-1)
@@ -165,7 +165,7 @@ def test_a_measure_is_its_function_and_not_its_name() -> None:
 
 @pytest.mark.parametrize("other", ["mcc", matrics.mcc, "matthews_corrcoef", constant(0.5, "mcc")])
 def test_two_measures_of_one_name_are_told_apart_or_refused(other: Any) -> None:
-    with pytest.raises(ValueError, match="expected one measure of each name, got two that are called 'mcc'"):
+    with pytest.raises(ValueError, match="expected a single measure of each name, got two that are called 'mcc'"):
         matrics.score(CM, [constant(0.123, "mcc"), other])
 
 
@@ -448,7 +448,7 @@ def test_names_that_mean_something_cannot_be_taken(name: str) -> None:
 
 
 def test_what_is_no_measure_of_ones_own_is_not_registered() -> None:
-    with pytest.raises(TypeError, match=r"expected a metric, as matrics.metric\(kind"):
+    with pytest.raises(TypeError, match=r"expected a metric, as from the decorator matrics.metric\(kind"):
         matrics.register(found_share)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="got 'mcc' of this library, which is registered"):
         matrics.register(matrics.mcc)
@@ -478,12 +478,12 @@ def test_packages_are_asked_at_the_first_unknown_name(monkeypatch: pytest.Monkey
         asked.append(group)
         return [Entry("broken", OSError("no such disk")), Entry("taken", constant(1, "mcc")), Entry("good", [lenient])]
 
-    monkeypatch.setattr("matrics._catalogue.registry._ASKED", {})
+    monkeypatch.setattr("matrics._catalogue.registry._LOADED", {})
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     assert matrics.score(CM, "mcc")
     assert not asked
-    taken = "the name 'mcc' of test_own_measure.constant.<locals>.one belongs to mcc of this library: give it another "
-    taken += "one by name="
+    taken = "the name 'mcc' of test_own_measure.constant.<locals>.one belongs to mcc of this library: choose another "
+    taken += "name with name="
     with pytest.warns(RuntimeWarning) as warned:
         assert matrics.get_metric("lenient(beta=3)") == lenient.using(beta=3)
     assert [str(each.message) for each in warned] == [
@@ -528,9 +528,13 @@ print(*(each.message for each in told))
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (lambda _: 0.5, ValueError, r"shape of t.total, with one value .* 'overall': \(3,\), got float"),
-        (lambda t: t.tp, ValueError, r"its kind is 'overall': \(3,\), got the shape \(2, 3\)"),
-        (lambda t: t.true_positives, TypeError, "expected what matrics.typing.Table has, .* got 'true_positives'"),
+        (lambda _: 0.5, ValueError, r"shape of t.total, with a value .* 'overall': \(3,\), got float"),
+        (lambda t: t.tp, ValueError, r"the kind is 'overall': \(3,\), got the shape \(2, 3\)"),
+        (
+            lambda t: t.true_positives,
+            TypeError,
+            "expected an attribute of matrics.typing.Table, .* got 'true_positives'",
+        ),
         (lambda cm: np.trace(cm) / np.sum(cm), TypeError, "expected a function of a matrics.typing.Table, .* got one"),
     ],
 )
@@ -568,10 +572,10 @@ def of_labels(y_true: Any, y_pred: Any) -> Any:
     [
         (42, "expected a function of a matrics.typing.Table, got 42"),
         (matrics.mcc, "expected a function of a matrics.typing.Table, got <matrics metric mcc>"),
-        (lambda: 1, "got one without an argument for the table"),
+        (lambda: 1, "got a function without an argument for the table"),
         (of_labels, "with options that have a type and a default .* got y_pred"),
         (lambda t, **options: t.total + len(options), r"got \*\*options, which has no name"),
-        (lambda t, average=None: t.total + average, "got average, which every measure takes"),
+        (lambda t, average=None: t.total + average, "got average, which is an argument of every measure"),
     ],
 )
 def test_what_is_no_function_of_a_table_is_refused(function: Any, message: str) -> None:
@@ -757,7 +761,7 @@ def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeyp
         f"import matrics\n@matrics.metric(**{FACTS})\ndef odd(t):\n    return [] + 1\n"
     )
     assert command("score", "cm.csv", "--metrics", "odd", "--plugin", "odd_one")[2].endswith(
-        "The function of the measure odd is called with a matrics.typing.Table, and with no matrix.\n"
+        "The function of the measure odd is called with a matrics.typing.Table, not with a matrix.\n"
     )
     (tmp_path / "broken_one.py").write_text("1 / 0\n")
     (tmp_path / "needs_more.py").write_text("import not_there_at_all\n")
@@ -767,4 +771,4 @@ def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeyp
     assert command("describe", "mcc", "--plugin", "needs_more")[2] == (
         "matrics: --plugin: needs_more needs not_there_at_all, which is not installed\n"
     )
-    assert "expected measures that matrics.metric" in command("describe", "mcc", "--plugin", "json")[2]
+    assert "expected measures from matrics.metric" in command("describe", "mcc", "--plugin", "json")[2]

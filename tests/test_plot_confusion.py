@@ -107,7 +107,7 @@ def test_it_is_drawn_where_the_user_says() -> None:
     assert display.figure_ is figure
     assert not left.images
     assert display.plot().figure_ is not figure
-    with pytest.raises(TypeError, match="expected 2 Axes, one for each panel"):
+    with pytest.raises(TypeError, match="expected 2 Axes, an Axes for each panel"):
         plot.confusion_matrix([CM, CM], ax=left)
 
 
@@ -137,7 +137,7 @@ def test_a_dollar_in_a_name_begins_no_formula() -> None:
         ({"class_names": ["a"]}, "3 different names"),
         ({"text": "percent"}, "text: expected 'auto', 'both'"),
         ({"top": -1}, "top: expected a number of errors"),
-        ({"names": ["a", "b"]}, "names: expected 1, one for each matrix"),
+        ({"names": ["a", "b"]}, "names: expected 1, a name for each matrix"),
         ({"ax": 3}, "ax: expected Axes of Matplotlib, got 3"),
     ],
 )
@@ -151,7 +151,7 @@ def test_shapes_that_are_no_matrices() -> None:
         plot.confusion_matrix(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="at least one"):
         plot.confusion_matrix(np.zeros((0, 3, 3)))
-    with pytest.raises(ValueError, match="at most 30 matrices, one a panel, got 31"):
+    with pytest.raises(ValueError, match="at most 30 matrices, each in a panel, got 31"):
         plot.confusion_matrix(np.ones((31, 2, 2)))
     with pytest.raises(ValueError, match="all of the same classes"):
         plot.confusion_matrix({"a": CM, "b": np.eye(2)})

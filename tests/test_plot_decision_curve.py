@@ -85,7 +85,7 @@ def test_what_is_undefined_is_said() -> None:
 @pytest.mark.parametrize(
     ("y_true", "y_prob", "thresholds", "message"),
     [
-        (Y, GOOD, [], "thresholds: expected at least one, got none"),
+        (Y, GOOD, [], "thresholds: expected at least one threshold, got none"),
         ([], [], None, "y_true: expected at least one sample, got none"),
         (np.zeros(0, int), np.zeros((2, 0)), [0.1], "y_true: expected at least one sample, got none"),
     ],

@@ -118,8 +118,8 @@ def test_arrays_of_any_library(backend: object) -> None:
         ({"a": np.zeros((2, 2))}, {}, r"values: expected \(R,\) in each group"),
         ({}, {}, "values: expected at least one"),
         (np.zeros(0), {}, "values: expected at least one"),
-        ([1.0], {"names": ["a", "b"]}, "names: expected 1, one for each group"),
-        ([1.0], {"estimates": [1, 2]}, "estimates: expected 1, one for each group, got 2"),
+        ([1.0], {"names": ["a", "b"]}, "names: expected 1, a name for each group"),
+        ([1.0], {"estimates": [1, 2]}, "estimates: expected 1, a value for each group, got 2"),
         ([1.0], {"level": 1}, "level: expected"),
     ],
 )

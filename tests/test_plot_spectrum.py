@@ -157,9 +157,9 @@ def test_measures_without_a_line_say_so() -> None:
     ("arguments", "options", "message"),
     [
         ((matrics.list_metrics("overall")[:25], 3), {}, "1 to 24 lines"),
-        (("mcc", 3), {"imbalance": [[0.0]]}, "imbalance: expected one number, or several"),
+        (("mcc", 3), {"imbalance": [[0.0]]}, "imbalance: expected a number, or several"),
         (("mcc", 1), {}, "num_classes: expected at least 2"),
-        (("recall:class", 3), {}, "metric: expected one value"),
+        (("recall:class", 3), {}, "metric: expected a single value"),
         ((matrics.list_metrics("overall")[:13], 3), {"imbalance": [0, 1]}, "up to 12 panels"),
     ],
 )

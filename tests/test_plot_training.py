@@ -107,7 +107,7 @@ def test_two_rows_of_a_step(tmp_path: Path) -> None:
     [
         ("a.csv", "step,mcc\n0,1,2\n3,4\n", "line 2: expected 2 cells, as in the first line, got 3"),
         ("a.csv", "", "expected measures, got none"),
-        ("a.csv", "step,mcc\nx,1\n", "step: expected one number for each step"),
+        ("a.csv", "step,mcc\nx,1\n", "step: expected a number for each step"),
         ("a.jsonl", '{"mcc": 1}\n[2]\n', "line 2: expected a JSON object"),
         ("a.txt", "", r"ends in .csv or .jsonl"),
     ],
@@ -176,12 +176,12 @@ def test_files_are_small() -> None:
         ({}, {}, "at least one measure or run"),
         (3, {}, "got int"),
         ({"a": RUN, "mcc": [1.0]}, {}, "a mixture"),
-        ({"mcc": [[1.0, 2.0]]}, {}, "mcc: expected one number for each step"),
-        ({"mcc": np.ones((2, 2))}, {}, "mcc: expected one number for each step"),
-        ({"step": [1, 2], "mcc": [1.0]}, {}, "mcc: expected 2 values, one for each step, got 1"),
+        ({"mcc": [[1.0, 2.0]]}, {}, "mcc: expected a number for each step"),
+        ({"mcc": np.ones((2, 2))}, {}, "mcc: expected a number for each step"),
+        ({"step": [1, 2], "mcc": [1.0]}, {}, "mcc: expected 2 values, a value for each step, got 1"),
         (RUN, {"metrics": "f1"}, "metrics: expected some of loss, val/mcc, got 'f1'"),
         (RUN, {"metrics": []}, "1 to 12 measures"),
-        ({f"m{k}": [1.0] for k in range(13)}, {}, "1 to 12 measures, one a panel, got 13"),
+        ({f"m{k}": [1.0] for k in range(13)}, {}, "1 to 12 measures, each in a panel, got 13"),
         (RUN, {"smoothing": 1}, "smoothing: expected"),
         (RUN, {"names": ["a", "b"]}, "names: expected 1"),
         ([RUN, [1.0]], {}, "of the run run 1 a mapping"),
@@ -195,7 +195,7 @@ def test_errors_say_what_was_expected(runs: object, options: dict, message: str)
 def test_the_values_of_one_step_are_not_those_of_many_steps() -> None:
     cm = [[3, 1], [0, 4]]
     for scores in (matrics.interval(cm, "accuracy"), matrics.score(cm, ["recall:class"])):
-        with pytest.raises(ValueError, match="expected one number for each step, got an interval or the values of"):
+        with pytest.raises(ValueError, match="expected a number for each step, got an interval or the values of"):
             plot.training([scores] * 3)
 
 

@@ -35,7 +35,7 @@ def test_values_of_a_run() -> None:
         plot.training_classes({"loss": [1.0, 2.0]})
     with pytest.raises(ValueError, match=r"metric: expected a per-class measure, such as 'recall', got 'mcc'"):
         plot.training_classes(MATRICES, "mcc")
-    with pytest.raises(ValueError, match=r"steps: expected 3, one for each matrix"):
+    with pytest.raises(ValueError, match=r"steps: expected 3, a step for each matrix"):
         plot.training_classes(MATRICES, steps=[1, 2])
 
 

@@ -108,7 +108,7 @@ def test_how_sure_a_threshold_is() -> None:
     assert (
         drawn.value_interval.undefined == 0
     )  # without the classes a third of the replicates would have no positive sample
-    with pytest.raises(ValueError, match="prevalence: expected one for all curves"):
+    with pytest.raises(ValueError, match="prevalence: expected the same for all curves"):
         matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=np.asarray([[0.1], [0.2]]), level=0.95)
 
 
@@ -125,7 +125,7 @@ def test_texts_and_estimates() -> None:
     classes = np.stack([-y_score, y_score], -1)
     found = matrics.ranking.threshold_curve(y_true, classes, "ppv", positive=1, prevalence=0.02)["ppv"]
     np.testing.assert_array_equal(found, wanted)
-    with pytest.raises(ValueError, match=r"prevalence: expected scores of one class, or positive="):
+    with pytest.raises(ValueError, match=r"prevalence: expected scores of a single class, or positive="):
         matrics.ranking.threshold_curve(y_true, classes, "ppv", prevalence=0.02)
 
 

@@ -154,7 +154,7 @@ def test_bad_input(stack: np.ndarray) -> None:
     for name in ("num_metrics", "num_quantiles"):
         with pytest.raises(ValueError, match=f"{name}: expected an integer of at least 1, got 0"):
             redundancy(stack, "core", **{name: 0})
-    with pytest.raises(ValueError, match="got one for each class: recall:class"):
+    with pytest.raises(ValueError, match="got measures with a value for each class: recall:class"):
         redundancy(stack, "recall:class, mcc")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import matrics
 from matrics._study.sources import entropy, experiment, recompute, reproduction
-from matrics._study.sources.recompute import is_print, judge
+from matrics._study.sources.recompute import compare, matches_print
 from matrics._study.sources.records import Record, load, matrices
 
 NUM = 4000  # random matrices, in place of 200,000
@@ -160,8 +160,8 @@ def record(printed: str, computed: float | None, verdict: str = "match", measure
         ("9.999999999995e-07", "GMean", 9.99e-7, False),
     ],
 )
-def test_is_print(printed: str, measure: str, value: float, *, matches: bool) -> None:
-    assert is_print(record(printed, value, measure=measure), value) is matches
+def test_matches_print(printed: str, measure: str, value: float, *, matches: bool) -> None:
+    assert matches_print(record(printed, value, measure=measure), value) is matches
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_is_print(printed: str, measure: str, value: float, *, matches: bool) ->
             record("0.43", 0.4277, "erratum"),
             0.4277,
             "unexplained",
-            "it matches the print, although it is a known erratum",
+            "it matches the printed value, although that is a known erratum",
         ),
         (record("0.47", 0.4277, "erratum"), 0.47, "unexplained", "the true value is 0.4277"),
         (record("0.47", 0.4277), math.nan, "unexplained", "the true value is 0.4277"),
@@ -185,15 +185,15 @@ def test_is_print(printed: str, measure: str, value: float, *, matches: bool) ->
     ],
 )
 def test_judge(one: Record, value: float, verdict: str, reason: str) -> None:
-    judged = judge(one, value, {}, 0.0)
+    judged = compare(one, value, {}, 0.0)
     assert (judged.verdict, judged.reason) == (verdict, reason)
 
 
 def test_judge_readings_and_errors() -> None:
-    other = judge(record("0.47", 0.4277), 0.4277, {"another": 0.3, "rounded first": 0.4701}, 0.0)
+    other = compare(record("0.47", 0.4277), 0.4277, {"another": 0.3, "rounded first": 0.4701}, 0.0)
     assert (other.verdict, other.reason) == ("match", "rounded first")
-    assert judge(record("0.43", 0.40), 0.4277, {}, 0.01).verdict == "match"
-    assert judge(record("0.43", 0.40), 0.4277, {}, 0.001).verdict == "unexplained"
+    assert compare(record("0.43", 0.40), 0.4277, {}, 0.01).verdict == "match"
+    assert compare(record("0.43", 0.40), 0.4277, {}, 0.001).verdict == "unexplained"
 
 
 # The experiment of 002 ------------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ def test_discriminancy_by_definition() -> None:
 
 def test_steps_and_specs_of_the_library() -> None:
     m2 = [[9, 80], [1, 210]]  # predicted classes in rows
-    assert recompute.ask_library(m2, ["transpose"], "recall of 0") == 0.9
-    assert recompute.ask_library(m2, ["transpose"], "eigenvalues of B", 0) == pytest.approx(0.604584, abs=1e-6)
-    assert recompute.ask_library(np.diag([3, 4, 5]), [("one_vs_rest", 1)], "recall:class", 0) == 1
+    assert recompute.compute_with_library(m2, ["transpose"], "recall of 0") == 0.9
+    assert recompute.compute_with_library(m2, ["transpose"], "eigenvalues of B", 0) == pytest.approx(0.604584, abs=1e-6)
+    assert recompute.compute_with_library(np.diag([3, 4, 5]), [("one_vs_rest", 1)], "recall:class", 0) == 1
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_a_wrong_record_is_unexplained(run: Any, monkeypatch: pytest.MonkeyPatch
     assert line.split()[-5:] == ["58", "54", "1", "0", "3"]
     assert "it is not the printed value, and no erratum is known" in text
     assert "the true value is 0.9" in text
-    assert "it matches the print, although it is a known erratum" in text
+    assert "it matches the printed value, although that is a known erratum" in text
 
 
 def test_figures_without_matplotlib(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_numbers_are_those_of_the_result() -> None:
     assert math.isnan(undefined)
     keys = matrics.to_dict(matrics.score(CM, "recall", class_names=["a", "b"], positive="a"))
     assert [type(key) for key in keys] == [str]
-    with pytest.raises(TypeError, match="scores: expected the dictionary or the result"):
+    with pytest.raises(TypeError, match="scores: expected a dictionary or a result"):
         matrics.to_dict(0.5)
 
 

@@ -16,7 +16,7 @@ from matrics.study import LineStatus, discrimination_line
 
 X = np.linspace(0.01, 1, 100)
 LEVELS = [0, 0.25, 0.5, 0.75, 1]
-OF_A_CLASS, OVERALL = review.OF_A_CLASS, review.OVERALL
+CLASS_MEASURES, OVERALL = review.CLASS_MEASURES, review.OVERALL_MEASURES
 
 
 def height(metric: str, k: int = 3, p: Any = 0.0, positive: int | None = None) -> np.ndarray:
@@ -40,13 +40,13 @@ def below(a: np.ndarray, b: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("positive", [0, 1, 2])
 def test_errors_in_one_class_are_preferred(positive: int) -> None:
-    for name, metric in OF_A_CLASS.items():
+    for name, metric in CLASS_MEASURES.items():
         y = height(metric, positive=positive)
         assert same(y, X) if (name, positive) == ("TPR", 0) else below(y, X), name
 
 
 def test_class_1() -> None:
-    y = {name: height(metric, positive=0) for name, metric in OF_A_CLASS.items()}
+    y = {name: height(metric, positive=0) for name, metric in CLASS_MEASURES.items()}
     assert same(y["F"], y["JCC"])
     for name in ("TNR", "PPV"):  # vertical at the right
         np.testing.assert_array_equal(y[name][:-1], 0)
@@ -66,8 +66,8 @@ def test_npv_of_class_1_is_not_constant() -> None:
 
 
 def test_class_2_and_3() -> None:
-    y = {name: height(metric, positive=1) for name, metric in OF_A_CLASS.items()}
-    for name, metric in OF_A_CLASS.items():  # "the two other classes undergo similar changes"
+    y = {name: height(metric, positive=1) for name, metric in CLASS_MEASURES.items()}
+    for name, metric in CLASS_MEASURES.items():  # "the two other classes undergo similar changes"
         assert same(y[name], height(metric, positive=2))
         more = below(y[name], height(metric, positive=0))
         assert more == (name not in {"TNR", "PPV"}), name  # one class is preferred even more than by class 1
@@ -94,7 +94,7 @@ def test_overall_measures_of_classes_of_one_size() -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("positive", [0, 1, 2])
 def test_which_measures_of_a_class_depend_on_class_sizes(positive: int) -> None:
-    for name, metric in OF_A_CLASS.items():
+    for name, metric in CLASS_MEASURES.items():
         y = height(metric, p=LEVELS, positive=positive)
         insensitive = name in ("TPR", "NPV") or (name in ("TNR", "PPV") and positive == 0)
         assert same(y, y[:1]) == insensitive, name

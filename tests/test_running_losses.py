@@ -163,11 +163,11 @@ def test_transformed_by_jax(road: str) -> None:
 
 
 def test_errors_say_what_to_do() -> None:
-    with pytest.raises(ValueError, match=r"made without losses=True"):
+    with pytest.raises(ValueError, match=r"make the state with losses=True"):
         ScoreState.zeros().log_loss()
-    with pytest.raises(ValueError, match=r"made without top_k="):
+    with pytest.raises(ValueError, match=r"pass top_k="):
         ScoreState.zeros(num_classes=3).top_k_accuracy()
-    with pytest.raises(ValueError, match="a state that keeps areas, got one made with bits=0"):
+    with pytest.raises(ValueError, match="a state that keeps areas, got bits=0"):
         ScoreState.zeros(losses=True, bits=0, num_bins=0).roc_auc()
     with pytest.raises(ValueError, match="expected a state that keeps counts at thresholds"):
         _ = ScoreState.zeros(losses=True, bits=0, num_bins=0).thresholds
@@ -281,7 +281,7 @@ def test_names_that_are_wrong(library: str) -> None:
         ("top_k_accuracy(n=5)", r"expected k= alone in brackets, such as 'top_k_accuracy\(k=5\)'"),
         ("log_loss(k=5)", r"expected 'log_loss', without options"),
         ("top_k_accuracy(k=5):macro", r"expected 'top_k_accuracy\(k=5\)' alone"),
-        ("top_k_recall:micro", r"possibly with one of :macro, :weighted, :class"),
+        ("top_k_recall:micro", r"possibly followed by :macro, :weighted, :class"),
         ("top_k_accuracy(k=0)", r"expected an integer of at least 1, got 0"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -91,7 +91,7 @@ def test_a_data_set_of_hdf5(tmp_path: Path) -> None:
         folds = file.create_dataset("folds", data=stack)
         found = matrics.score_blocks(folds, METRICS, device=None, block_bytes=np.int64(SMALL))
     same(found, matrics.score(stack, METRICS))
-    with pytest.raises(ValueError, match="stack: expected an array that can be read, got one of a closed file"):
+    with pytest.raises(ValueError, match="stack: expected an array that can be read, got an array of a closed file"):
         matrics.score_blocks(folds, METRICS, device=None)
 
 
@@ -257,8 +257,8 @@ def test_each_lane_says_which_matrices_are_invalid(device: Any) -> None:
 @pytest.mark.parametrize(
     ("stack", "message"),
     [
-        (np.zeros((4, 3, 2)), r"stack: expected one confusion matrix \(n, n\) or a stack of them"),
-        (DataSet(np.zeros((4, 3, 2))), r"stack: expected one confusion matrix .* got shape \(4, 3, 2\)"),
+        (np.zeros((4, 3, 2)), r"stack: expected a confusion matrix \(n, n\) or a stack of them"),
+        (DataSet(np.zeros((4, 3, 2))), r"stack: expected a confusion matrix .* got shape \(4, 3, 2\)"),
         (DataSet(np.zeros((2, 2), complex)), "stack: expected counts .* got dtype complex128"),
         ([["a"]], "stack: expected"),
         ("stack.npy", r"stack: expected an array of counts \(\*B, n, n\), got the text 'stack.npy'"),

@@ -71,7 +71,7 @@ def test_another_reference_and_tables() -> None:
         ([0.1, 0.2], {"groups": ["a"]}, r"got shapes \(2,\) and \(1,\)"),
         ([0.1, np.nan], {"groups": ["a", "b"]}, "got NaN at 1"),
         ([0.1, 0.2], {"groups": ["a", None]}, "groups: expected a value for each sample"),
-        ([0.1, 0.2], {"groups": ["a", "b"], "reference": "c"}, "reference: expected one of 'a', 'b', got 'c'"),
+        ([0.1, 0.2], {"groups": ["a", "b"], "reference": "c"}, r"reference: expected a group \('a', 'b'\), got 'c'"),
         ([0.1, 0.2], {"groups": ["a", "b"], "num_bins": 0}, "num_bins"),
         ([], {"groups": []}, "at least one sample"),
     ],

@@ -120,7 +120,7 @@ def test_when_somebody_looks(torch: Any) -> None:
     torch.func.vmap(torch.func.grad(loss))(stack)
     torch.func.vmap(loss)(stack.clone().requires_grad_())
     torch.func.jvp(loss, (stack,), (stack,))
-    assert kinds == ["SeenTable"] * 5
+    assert kinds == ["InspectedTable"] * 5
     kinds.clear()
     with watched():
         loss(stack.clone().requires_grad_())

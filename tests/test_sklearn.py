@@ -307,7 +307,7 @@ def test_a_model_that_has_seen_one_class(labels: list[Any]) -> None:
     expected = {"accuracy": 1.0, "f1": 0.0, "mcc": math.nan, "roc_auc": math.nan, "log_loss": 0.0}
     with pytest.warns(UndefinedMetricWarning, match=f"mcc, roc_auc: .* y_true has no sample of {other!r}"):
         assert measures(model, X, alone) == pytest.approx(expected, nan_ok=True)
-    with pytest.warns(UndefinedMetricWarning, match="mcc: undefined whatever is predicted"):
+    with pytest.warns(UndefinedMetricWarning, match="mcc: undefined for any predictions"):
         assert scorer("accuracy, mcc")(model, X, alone) == pytest.approx({"accuracy": 1, "mcc": math.nan}, nan_ok=True)
 
 
@@ -318,7 +318,7 @@ def test_given_labels_are_all_classes_in_order() -> None:
     assert found == pytest.approx(recall_score(NAMES, pred, pos_label="fraud"))
     found = scorer("sensitivity", labels=["ok", "fraud"])(model, X2, NAMES)
     assert found == pytest.approx(recall_score(NAMES, pred, average="macro"))
-    with pytest.raises(ValueError, match="labels: expected all that occur, got 'ok', 'other' without 'fraud'"):
+    with pytest.raises(ValueError, match="labels: expected all labels that occur, got 'ok', 'other' without 'fraud'"):
         scorer("mcc", labels=["ok", "other"])(model, X2, NAMES)
     with pytest.raises(ValueError, match="positive: expected one of the classes 'a', 'b', got 'c'"):
         scorer("mcc", labels=["a", "b"], positive="c")
@@ -482,7 +482,7 @@ def test_the_threshold_is_that_of_scikit_learn() -> None:
 
 
 def test_a_threshold_needs_one_measure_of_predicted_labels() -> None:
-    with pytest.raises(ValueError, match="expected a scorer of one measure for a threshold, got scorer"):
+    with pytest.raises(ValueError, match="expected a scorer of a single measure for a threshold, got scorer"):
         TunedThresholdClassifierCV(MODEL, scoring=scorer("mcc, f1")).fit(X2, Y2)
     with pytest.raises(ValueError, match="expected a measure of predicted labels for a threshold, got roc_auc"):
         TunedThresholdClassifierCV(MODEL, scoring=scorer("roc_auc")).fit(X2, Y2)
@@ -622,11 +622,11 @@ def test_the_text_is_the_call() -> None:
 
 WRONG = {
     "no_direction": ("prevalence", ValueError, "expected measures with a better direction, got prevalence"),
-    "classes": ("recall:class", ValueError, "expected one value for each model, got 'recall:class'"),
-    "classes_of_scores": ("roc_auc:class", ValueError, "expected 'roc_auc', possibly with one of :macro, :weighted"),
+    "classes": ("recall:class", ValueError, "expected a single value for each model, got 'recall:class'"),
+    "classes_of_scores": ("roc_auc:class", ValueError, "expected 'roc_auc', with an average .:macro, :weighted"),
     "average": ("log_loss:macro", ValueError, "expected 'log_loss' without an average"),
     "unknown": ("mmc", ValueError, "unknown metric 'mmc'; did you mean"),
-    "option": ("roc_auc(k=3)", TypeError, "roc_auc has no option 'k' in a scorer; it takes multi_class"),
+    "option": ("roc_auc(k=3)", TypeError, "roc_auc has no option 'k' in a scorer; its options: multi_class"),
     "number": (3, TypeError, "metrics: expected a name, a metric or a list of them, got int"),
     "none": ([], ValueError, "metrics: expected at least one metric, got none"),
     "function": (matthews_corrcoef, TypeError, "got the function matthews_corrcoef"),
@@ -643,7 +643,7 @@ def test_metrics_that_make_no_scorer(case: str) -> None:
 
 def test_two_measures_of_one_name() -> None:
     other = matrics.Metric.of(lambda t: t.total, kind="overall", range=(0, 1), higher_is_better=True, name="hit_rate")
-    with pytest.raises(ValueError, match="expected one measure of each name, got two that are called 'hit_rate'"):
+    with pytest.raises(ValueError, match="expected a single measure of each name, got two that are called 'hit_rate'"):
         scorer([OWN, other])
 
 
@@ -657,22 +657,24 @@ def test_options_that_are_wrong() -> None:
 
 
 def test_estimators_and_labels_that_are_wrong() -> None:
-    with pytest.raises(TypeError, match="expected a classifier, which has classes_ once it is fitted, got LinearReg"):
+    with pytest.raises(TypeError, match="expected a fitted classifier, which has classes_, got LinearReg"):
         scorer("mcc")(LinearRegression().fit(X2, Y2), X2, Y2)
     two_labels = np.stack([Y2, 1 - Y2], axis=-1)
     forest = RandomForestClassifier(3).fit(X2, two_labels)
     with pytest.raises(
-        ValueError, match="expected one label for each sample, got RandomForestClassifier with 2 arrays"
+        ValueError, match="expected a single label for each sample, got RandomForestClassifier with 2 arrays"
     ):
         scorer("mcc")(forest, X2, two_labels)
     chain = ClassifierChain(MODEL).fit(X2, two_labels)
-    with pytest.raises(ValueError, match="expected one label for each sample, got ClassifierChain with 2 arrays"):
+    with pytest.raises(ValueError, match="expected a single label for each sample, got ClassifierChain with 2 arrays"):
         scorer("mcc")(chain, X2, two_labels)
     with pytest.raises(
-        ValueError, match=r"y_true: expected one label for each sample, shape \(N,\), got shape \(569, 2"
+        ValueError, match=r"y_true: expected a single label for each sample, shape \(N,\), got shape \(569, 2"
     ):
         scorer("mcc")(TWO, X2, two_labels)
-    with pytest.raises(ValueError, match=r"y_true: expected labels such as those of estimator.classes_, 0, 1, got 'fr"):
+    with pytest.raises(
+        ValueError, match=r"y_true: expected labels of the same type as estimator.classes_, 0, 1, got 'fr"
+    ):
         scorer("mcc")(TWO, X2, NAMES)
     missing = np.array([*Y2[:-1], math.nan])
     with pytest.raises(
@@ -762,9 +764,9 @@ def test_predictions_for_a_comparison_of_models() -> None:
 
 
 def test_what_gives_no_matrices() -> None:
-    with pytest.raises(TypeError, match="expected a classifier, which has classes_ once it is fitted, got LinearReg"):
+    with pytest.raises(TypeError, match="expected a fitted classifier, which has classes_, got LinearReg"):
         cross_validate_confusion(LinearRegression(), X2, X2[:, 0])
-    with pytest.raises(ValueError, match="y: expected one label for each sample"):
+    with pytest.raises(ValueError, match="y: expected a single label for each sample"):
         cross_validate_confusion(MODEL, X2, np.stack([Y2, Y2], axis=-1))
     with pytest.raises(ValueError, match="y: expected a label for every sample, got 1 of 569 missing"):
         cross_validate_confusion(MODEL, X2, np.array([None, *NAMES[1:]], object))

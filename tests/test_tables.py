@@ -13,7 +13,7 @@ from test_sources import hold_printed
 
 import matrics
 from matrics._study.sources import entropy, imbalance, review
-from matrics._study.sources.recompute import Ask
+from matrics._study.sources.recompute import Compute
 from matrics._study.sources.records import Record, load
 
 MODULES = {"001": review, "002": entropy, "003": imbalance}
@@ -44,7 +44,7 @@ def hold_tables(graph_of: Callable[[int], Graph | None], comparison: Comparison)
         hold_printed(comparison, what, value, record, dtype)
 
 
-def value_of(record: Record, ask: Ask) -> float:
+def value_of(record: Record, ask: Compute) -> float:
     return MODULES[record.source].value(record, ask)
 
 

@@ -110,7 +110,7 @@ def test_a_bound_on_a_number_counts_rows_of_weighted_samples(limits: dict[str, A
 @pytest.mark.parametrize(
     ("metric", "options", "error", "message"),
     [
-        ("cost", {}, ValueError, "metric: expected another than 'cost'"),
+        ("cost", {}, ValueError, "metric: expected a measure other than 'cost'"),
         ("f1", COSTS, ValueError, "metric: expected 'cost'"),
         ("cost", {"cost_false_negative": 1.0}, ValueError, "cost_false_positive: expected a number"),
         ("cost", {**COSTS, "cost_false_negative": -AMOUNT}, ValueError, "not negative"),

@@ -106,9 +106,9 @@ def test_unique_leaves_out_repeats() -> None:
     assert whole.thresholds.tolist() == [math.inf, 1, 0.5, 0.5, 0.5, 0.25]
     assert whole["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1])
     assert matrics.ranking.threshold_curve(y, [0.1, 0.2, 0.3, 0.4, 0.5], "recall", unique=True).thresholds.shape == (6,)
-    with pytest.raises(ValueError, match="expected the scores of one curve"):
+    with pytest.raises(ValueError, match="expected the scores of a single curve"):
         matrics.ranking.threshold_curve([y, y], [x, x], "recall", unique=True)
-    with pytest.raises(ValueError, match="expected no thresholds"):
+    with pytest.raises(ValueError, match="expected thresholds=None"):
         matrics.ranking.threshold_curve(y, x, "recall", unique=True, thresholds=[0.5])
 
 
@@ -232,17 +232,17 @@ def test_an_infinite_value_is_the_worst_but_no_nan() -> None:
 @pytest.mark.parametrize(
     ("metric", "subject_to", "message"),
     [
-        ("f1", "recall", "expected a measure, one of >=, <=, >, < and a number, such as 'recall>=0.9', got 'recall'"),
+        ("f1", "recall", "expected a measure, >=, <=, > or <, and a number, such as 'recall>=0.9', got 'recall'"),
         ("f1", "recall>=x", "expected a number after >= in 'recall>=x', got 'x'"),
         ("f1", "rekall>=1", "unknown metric 'rekall'; did you mean recall"),
-        ("f1", "core>=1", "expected one measure before >="),
+        ("f1", "core>=1", "expected a single measure before >="),
         ("f1", 3, "subject_to: expected text such as"),
         ("f1", {"recall": 0.9}, "subject_to: expected text such as"),
         ("f1", "recall>=nan", "expected a number after >= in 'recall>=nan', got 'nan'"),
         ("f1", " ", "subject_to: expected constraints such as 'recall>=0.9', got an empty text"),
-        ("core", None, "metric: expected one measure, got 9"),
-        ("recall:class", None, "expected a measure with one value a matrix"),
-        ("f1", "recall:class>=0.5", "expected a measure with one value a matrix"),
+        ("core", None, "metric: expected a single measure, got 9"),
+        ("recall:class", None, "expected a measure with a single value for each matrix"),
+        ("f1", "recall:class>=0.5", "expected a measure with a single value for each matrix"),
         ("imbalance_ratio", None, "higher or lower values are better"),
     ],
 )
@@ -368,7 +368,7 @@ def test_the_bootstrap_of_weighted_samples_and_of_some() -> None:
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        ([1, 2], r"clusters: expected one for each sample, \(4,\), got shape \(2,\)"),
+        ([1, 2], r"clusters: expected a cluster for each sample, \(4,\), got shape \(2,\)"),
         ([1, 1, 1, 1], "clusters: expected at least two, got 1"),
         (["a", None, "b", "b"], "clusters: expected a value for each sample, got None at 1"),
     ],

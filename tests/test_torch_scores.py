@@ -361,7 +361,7 @@ def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
     assert clone.log_dict() == pytest.approx(dict(zip(both.log_dict(), one.log_dict().values(), strict=True)))
     with pytest.raises(TypeError, match="expected metrics to merge, got list"):
         one.merge_state([other])
-    with pytest.raises(ValueError, match="got one of bits=15 and one of bits=8"):
+    with pytest.raises(ValueError, match="got bits=15 and bits=8"):
         one.merge_state(make(bits=8))
     counted = one.counts.clone()
     with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float64"):

@@ -256,5 +256,5 @@ def test_other_modules_are_left_alone(torch: Any, ours: Any) -> None:
 
 
 def test_items_of_one_measure(ours: Any) -> None:
-    with pytest.raises(TypeError, match=r"expected a metric of many values, got one of 'mcc': self\.log"):
+    with pytest.raises(TypeError, match=r"expected a metric of many values, got a metric of 'mcc': use self\.log"):
         ours.ConfusionMetric(3, "mcc")["mcc"].items()

@@ -182,7 +182,7 @@ def test_options_are_named() -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.study.eigenvalues, matrics.study.gershgorin_bounds])
 def test_wrong_shape_or_dtype(function: Any) -> None:
-    with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"cm: expected a confusion matrix .* got shape \(2, 3\)"):
         function(np.zeros((2, 3)))
     with pytest.raises(TypeError, match=r"cm: expected counts .* got dtype complex128"):
         function(np.zeros((2, 2), complex))
@@ -289,7 +289,7 @@ def test_weights_make_weighted_kappa() -> None:
         ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 2\)"),
         (np.ones((2, 3, 3)), ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 3, 3\)"),
         ([[1, 2], [3]], ValueError, "weights: expected a rectangular array"),
-        ([1, 2, 3], ValueError, "weights: expected one confusion matrix"),
+        ([1, 2, 3], ValueError, "weights: expected a confusion matrix"),
         (np.full((3, 3), "a"), TypeError, "weights: expected counts"),
     ],
 )

@@ -261,7 +261,7 @@ def test_predicted_labels(make: Any) -> None:
     labels, logits = draw()
     expected = make("mcc, f1")(Passed(logits, labels))
     assert make("mcc, f1", num_classes=3)(Passed(logits.argmax(-1), labels)) == expected
-    with pytest.raises(TypeError, match="num_classes: expected it where predictions are labels"):
+    with pytest.raises(TypeError, match="num_classes: expected a number, as the predictions are labels"):
         make("mcc")(Passed(logits.argmax(-1), labels))
     with pytest.raises(TypeError, match=r"expected logits for log_loss, got labels \(torch.int64\).*preprocess_logits"):
         make("mcc, log_loss", num_classes=3)(Passed(logits.argmax(-1), labels))
@@ -345,14 +345,14 @@ def test_arrays_that_do_not_fit(make: Any) -> None:
         ((logits[:, :1], labels[:, None]), r"got predictions \(200, 1\), label_ids \(200, 1\)"),
         ((labels[:5], labels), r"labels of one shape, got predictions \(5,\), label_ids \(200,\)"),
         ((logits, logits), r"label_ids: expected integers.*torch.float32.*MultilabelMetric"),
-        ((logits, (labels, labels)), r"label_ids: expected one array.*label_names=.*got 2 arrays"),
-        ((logits, None), "label_ids: expected one array.*got NoneType"),
-        (({"logits": logits}, labels), "predictions: expected one array or tensor of logits, got dict"),
+        ((logits, (labels, labels)), r"label_ids: expected a single array.*label_names=.*got 2 arrays"),
+        ((logits, None), "label_ids: expected a single array.*got NoneType"),
+        (({"logits": logits}, labels), "predictions: expected a single array or tensor of logits, got dict"),
     ]
     for passed, message in wrong:
         with pytest.raises((TypeError, ValueError), match=message):
             make("mcc", num_classes=3)(Passed(*passed))
-    with pytest.raises(TypeError, match=r"eval_prediction: expected what the Trainer passes.*got a tuple"):
+    with pytest.raises(TypeError, match=r"eval_prediction: expected an EvalPrediction of the Trainer.*got a tuple"):
         make("mcc")((logits, labels))
     with pytest.raises(ValueError, match="predictions: expected logits of two classes or more, got 1 on the last axis"):
         make("mcc")(Passed(logits[:, :1], labels))

@@ -204,7 +204,7 @@ CM = np.asarray([[40.5, 10.0], [10.0, 40.0]])
         (
             CM,
             {"method": "bootstrap"},
-            "expected 'auto', 'delta' or one of proportions with squared_weights, got 'bootstrap'",
+            "expected 'auto', 'delta' or a method of proportions with squared_weights, got 'bootstrap'",
         ),
         (CM, {"method": "posterior"}, r"compare_models\(\.\.\., sample_weight=\) draws weighted samples"),
         (

@@ -108,7 +108,7 @@ def test_a_multi_index_of_classes_is_refused() -> None:
     pairs = cube().isel(true=[0, 1], pred=[0, 1]).drop_vars(["true", "pred", "weight"])
     joint = pairs.rename(true="a", fold="b").isel(b=[0, 1]).stack(true=("a", "b"))
     square = joint.isel(true=[0, 1])
-    with pytest.raises(ValueError, match="expected one label for each class along 'true', got a multi-index"):
+    with pytest.raises(ValueError, match="expected a single label for each class along 'true', got a multi-index"):
         named.score(square)
     assert named.score(square.reset_index("true"), "mcc").sizes == {"model": 2, "epoch": 4}
 
@@ -183,13 +183,13 @@ def test_arrays_of_jax_stay_there() -> None:
         (lambda da: da, {"class_dims": ("true",)}, "class_dims: expected two names"),
         (lambda da: da, {"class_dims": "tp"}, "class_dims: expected two names"),
         (lambda da: da, {"class_dims": ("true", "guess")}, "class_dims: expected two of the dimensions"),
-        (lambda da: da.isel(pred=0), {}, "as the last two of .* are not clearly those"),
-        (lambda da: da.rename(true="actual").transpose(..., "pred", "actual"), {}, "are not clearly those"),
-        (lambda da: da.rename(true="actual").transpose("pred", ...), {}, "are not clearly those"),
+        (lambda da: da.isel(pred=0), {}, "as the last two of .* are not clearly dimensions"),
+        (lambda da: da.rename(true="actual").transpose(..., "pred", "actual"), {}, "are not clearly dimensions"),
+        (lambda da: da.rename(true="actual").transpose("pred", ...), {}, "are not clearly dimensions"),
         (lambda da: da[0, 0, 0, 0], {}, "da: expected two dimensions of classes"),
-        (lambda da: da.rename(model="class"), {}, "class_dim: expected a name that no other .* got 'class'"),
-        (lambda da: da.rename(run="class"), {}, "class_dim: expected a name that no other .* got 'class'"),
-        (lambda da: da.rename(model="accuracy"), {}, "named otherwise than measures, got 'accuracy'"),
+        (lambda da: da.rename(model="class"), {}, "class_dim: expected a name that differs from other .* got 'class'"),
+        (lambda da: da.rename(run="class"), {}, "class_dim: expected a name that differs from other .* got 'class'"),
+        (lambda da: da.rename(model="accuracy"), {}, "whose names differ from those of measures, got 'accuracy'"),
         (
             lambda da: da.isel(true=[0, 1]),
             {},
@@ -205,7 +205,7 @@ def test_what_is_refused(change: Any, options: dict[str, Any], message: str) -> 
 def test_what_is_no_data_array() -> None:
     with pytest.raises(TypeError, match=r"da: expected an xarray.DataArray, got a ndarray"):
         named.score(np.ones((2, 2)))
-    with pytest.raises(TypeError, match='got a Dataset: choose a variable of it, ds\\["confusion_matrix"\\]'):
+    with pytest.raises(TypeError, match='got a Dataset: choose a variable of the Dataset, ds\\["confusion_matrix"\\]'):
         named.score(cube().to_dataset())
     with pytest.raises(TypeError, match="cm: expected counts"):
         named.score(cube(complex))

@@ -126,9 +126,9 @@ def test_chunks_in_other_processes() -> None:
 
 def test_chunks_that_are_refused() -> None:
     da = cube()
-    with pytest.raises(ValueError, match=r"expected 'pred' whole in each chunk, got 3 chunks along it: da.chunk"):
+    with pytest.raises(ValueError, match=r"expected 'pred' whole in each chunk, got 3 chunks: use da.chunk"):
         named.score(da.chunk(pred=1))
-    message = r"expected 'fold' whole in each chunk.*: da.chunk\({'fold': -1, 'true': -1, 'pred': -1}\)"
+    message = r"expected 'fold' whole in each chunk.*use da.chunk\({'fold': -1, 'true': -1, 'pred': -1}\)"
     with pytest.raises(ValueError, match=message):
         named.interval(da.chunk(fold=1), cluster_dim="fold")
     with pytest.raises(ValueError, match="binary"):  # what does not fit raises at once

@@ -1,4 +1,4 @@
-"""Averages over classes: the mean, the lowest or highest value, the value of one class, or all values."""
+"""Averages over classes: the mean, the lowest or highest value, the value of a single class, or all values."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ AVERAGES = {
     "overall": ("one_vs_rest",),
 }
 
-#: The average that gives one value for each class, which ``average=None`` means.
+#: The average with a value for each class, which is the meaning of ``average=None``.
 EACH = {"per_class": "class", "overall": "one_vs_rest"}
 
-#: Averages of several classes, which may be some of them: ``f1:macro[cat,dog]``.
+#: Averages over all or some classes: ``f1:macro[cat,dog]``.
 OF_SEVERAL = ("macro", "micro", "weighted", "min", "max", "geometric")
 
-#: Averages that give one value for each class.
+#: Averages with a value for each class.
 CLASSWISE = ("class", "one_vs_rest")
 
-#: Names of means over the classes, of two as well, and not of the measure itself: the measure and its average.
+#: Names that mean a measure with an average, also for two classes.
 MEANS = {
     "miou": ("jaccard", "macro"),
     "mean_iou": ("jaccard", "macro"),
@@ -34,7 +34,7 @@ MEANS = {
     "mean_dice": ("f1", "macro"),
 }
 
-#: Names of diagnostic tests, which titles keep: "sensitivity" instead of "recall". The values are the same.
+#: Names in the language of diagnostic tests, which titles keep: "sensitivity" in place of "recall".
 TEST_WORDS = frozenset(
     {
         "sensitivity",
@@ -58,11 +58,11 @@ TEST_WORDS = frozenset(
 
 
 def check_average(average: Any, kind: str, name: str) -> str | None:
-    """The average as a spec spells it, or None for "auto"; raises with what this kind of measure takes.
+    """The average in the spelling of specs, or None for "auto"; raises for an average that the kind does not have.
 
-    The argument None means one value for each class, as in scikit-learn and torchmetrics.
+    The argument None means a value for each class, as in scikit-learn and torchmetrics.
     """
-    given = average
+    requested = average
     if average is None:
         return EACH[kind]
     if isinstance(average, str):
@@ -75,7 +75,8 @@ def check_average(average: Any, kind: str, name: str) -> str | None:
         what = "a class measure" if kind == "per_class" else "an overall measure"
         expected = ", ".join(repr(known) for known in ("auto", None, *AVERAGES[kind]))
         raise ValueError(
-            f"{name} is {what}: expected average to be one of {expected}, got {quoted(given)}; a class is in square "
+            f"{name} is {what}: expected average to be one of {expected}, got {quoted(requested)}; put a class in "
+            "square "
             f"brackets ({name}[fraud])"
         )
     return str(average)
@@ -89,10 +90,9 @@ def average(
     *,
     unbounded: bool,
 ) -> TableFunction:
-    """A class measure ``[class, *batch]`` as the function of a Table that an average of it is, of all classes or some.
+    """The function of a Table that averages a class measure ``[class, *batch]`` over all or some classes.
 
-    ``binary`` is the value of the selected class. The weights of the classes are their true sizes if none
-    are given.
+    ``binary`` is the value of the selected class. The default weights of the classes are their true sizes.
     """
 
     def values(table: Table) -> Array:
@@ -116,42 +116,42 @@ def average(
 
 
 def of_some(values: Array, table: Table, chosen: tuple[int, ...]) -> Array:
-    """The values of the chosen classes, or of all where none is."""
+    """The values of the chosen classes, or of all classes if none is chosen."""
     return table.xp.stack([values[k, ...] for k in chosen]) if chosen else values
 
 
 def weights_of(table: Table, class_weights: tuple[float, ...]) -> Array:
-    """The weight of each class, ``[class, *batch]``: its share of the samples, or its share of the given weights."""
+    """The weight of each class, ``[class, *batch]``: its share of the samples, or of the sum of ``class_weights``."""
     if not class_weights:
         return table.share(table.true)
-    most = max(class_weights)  # their sum may be infinite
+    most = max(class_weights)  # divided by the largest weight, as the sum may be infinite
     parts = [weight / most for weight in class_weights]
-    whole = math.fsum(parts)
-    row = table.backend.constant([[part / whole for part in parts]], table.true)[0, :]
+    total = math.fsum(parts)
+    row = table.backend.constant([[part / total for part in parts]], table.true)[0, :]
     return table.xp.reshape(row, (table.n, *(1,) * table.batch_ndim)) * table.xp.ones_like(table.true)
 
 
 def one_vs_rest(measure: TableFunction, chosen: tuple[int, ...]) -> TableFunction:
-    """An overall measure as a per-class measure: of each class, or of the selected one, against the rest."""
+    """An overall measure of each class, or of the selected class, against the rest."""
     if chosen:
         return lambda table: measure(table.one_vs_rest)[chosen[0], ...]
     return lambda table: measure(table.one_vs_rest)
 
 
 def extreme_of_defined(values: Array, table: Table, *, highest: bool) -> Array:
-    """The lowest or the highest value of the classes, without undefined ones."""
+    """The lowest or the highest value over classes, without undefined values."""
     xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
     if highest:
-        found = xp.max(xp.where(missing, -math.inf, values), axis=0)
+        extreme = xp.max(xp.where(missing, -math.inf, values), axis=0)
     else:
-        found = xp.min(xp.where(missing, math.inf, values), axis=0)
-    return table.define(found, ~xp.all(missing, axis=0))
+        extreme = xp.min(xp.where(missing, math.inf, values), axis=0)
+    return table.define(extreme, ~xp.all(missing, axis=0))
 
 
 def geometric_mean_of_defined(values: Array, table: Table) -> Array:
-    """The geometric mean over classes, without undefined ones; 0 if one is 0, and undefined if one is negative.
+    """The geometric mean over classes, without undefined values.
 
-    The mean of 0 and infinity is undefined, too.
+    It is 0 if a value is 0, and undefined if a value is negative, or if values are 0 and infinite.
     """
     xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
     zero, negative, infinite = table.is_zero(values), values < 0, values == math.inf
@@ -164,9 +164,9 @@ def geometric_mean_of_defined(values: Array, table: Table) -> Array:
 
 
 def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *, unbounded: bool = False) -> Array:
-    """The mean over classes, without undefined ones unless ``zero_division`` is a number.
+    """The mean over classes, without undefined values unless ``zero_division`` is a number.
 
-    Values may be infinite if the measure is unbounded; then so is the mean, unless the class has no weight.
+    If an unbounded measure has infinite values, the mean is infinite, unless the weights of these classes are 0.
     """
     xp = table.xp
     if unbounded:

@@ -1,6 +1,6 @@
-"""The function of a table that computes a metric: its formula with the options, the average and the classes.
+"""The function of a table that computes a metric: the formula with the options, the average and the classes.
 
-The metrics here have the type Any: ``record`` calls this file for them.
+Metrics have the type Any here, because ``record`` imports this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from matrics._engine.table import Table
 
 
 def bound(metric: Any) -> TableFunction:
-    """The function of a metric whose options are complete."""
+    """The function of a table for a metric with all required options."""
     kinds = [type(value) for _, value in metric.fixed]
     by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
     if by_class or (metric._averaged and metric.average in (None, "binary")):
@@ -27,11 +27,11 @@ def bound(metric: Any) -> TableFunction:
 
 
 def _by_number_of_classes(metric: Any) -> TableFunction:
-    """The average, and whether there are these classes, depends on their number, which only the table has."""
-    known: dict[int, TableFunction] = {}  # as a stack has many tables, and a metric is called again
+    """A function that resolves the average and the classes for the number of classes, which only the table has."""
+    known: dict[int, TableFunction] = {}  # a stack has many tables, and metrics are called repeatedly
 
     def resolved(table: Table) -> Array:
-        if is_compiling():  # which would be compiled again whenever this changes
+        if is_compiling():  # changes of the dictionary would cause another compilation
             return _of_resolved(metric.resolved_for(Classes(table.n)))(table)
         function = known.get(table.n)
         if function is None:
@@ -61,6 +61,6 @@ def _averaged(metric: Any) -> TableFunction:
     if metric.kind == "overall":
         return measure if metric.average is None else averages.one_vs_rest(measure, metric.classes)
     unbounded = math.inf in (metric.range[1], -metric.range[0])
-    how = metric.average or "macro"
-    own = weights.plain(metric.class_weights)
-    return averages.average(measure, how, metric.classes, own, unbounded=unbounded)
+    average_name = metric.average or "macro"
+    class_weights = weights.plain(metric.class_weights)
+    return averages.average(measure, average_name, metric.classes, class_weights, unbounded=unbounded)

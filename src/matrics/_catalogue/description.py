@@ -1,4 +1,4 @@
-"""Descriptions of metrics as text, from their records."""
+"""``describe``: the descriptions of metrics as text, from their records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matrics._catalogue.spelling import spell
 
 
 def describe(name: str | Metric) -> str:
-    r"""Description of a metric as text: formula, range, undefined cases, source, options, aliases.
+    r"""The description of a metric as text: formula, range, undefined cases, source, options, aliases.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def describe(name: str | Metric) -> str:
     transposed  the same value
     class sizes affect the value
     formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
-    undefined   all samples in one true class or in one predicted class
+    undefined   all samples in a single true class or in a single predicted class
     source      Dembélé, equation 10; Gorodkin 2004
     lacks       class sizes, true negatives, triangle, continuity; of more than two classes correction, correct
     sample, error, wrong, only wrong, range of equal classes (witnesses: matrics certificate mcc)
@@ -59,13 +59,13 @@ def describe(name: str | Metric) -> str:
 
 
 def facts(record: Metric) -> dict[str, str]:
-    """The record as labelled lines, which ``describe``, the command line and the docs page show."""
+    """The record as labelled lines, for ``describe``, the command line and the documentation."""
     lines = {
         "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
         "family": record.family,
         "range": range_of(record),
         "direction": direction_of(record),
-        # Users' own measures need not declare this; their certificates show it.
+        # Measures of users need not declare this; their certificates show it.
         **({} if record.is_own else _behaviour(record)),
         **({"formula": record.formula} if record.formula else {}),
         "undefined": record.undefined,
@@ -105,7 +105,7 @@ def _behaviour(record: Metric) -> dict[str, str]:
 
 
 def range_of(record: Metric) -> str:
-    """The interval of its values."""
+    """The interval of the values."""
     low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
     return f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞")
 
@@ -141,23 +141,25 @@ def _class_sizes(record: Metric) -> str:
     )
 
 
-# How the graph of a measure bends is left to the certificate itself.
+# Properties that only the certificate shows.
 _SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
 
 
 def _lacks(spec: str) -> str:
-    """The properties that a measure lacks, and separately those that it has for two classes only."""
+    """The properties that a measure lacks, and separately the properties that hold for two classes only."""
     lacks = {
         key: mark == FAILS_BEYOND_TWO
         for key, mark in certified()[spec].items()
         if mark in (FAILS, FAILS_BEYOND_TWO) and key not in _SHAPE
     }
-    # A measure that may fall with a correction does not always rise with one: that need not be repeated.
-    told = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
-    of_more = [key for key in told if lacks[key]]
-    words = ", ".join(key.replace("_", " ") for key in told if key not in of_more)
-    words += "; of more than two classes " if words and of_more else "of more than two classes " if of_more else ""
-    words += ", ".join(key.replace("_", " ") for key in of_more)
+    # A measure that lacks a property also lacks its strict form, which is not listed.
+    listed = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
+    beyond_two = [key for key in listed if lacks[key]]
+    words = ", ".join(key.replace("_", " ") for key in listed if key not in beyond_two)
+    words += (
+        "; of more than two classes " if words and beyond_two else "of more than two classes " if beyond_two else ""
+    )
+    words += ", ".join(key.replace("_", " ") for key in beyond_two)
     return f"{words or 'none of the properties'} (witnesses: matrics certificate {spec})"
 
 
@@ -169,12 +171,12 @@ def _option(option: Option) -> str:
     return f"{option.name}={spell(option.default)} ({others})"
 
 
-# Whether a measure has a property; the third fails for more than two classes only.
+# The marks of properties; FAILS_BEYOND_TWO is for properties that fail for more than two classes only.
 HOLDS, FAILS, FAILS_BEYOND_TWO, UNDECIDED = "+", "-", "2", "."
 
 
 @functools.cache
 def certified() -> dict[str, dict[str, str]]:
-    """By spec and property: the verdicts that ``matrics.study.certificate`` has found, which ``tools`` write."""
+    """The marks of ``matrics.study.certificate`` by spec and property, which ``tools`` write."""
     known = json.loads(files("matrics._catalogue").joinpath("verdicts.json").read_text("utf-8"))
     return {spec: dict(zip(known["properties"], marks, strict=True)) for spec, marks in known["verdicts"].items()}

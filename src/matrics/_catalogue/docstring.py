@@ -1,4 +1,4 @@
-"""A metric's docstring in numpydoc, composed of its record and its function's docstring, and its signature."""
+"""The docstring of a metric, from its record and the docstring of its function, and its signature."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 _AVERAGE = """
 average : {"auto", "macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"} or None, default "auto"
-    How the classes' values become one: their plain mean, the measure of the pooled 2×2 table, their mean weighted by
-    the true class sizes, the lowest, the highest, their geometric mean, the value of the positive class, or every
-    class's own, as does None. Undefined classes are left out unless ``zero_division`` is a number. ``"auto"`` is the
+    The average over classes: the mean, the value of the pooled 2×2 table, the mean weighted by the true class
+    sizes, the lowest value, the highest, the geometric mean, the value of the positive class, or a value for each
+    class (also with None). Undefined classes are left out unless ``zero_division`` is a number. ``"auto"`` is the
     value of the positive class for two classes and where ``positive`` is given, and otherwise ``"macro"``.
 positive : int, optional
     The index of the positive class; the result is then the value of this class. Without it, class 1 of two is
-    positive; of a data frame whose two labels are texts neither is, and ``"auto"`` is ``"macro"``."""
+    positive. In a data frame with two text labels no class is positive by default, and ``"auto"`` is ``"macro"``."""
 
 _CLASS_WEIGHTS = """
 class_weights : array_like, shape (n,), or dict of class to number, optional
     The weight of each class in ``average="weighted"``, the default with it, in place of its true size. Only ratios of
     weights matter. A dictionary is by class name where classes have names, and by index otherwise."""
 
-#: What a matrix in place of a word says, by the kind of the option.
+#: The meaning of a matrix in place of a word, by the kind of the option.
 _MATRICES = {
     "agreement": """
-    None is "none". A matrix says how far the classes of each cell agree, rows are true classes: 1 on the diagonal, and
-    less for worse errors.""",
+    None is "none". A matrix has the agreement of the classes of each cell, with true classes in rows: 1 on the
+    diagonal, and less for worse errors.""",
     "disagreement": """
-    None is "none". A matrix says how far the classes of each cell disagree, rows are true classes: 0 on the diagonal,
-    and more for worse errors; only the proportions matter.""",
+    None is "none". A matrix has the disagreement of the classes of each cell, with true classes in rows: 0 on the
+    diagonal, and more for worse errors; only the proportions matter.""",
 }
 
-#: A name, perhaps with its type, and the lines below it, which are indented.
+#: A parameter name, optionally with a type, and its indented description.
 _ENTRY = r"^(\w+).*\n((?:    .*\n?)+)"
 
 _DOCSTRING = """{summary}
@@ -59,7 +59,7 @@ Returns
 Raises
 ------
 ValueError
-    The shape is not (*B, n, n), or an option is not one of the above.
+    The shape is not (*B, n, n), or an option has another value.
 TypeError
     The cells are not real numbers.
 InvalidConfusionMatrix
@@ -71,12 +71,12 @@ Notes
 """
 
 
-#: What every class measure takes.
+#: The arguments of every class measure, with their defaults.
 OF_AVERAGES = {"average": "auto", "positive": None, "class_weights": None}
 
 
 def signature_of(metric: Any) -> inspect.Signature:
-    """The signature with which a metric is called: its own options are between the arguments of all metrics."""
+    """The signature of a call of a metric: its options are between the arguments that all metrics have."""
 
     def keyword(name: str, default: Any) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
@@ -93,7 +93,7 @@ def signature_of(metric: Any) -> inspect.Signature:
 
 
 def compose(metric: Any) -> str:
-    """Summary, remarks and example as the function has them, the rest from the record."""
+    """The docstring: summary, remarks and example from the function, and the rest from the record."""
     text, _, examples = (inspect.getdoc(metric.function) or "").partition("Examples\n--------\n")
     text, _, of_options = text.partition("Parameters\n----------\n")
     summary, _, remarks = text.strip().partition("\n\n")
@@ -116,7 +116,7 @@ def compose(metric: Any) -> str:
 
 
 def _option(option: Option, meaning: str) -> str:
-    """The entry of an option: its type, then what the docstring of the function says of it, then its bounds."""
+    """The entry of an option: its type, its meaning from the docstring of the function, and its bounds."""
     if option.choices:
         words = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
         is_bool = isinstance(option.default, bool)

@@ -1,7 +1,7 @@
-"""Names that scikit-learn, SciPy or torchmetrics have for something else, and what gives it here.
+"""Names that have another meaning in scikit-learn, SciPy or torchmetrics, and the specs with the same numbers.
 
 ``describe``, the pages of the measures and the page of conventions read this table. ``tests/test_elsewhere.py`` calls
-every function of these libraries whose name is a name here: it agrees, or this table has the specs that agree with it.
+every function of these libraries with the name of a measure: the values agree, or this table has the specs that do.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ class Elsewhere(NamedTuple):
     there: str
     what: str
     two: str | None = None
-    """The spec with the same number, for two classes; None if there is none, or if it takes no labels."""
+    """The spec with the same number for two classes; None if no spec exists, or if the function takes no labels."""
     more: str | None = None
-    """The spec that gives it, of more classes."""
+    """The spec with the same number for more classes."""
 
     def __str__(self) -> str:
         specs = dict.fromkeys(spec for spec in (self.two, self.more) if spec is not None)
@@ -28,7 +28,7 @@ _TORCH = "class 1 of two, and pooled over more, by default"
 
 
 def _averaged(name: str, there: str, *, pooled: bool = True) -> tuple[Elsewhere, ...]:
-    """The notes of a class measure, which is that of class 1 of two, and the mean over more, by default."""
+    """The notes on a class measure; by default it is the value of class 1 of two, and the mean over more classes."""
     classification = f"torchmetrics.functional.classification.multiclass_{there}"
     return (
         *((Elsewhere(f"torchmetrics.functional.{there}", _TORCH, name, f"{name}:micro"),) if pooled else ()),
@@ -40,7 +40,7 @@ _BIAS = "corrected for bias by default; without that it is {}(effective=true) he
 _VECTORS = "a distance of two vectors, 1 - {}:binary if they are of 0 and 1"
 _CLUSTERINGS = "for clusterings, of pairs of samples: fowlkes_mallows:binary of pair_counts here"
 
-#: By the name of the measure.
+#: The notes by the name of the measure.
 ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
     "accuracy": (
         Elsewhere(
@@ -72,7 +72,7 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
     "diagnostic_odds_ratio": (
         Elsewhere(
             "scipy.stats.contingency.odds_ratio",
-            "of one 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio here",
+            "of a single 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio here",
         ),
     ),
     "g_mean": (
@@ -101,6 +101,6 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
         Elsewhere("torchmetrics.functional.kl_divergence", "of any distributions; here they are the classes' sizes"),
     ),
     "canberra": (
-        Elsewhere("scipy.spatial.distance.canberra", "of two vectors of numbers; here it is PyCM's, of one class"),
+        Elsewhere("scipy.spatial.distance.canberra", "of two vectors of numbers; here it is PyCM's, of a class"),
     ),
 }

@@ -1,4 +1,4 @@
-"""Names for the values of scores: of a logger's scalars, of the columns of a table."""
+"""Names for the values of scores: for the scalars of a logger, and for the columns of a table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from matrics._quoting import quoted, quoted_list
 
 
 class MeasureName(str):
-    """A key of results, as requested, with the title of the resolved measure.
+    """A key of results: the requested text, with the title of the resolved measure.
 
-    Dictionaries treat it as the text. Screens, data frames and pictures show the title, so that the mean
-    of the classes' recalls and the recall of one class never stand under one name. The metric is there for measures of
-    one's own, whose name nobody need know; it stays in this process, as a pickle of results must not need its function.
+    Dictionaries treat it as the text. Screens, data frames and pictures show the title, which distinguishes the mean
+    over classes from the recall of a single class. The attribute with the metric is for unregistered measures of users.
+    It is not pickled, because a pickle of results must not need the function of the measure.
 
     >>> name = MeasureName("recall", "recall of fraud")
     >>> name == "recall", name.title_
@@ -33,7 +33,7 @@ class MeasureName(str):
     metric_: Metric | None
 
     def __new__(cls, name: str, title: str, metric: Metric | None = None) -> Self:
-        """Make a text that has a title."""
+        """The text with a title."""
         made = super().__new__(cls, name)
         made.title_, made.metric_ = title, metric
         return made
@@ -43,28 +43,28 @@ class MeasureName(str):
 
 
 def named(name: str, title: str, metric: Metric | None = None) -> str:
-    """A name with a title; in code that PyTorch compiles a plain text, because it supports no subclasses."""
+    """The name with a title; plain text in code that PyTorch compiles, because it does not support subclasses."""
     if is_compiling():
         return name
-    # JAX keeps the keys of what a traced function returns; an array in them would outlive its trace.
+    # JAX stores the keys of the results of traced functions, so a traced array in a key would outlive the trace.
     return MeasureName(name, title, None if metric is None or metric.is_traced else metric)
 
 
 def metric_of(key: str) -> Metric:
-    """The measure of a key of results: its own measure, or the measure of that name."""
+    """The measure of a key of results: the measure in the key, or the measure with this name."""
     known = key.metric_ if isinstance(key, MeasureName) else None
     return get_metric(key) if known is None else known
 
 
 def title_of(key: str) -> str:
-    """The title of a key of results; a key that has none is its own."""
+    """The title of a key of results, or the key itself if it has no title."""
     return key.title_ if isinstance(key, MeasureName) else key
 
 
 def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
-    """The names of the values that a metric has under a key of ``score``: one, or one for each class.
+    """The names of the values of a metric under a key of ``score``: a single name, or a name for each class.
 
-    A value for each class is named by measure and class, however the average was written: ``recall:class`` and
+    The values of classes are named by measure and class, for any spelling of the average: ``recall:class`` and
     ``recall(average=class)`` are ``recall/cat``, ``recall/dog``.
 
     >>> import matrics
@@ -74,7 +74,7 @@ def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
     if not metric.is_classwise:
         return [key]
     measure, colon, _ = key.rpartition(":")
-    if not colon or ")" in key[len(measure) :]:  # the colon, if any, is one of an option
+    if not colon or ")" in key[len(measure) :]:  # any colon is part of an option
         measure = replace(metric, average=None).spec
     title = replace(metric, average=None).title() if metric.kind == "overall" else measure
     rest = " against the rest" if metric.kind == "overall" else ""
@@ -87,9 +87,9 @@ def scalars(
     prefix: str = "",
     class_names: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Scores with a separate name for the value of each class, or its number if it has no name.
+    """Scores with a separate key for the value of each class, which has the name or the number of the class.
 
-    Shapes are (*B,); values of one matrix are scalars.
+    Shapes are (*B,); values of a single matrix are scalars.
 
     >>> import matrics
     >>> metrics = {"accuracy": matrics.accuracy, "recall:class": matrics.recall.using(average="class")}
@@ -100,9 +100,9 @@ def scalars(
     named: dict[str, Array] = {}
     for key, values in scores.items():
         names = class_names or [str(k) for k in range(values.shape[-1] if values.ndim else 0)]
-        found = columns(key, metrics[key], names)
+        value_names = columns(key, metrics[key], names)
         parts = [values] if not metrics[key].is_classwise else by_class(values)
-        named.update(zip((_prefixed(prefix, name, metrics[key]) for name in found), parts, strict=True))
+        named.update(zip((_prefixed(prefix, name, metrics[key]) for name in value_names), parts, strict=True))
     return named
 
 
@@ -113,7 +113,7 @@ def _prefixed(prefix: str, name: str, metric: Metric) -> str:
 def by_names(
     scores: dict[str, Array], metrics: Mapping[str, Metric], class_names: Sequence[str] | None
 ) -> dict[str, Array]:
-    """Scores with a separate key for the value of each class, if classes have names; the names are checked."""
+    """Scores with a separate key for the value of each class if classes have names; raises if the names do not fit."""
     if class_names is None:
         return scores
     numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].is_classwise]
@@ -126,7 +126,7 @@ def by_class(values: Array) -> list[Array]:
 
 
 def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, samples: int, warn: bool) -> dict[str, Array]:
-    """The values, and the number of dropped samples under a separate name if it is not 0."""
+    """The values, and the number of dropped samples under a separate key if it is not 0."""
     if not samples:
         return named
     if warn:
@@ -140,15 +140,15 @@ def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, sample
 
 
 def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
-    """Return one name per class, or None; anything else raises an error."""
+    """The names of the classes as a tuple, or None; raises unless each class has a different name."""
     if class_names is None:
         return None
     names = class_names if isinstance(class_names, (Names, Texts)) else Names(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"class_names: expected strings, one for each class, got {quoted(class_names)}")
+        raise TypeError(f"class_names: expected a string for each class, got {quoted(class_names)}")
     if len(names) != num_classes or len(set(names)) != num_classes:
         raise ValueError(
-            f"class_names: expected {num_classes} different names, one for each class, got {quoted_list(names)}"
+            f"class_names: expected {num_classes} different names, as many as classes, got {quoted_list(names)}"
         )
     return names
 
@@ -156,7 +156,7 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
 def names_or_labels(
     class_names: Sequence[str] | None, num_classes: int, labels: tuple[Hashable, ...] | None
 ) -> tuple[Hashable, ...] | None:
-    """The names of classes, or the labels of a data frame; raises if both are given and differ."""
+    """The names of the classes, or the labels of a data frame; raises if both are given in different order."""
     names = check_names(class_names, num_classes)
     if names is None or labels is None:
         return labels if names is None else names

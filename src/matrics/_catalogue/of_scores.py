@@ -1,4 +1,4 @@
-"""Measures of class scores, which no confusion matrix holds, and the names that other libraries have for them."""
+"""Measures of class scores, which no confusion matrix contains, and their names in other libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from matrics._quoting import did_you_mean, fold
 
-#: By the call of the function. The first name is that of the function.
+#: The names by the call of the function; the first name is the name of the function.
 OF_SCORES = {
     "ranking.roc_auc(y_true, y_score)": ("roc_auc", "auc", "auroc", "roc_auc_score", "area_under_curve"),
     "ranking.roc_curve(y_true, y_score)": ("roc_curve",),
@@ -36,21 +36,21 @@ OF_SCORES = {
     "ranking.confusion_matrix(y_true, y_score, thresholds)": ("confusion_matrix_at_thresholds",),
     "ranking.threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
 }
-#: The call of every name.
+#: The calls by name.
 CALLS = {name: call for call, names in OF_SCORES.items() for name in names}
 
-#: Measures of class scores that are nowhere in this library.
+#: Measures of class scores that this library does not have.
 MISSING = (
     *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
     "label_ranking_average_precision",
 )
 
-# What may follow the number in top5, top_5_accuracy or top-5 recall.
+# The functions by the word after the number in top5, top_5_accuracy or top-5 recall.
 _TOP = {"": "top_k_accuracy", "accuracy": "top_k_accuracy", "acc": "top_k_accuracy", "recall": "top_k_recall"}
 
 
 def call_of(name: str) -> str | None:
-    """The call of the function of scores that a name means, in words; None for other names.
+    """The call of the function of scores with a name, as text; None for other names.
 
     >>> call_of("AUROC"), call_of("top-5"), call_of("recall")
     ('ranking.roc_auc(y_true, y_score)', 'ranking.top_k_accuracy(y_true, y_score, k=5)', None)
@@ -60,7 +60,7 @@ def call_of(name: str) -> str | None:
 
 
 def spec_of(spec: str) -> str:
-    """A spec whose name is that of the function of scores; specs of other measures stay as they are.
+    """The spec with the name of the function of scores; specs of other measures are not changed.
 
     >>> spec_of("ECE:class_wise"), spec_of("top5"), spec_of("recall@0.5")
     ('expected_calibration_error:class_wise', 'top_k_accuracy(k=5)', 'recall@0.5')
@@ -80,26 +80,26 @@ def spec_of(spec: str) -> str:
 
 
 def name_of(spec: str) -> str:
-    """What stands before brackets, an average or a threshold. Only string methods, which torch.compile can follow."""
-    for end in "@:[(":
+    """The name of a spec: the text before brackets, an average or a threshold."""
+    for end in "@:[(":  # only string methods, which torch.compile supports
         spec = spec.partition(end)[0]
     return spec
 
 
 def names_of(functions: set[str]) -> dict[str, str]:
-    """All names of some functions of scores, each with that of the function."""
+    """The names of functions by all names of some functions of scores."""
     called = {name: call.partition("(")[0].rpartition(".")[2] for name, call in CALLS.items()}
     return {name: function for name, function in called.items() if function in functions}
 
 
 def near(spec: str, names: Mapping[str, str]) -> str:
-    """The functions, by their names, that a misspelt name may mean, as a question; nothing for a name that is known."""
+    """A question with the functions that a misspelt name may mean; an empty text for a known name."""
     name = name_of(spec)
     return "" if call_of(name) else did_you_mean(fold(name), names, names.__getitem__)
 
 
 def _of_top(name: str) -> tuple[str, str]:
-    """The function and the number of top5, top_5_accuracy and the like; empty texts for other names."""
+    """The function and the number of a name such as top5 or top_5_accuracy; empty texts for other names."""
     rest = name.removeprefix("top").lstrip("_")
     kind = rest.lstrip("0123456789")
     number = rest.removesuffix(kind)

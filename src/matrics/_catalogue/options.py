@@ -1,4 +1,4 @@
-"""Options of measures: the keyword arguments of their functions, and what values they take."""
+"""Options of measures: the keyword arguments of their functions, and the allowed values."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from matrics._quoting import quoted
 #: Arguments that every measure takes.
 RESERVED = ("cm", "average", "class_weights", "positive", "class_weights", "zero_division", "invalid")
 
-BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
+BOUNDS = ("above", "below", "from_there")  # the metadata of Annotated[float, ...], in order
 
 #: An option that is a number of at least 0.
 NotNegative = Annotated[float, 0, math.inf, True]
-#: Likewise, and without a default: the odds of a threshold of probability, filled in where one is known.
+#: Also without a default: the odds of a threshold of probability, filled in if the threshold is known.
 OddsOfThreshold = Annotated[float, 0, math.inf, True, "odds"]
 
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """One option of a metric: its default first, then what else it may be."""
+    """An option of a metric."""
 
     name: str
     default: Any
-    choices: tuple[Any, ...]  # empty: any finite number between two bounds, or a matrix
+    choices: tuple[Any, ...]  # the default first; empty for a number between two bounds, or a matrix
     above: float = 0
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself is allowed
-    matrix: str = ""  # the kind of the allowed matrix, as ``weights`` calls it
-    is_odds: bool = False  # whether it is the odds of a threshold
+    matrix: str = ""  # the kind of the allowed matrix, as in ``weights``
+    is_odds: bool = False  # whether the option is the odds of a threshold
 
     @property
     def required(self) -> bool:
-        """Whether it has no default."""
+        """Whether the option has no default."""
         return self.default is inspect.Parameter.empty
 
     def read(self, value: Any, metric: str) -> Any:
-        """Convert the text of a spec to a value, and check it; an error names what was expected."""
+        """The value of a text of a spec; raises an error with the expected values."""
         if self.choices:
             if isinstance(value, str) and value not in self.choices:
                 value = {"true": True, "false": False}.get(value.casefold(), value)
@@ -69,28 +69,32 @@ class Option:
 
     @property
     def bounds(self) -> str:
-        """Describe the allowed numbers."""
+        """The allowed numbers in words."""
         if self.below == math.inf:
             return f"a number {'from' if self.from_there else 'above'} {self.above:g}"
         return f"a number between {self.above:g} and {self.below:g}"
 
 
 def read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
-    """The options of a function of a Table: all its arguments but the first, each with a type and a default."""
+    """The options of a function of a Table: all arguments except the first, each with a type and a default."""
     name = getattr(function, "__name__", type(function).__name__)
-    expected = f"{name}: expected a function of one matrics.typing.Table, with options that have a type and a default"
+    expected = f"{name}: expected a function of a matrics.typing.Table, with options that have a type and a default"
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise TypeError(f"{expected}, got {quoted(function)}, whose signature Python cannot inspect") from None
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not parameters or parameters[0].kind not in by_place:
-        raise TypeError(f"{expected}, got one without an argument for the table")
-    # Only of the options: the annotation of the table may exist only for type checkers.
-    given = {option.name: option.annotation for option in parameters[1:] if option.annotation is not option.empty}
+        raise TypeError(f"{expected}, got a function without an argument for the table")
+    # Not of the table, whose annotation may exist for type checkers only.
+    annotations = {option.name: option.annotation for option in parameters[1:] if option.annotation is not option.empty}
     globals_ = getattr(inspect.unwrap(function), "__globals__", {})
     try:
-        hints = get_type_hints(SimpleNamespace(__annotations__=given), globals_, include_extras=True) if given else {}
+        hints = (
+            get_type_hints(SimpleNamespace(__annotations__=annotations), globals_, include_extras=True)
+            if annotations
+            else {}
+        )
     except NameError as error:
         raise TypeError(f"{expected}, got a type that is unknown when the program runs: {error}") from error
     return tuple([_read_option(parameter, hints.get(parameter.name), expected) for parameter in parameters[1:]])
@@ -100,13 +104,13 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
     if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
         raise TypeError(f"{expected}, got {parameter}, which has no name")
     if parameter.name in RESERVED:
-        raise TypeError(f"{expected}, got {parameter.name}, which every measure takes with its own options")
+        raise TypeError(f"{expected}, got {parameter.name}, which is an argument of every measure")
     matrix = ""
     if hint == weights.CostMatrix:
         return Option(parameter.name, parameter.default, (), matrix=hint.__metadata__[0])
-    if get_origin(hint) in (Union, UnionType):  # words, or a matrix of weights
-        hint, *own = get_args(hint)
-        matrix = getattr(own[0], "__metadata__", ("",))[0]
+    if get_origin(hint) in (Union, UnionType):  # a choice of words, or a matrix of weights
+        hint, *matrix_hint = get_args(hint)
+        matrix = getattr(matrix_hint[0], "__metadata__", ("",))[0]
         hint = hint if matrix else None
     choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
     bounds = dict(zip(BOUNDS, hint.__metadata__, strict=False)) if get_origin(hint) is Annotated else {}
@@ -118,7 +122,7 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
             f"{expected} (bool, float, Literal['a', 'b'], or Annotated[float, 0, 1] for a number between bounds), got "
             f"{parameter}"
         )
-    # The default first, as pages and docstrings have it.
+    # The default first, as in pages and docstrings.
     choices = tuple(sorted(choices, key=lambda choice: choice != parameter.default))
     option = Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds)
     option.read(parameter.default, f"the default in {expected.partition(':')[0]}")

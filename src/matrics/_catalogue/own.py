@@ -1,4 +1,4 @@
-"""Users' own measures: the decorator, and the measures of modules and packages."""
+"""Measures of users: the decorator, and the measures of modules and packages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from matrics._catalogue.record import Kind, Metric, Trials
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._quoting import quoted
 
-#: The entry points by which a package makes its measures known.
+#: The group of entry points with the measures of a package.
 GROUP = "matrics.metrics"
 
 
 def metric(
     *,
     kind: Kind,
-    range: tuple[float, float],  # noqa: A002 (the field's word)
+    range: tuple[float, float],  # noqa: A002 (the usual word)
     higher_is_better: bool | None,
     name: str | None = None,
     formula: str | None = None,
@@ -28,54 +28,54 @@ def metric(
     proportion_of: Trials | None = None,
     on_host: bool = False,
 ) -> Callable[[Callable[..., Any]], Metric]:
-    """Decorator that turns a function of a table into a measure.
+    """A decorator that makes a function of a table a measure.
 
-    It is then called like ours, and taken by :func:`matrics.score` and all others as a metric. Specs and the command
-    line accept its name after :func:`matrics.register`.
+    The measure is called like the measures of this library, and :func:`matrics.score` and all other functions accept it
+    as a metric. Specs and the command line accept its name after :func:`matrics.register`.
 
     Parameters
     ----------
     kind : {"overall", "per_class"}
-        Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape of
-        ``t.tp``, and averages are taken over classes.
+        Whether the function returns a value for each matrix, of the shape of ``t.total``, or for each class, of the
+        shape of ``t.tp``, from which averages over classes are taken.
     range : tuple of float
         The smallest and the largest value; ``math.inf`` if unbounded.
     higher_is_better : bool or None
         Whether higher values are better; None if neither higher nor lower values are.
     name : str, optional
-        Its name in specs and as a key of results; the function's name if left out.
+        The name in specs and in the keys of results; the name of the function if left out.
     formula : str, optional
-        The formula in LaTeX, for its docstring.
+        The formula in LaTeX, for the docstring.
     source : str, optional
-        The publication that defines it; the function, if left out.
+        The publication that defines the measure; the function, if left out.
     undefined : str, optional
-        When it is 0/0, in words.
+        The cases in which the measure is 0/0, in words.
     aliases : iterable of str, default ()
-        Other names, once it is registered.
+        Other names, which :func:`matrics.register` makes available.
     proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
-        The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
-        interval is then one of a binomial proportion.
+        The counts in the denominator of a proportion, such as ``"true"`` for a share of the samples of a true class:
+        the interval is then an interval of a binomial proportion.
     on_host : bool, default False
-        Whether its function leaves the array library, for example to call SciPy: no gradients, no compilation.
+        Whether the function leaves the array library, for example to call SciPy: no gradients, no compilation.
 
     Returns
     -------
     callable
-        The decorator, which makes a :class:`matrics.Metric` of a function.
+        The decorator, which returns a :class:`matrics.Metric`.
 
     Raises
     ------
     TypeError
-        The decorated object is no function of a table, or an option of it has no type or no default.
+        The decorated object is not a function of a table, or an option has no type or no default.
     ValueError
-        A fact is none of these.
+        An argument has a value that is not allowed.
 
     Examples
     --------
     >>> import matrics
     >>> @matrics.metric(kind="per_class", range=(0, 1), higher_is_better=True)
     ... def lenient_recall(t, *, beta: float = 2.0):
-    ...     \"\"\"Share of the samples of a class that are found, where misses count less.\"\"\"
+    ...     \"\"\"Share of the samples of a class that are predicted correctly, where misses count less.\"\"\"
     ...     return t.divide(beta * t.tp, beta * t.tp + t.fn)
     >>> lenient_recall([[40, 10], [5, 45]], beta=1, average="class")
     array([0.8, 0.9])
@@ -101,31 +101,31 @@ def metric(
     return make
 
 
-def measures_of(found: Any, where: str) -> list[Metric]:
-    """The measures in a module or a list, or a single measure; raises if there are none."""
-    if isinstance(found, ModuleType):
-        listed = list(vars(found).values())
+def measures_of(source: Any, where: str) -> list[Metric]:
+    """The measures of a module, of a list, or of a single metric; raises if there are none."""
+    if isinstance(source, ModuleType):
+        listed = list(vars(source).values())
     else:
-        listed = list(found) if isinstance(found, (list, tuple)) else [found]
-    # A module may import measures of this library, and may have two names for one measure.
+        listed = list(source) if isinstance(source, (list, tuple)) else [source]
+    # A module may import measures of this library, and may have two names for the same measure.
     own = list(dict.fromkeys(item for item in listed if isinstance(item, Metric) and item.is_own and item.is_plain))
-    if not own or (not isinstance(found, ModuleType) and len(own) < len(listed)):
+    if not own or (not isinstance(source, ModuleType) and len(own) < len(listed)):
         raise ValueError(
-            f"{where}: expected measures that matrics.metric or matrics.Metric.of has made, got "
-            f"{'none' if isinstance(found, ModuleType) else repr(found)}"
+            f"{where}: expected measures from matrics.metric or matrics.Metric.of, got "
+            f"{'none' if isinstance(source, ModuleType) else repr(source)}"
         )
     return own
 
 
 def of_packages(register: Callable[[Metric], Any]) -> None:
-    """Register the measures of all installed packages; warn of packages that cannot be loaded."""
-    from importlib import metadata  # with all of ``email``: 30 ms
+    """Register the measures of all installed packages; warn about packages that cannot be loaded."""
+    from importlib import metadata  # imported here, as it imports ``email``, which takes 30 ms
 
     for entry in metadata.entry_points(group=GROUP):
         try:
             for measure in measures_of(entry.load(), entry.value):
                 register(measure)
-        except Exception as error:  # noqa: BLE001 (one package must not break the others, whatever is wrong with it)
+        except Exception as error:  # noqa: BLE001 (an error in a package must not affect other packages)
             package = "" if entry.dist is None else f" of the package {entry.dist.name}"
             warnings.warn(
                 f"the measures {quoted(entry.name)} ({entry.value}){package} are left out: {type(error).__name__}: "

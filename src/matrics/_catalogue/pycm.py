@@ -1,8 +1,8 @@
-"""PyCM's names, and the specs of the measures here that give its numbers.
+"""PyCM's names, and the specs with the same numbers.
 
-A class statistic of PyCM is the spec with ``:class``, unless the spec ends in ``:one_vs_rest``; a pair is two specs.
-The names are aliases: ``get_metric("Overall J")``. Where one of them is also a name here (CEN, MCC, …), the
-name here has priority: ``MOVED`` lists these. The page "Differences from PyCM" is written from these tables.
+A class statistic of PyCM is the spec with ``:class``, unless the spec ends in ``:one_vs_rest``; a pair has two specs.
+The names are aliases: ``get_metric("Overall J")``. Names of this library have priority over PyCM's names (CEN, MCC, …):
+``MOVED`` lists the conflicts. The page "Differences from PyCM" is generated from these tables.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ DISTANCES: dict[str, str] = {
     "KuhnsVII": "kuhns_vii",
 }
 
-#: PyCM 4.6: its other methods.
+#: PyCM 4.6: other methods.
 METHODS: dict[str, str] = {
     "F_beta": "fbeta",
     "IBA_alpha": "iba",
@@ -217,14 +217,14 @@ METHODS: dict[str, str] = {
     "weighted_kappa": "cohen_kappa(weights=linear)",
 }
 
-#: All of them. A name that both an overall and a class statistic have does not occur.
+#: All names of PyCM; no name is both an overall and a class statistic.
 PYCM: dict[str, tuple[str, ...]] = {
     name: (spec,) if isinstance(spec, str) else spec
     for table in (OVERALL, CLASS, DISTANCES, METHODS)
     for name, spec in table.items()
 }
 
-#: Names of PyCM that are names of something else here.
+#: Names of PyCM that have another meaning here.
 MOVED = {
     "CEN": "cen, the overall measure",
     "MCEN": "mcen, the overall measure",

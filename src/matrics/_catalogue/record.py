@@ -1,4 +1,4 @@
-"""Metric: one measure, and the record of its facts."""
+"""``Metric``: a measure, and the record of its facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics._catalogue.functions import (
     IN_METRIC,
     checked_name,
     checked_range,
-    one_of,
+    checked_word,
     place_of,
     several,
 )
@@ -29,36 +29,36 @@ from matrics._quoting import cut, quoted
 from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]
-#: The random guesses with a fixed value: with any class sizes, the true ones, one size for all classes, or
-#: that if the true classes are of one size as well.
+#: The random guesses with a fixed value: with any class sizes, with the true sizes, with equal sizes, or with equal
+#: sizes if the true classes have equal sizes as well.
 Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
-#: The measures that ``score`` computes by default, and that are names of the package itself.
+#: The default measures of ``score``, which are also names of the package itself.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
 
-#: The family of measures that are not of this library.
+#: The family of measures of users.
 OWN = "own"
 
 _BY_CLASS = (tuple, weights.TracedMatrix)  # the types of options with numbers for each class
 
-#: The margin of the samples that a measure is a proportion of.
+#: The margin in the denominator of a proportion.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A measure of confusion matrices: one formula, and the record of its facts.
+    """A measure of confusion matrices: its formula, and the record of its facts.
 
-    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`. Users'
-    own measures are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
-    pickle and print as the spec that :func:`matrics.get_metric` reads.
+    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`.
+    :func:`matrics.metric` and :meth:`of` make measures of users. Metrics are compared by function and fixed options.
+    They are hashable, can be pickled, and print as the spec that :func:`matrics.get_metric` reads.
 
     Attributes
     ----------
     name, family, summary : str
-        The canonical name, the group of similar measures (``"own"`` for users' measures), and a description in a line.
+        The canonical name, the group of similar measures (``"own"`` for users' measures), and a short description.
     kind : {"overall", "per_class"}
-        Whether the function gives one value for each matrix, or one for each class.
+        Whether the function returns a value for each matrix, or for each class.
     function : callable
         The function of a :class:`matrics.typing.Table`.
     range : tuple of float
@@ -66,32 +66,32 @@ class Metric:
     higher_is_better : bool or None
         Whether higher values are better; None if neither higher nor lower values are.
     formula, source, undefined : str
-        The formula in LaTeX, the publication that defines it, and when it is 0/0, in words.
+        The formula in LaTeX, the publication that defines the measure, and the cases in which it is 0/0, in words.
     aliases : tuple of str
         Other names.
     chance, chance_value : str or None, float
-        The widest kind of guesses, predictions independent of the truth, that all have the same value; and that value.
+        The widest kind of guesses (predictions independent of the truth) with the same value, and that value.
     symmetric, needs_every_class, scale_free : bool
         Whether a transposed matrix has the same value, whether it is undefined if a true class is empty, and whether
         multiples of a matrix have the same value.
     ignores_class_sizes : {"always", "two classes"} or None
         When the value stays the same if a true class gets more samples at the same rates.
     lowest, range_of, limits_need, limits_miss : callable or None
-        Functions of the number of classes, of the options, or of a table: where the range depends on these, how many
-        samples confidence limits need, and for which matrices they miss the true value.
+        Functions for the least value by the number of classes, for the range by options, for the number of samples that
+        confidence limits need, and for the matrices whose limits miss the true value.
     on_host : bool
-        Whether it leaves the array library, for example to call SciPy.
+        Whether the function leaves the array library, for example to call SciPy.
     proportion_of : {"total", "true", "pred", "not_true", "not_pred"} or None
-        The counts that it is a proportion of.
+        The counts in the denominator of a proportion.
     ordinal : bool or tuple of str
-        Whether it uses the order of the classes, or the values of options with which it does.
+        Whether the value depends on the order of the classes, or the values of options with which it does.
     options, fixed : tuple
-        Its options with their types and defaults, and the values of fixed options.
+        The options with their types and defaults, and the values of fixed options.
     average, classes, class_weights : str or None, tuple, tuple
-        The average over classes, the classes that it is of, and their weights in that average, where these are fixed.
+        The average over classes, its classes, and their weights in the average, if these are fixed.
     called, resolved : str, bool
-        The requested name, if it has more meaning than the canonical name (``sensitivity``); and whether its average
-        and its classes are resolved for certain matrices.
+        The requested name, if titles keep it (``sensitivity``); and whether the average and the classes are resolved
+        for certain matrices.
     """
 
     name: str
@@ -112,19 +112,21 @@ class Metric:
     ignores_class_sizes: Literal["always", "two classes"] | None = None
     scale_free: bool = True
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
-    limits_need: Callable[[int], float] | None = field(default=None, repr=False)  # samples, or inf: none are enough
-    limits_miss: Callable[[Table], Array] | None = field(default=None, repr=False)  # for which matrices
+    limits_need: Callable[[int], float] | None = field(
+        default=None, repr=False
+    )  # number of samples, inf if no number is enough
+    limits_miss: Callable[[Table], Array] | None = field(default=None, repr=False)  # a mask of matrices
     on_host: bool = False
     proportion_of: Trials | None = None
-    range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it
+    range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # if options change the range
     ordinal: bool | tuple[str, ...] = False
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
-    classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
-    class_weights: tuple[Any, ...] = ()  # of the weighted average, in place of the classes' true sizes
-    called: str = ""  # the requested name, if it has more meaning than the canonical one: sensitivity
-    resolved: bool = False  # whether its average and its classes (as indices) are resolved for certain matrices
+    classes: tuple[Any, ...] = ()  # the classes in square brackets: labels, or indices
+    class_weights: tuple[Any, ...] = ()  # for the weighted average, in place of the true class sizes
+    called: str = ""  # the requested name, if titles keep it: sensitivity
+    resolved: bool = False  # whether the average and the classes (as indices) are resolved for certain matrices
 
     @classmethod
     def of(
@@ -132,7 +134,7 @@ class Metric:
         function: Callable[..., Any],
         *,
         kind: Kind,
-        range: tuple[float, float],  # noqa: A002 (the field's word)
+        range: tuple[float, float],  # noqa: A002 (the usual word)
         higher_is_better: bool | None,
         name: str | None = None,
         formula: str | None = None,
@@ -142,39 +144,39 @@ class Metric:
         proportion_of: Trials | None = None,
         on_host: bool = False,
     ) -> Metric:
-        r"""Turn a function of a table into a measure, which works like the measures of this library.
+        r"""The measure of a function of a table, which works like the measures of this library.
 
-        :func:`matrics.metric` is the same as a decorator.
+        :func:`matrics.metric` is the corresponding decorator.
 
         Parameters
         ----------
         function : callable
-            A function of a :class:`matrics.typing.Table`. It takes counts by class (``t.tp``, ``t.true``) and
-            totals (``t.total``). Its further arguments are options of the measure, each with a type and a default:
-            ``bool``, ``float`` for a positive number, ``Annotated[float, 0, 1]`` for one between bounds, or
-            ``Literal["a", "b"]``. It is traced and compiled, so it may branch only on options and on ``t.n``.
+            A function of a :class:`matrics.typing.Table`. It uses counts by class (``t.tp``, ``t.true``) and totals
+            (``t.total``). Its other arguments are options of the measure, each with a type and a default: ``bool``,
+            ``float`` for a positive number, ``Annotated[float, 0, 1]`` for a number between bounds, or ``Literal["a",
+            "b"]``. It is traced and compiled, so it may branch only on options and on ``t.n``.
         kind : {"overall", "per_class"}
-            Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape
-            of ``t.tp``, and averages are taken over classes.
+            Whether the function returns a value for each matrix, of the shape of ``t.total``, or for each class, of the
+            shape of ``t.tp``, from which averages over classes are taken.
         range : tuple of float
             The smallest and the largest value; ``math.inf`` if unbounded.
         higher_is_better : bool or None
             Whether higher values are better; None if neither higher nor lower values are.
         name : str, optional
-            Its name in specs and as a key of results; the function's name if left out.
+            The name in specs and in the keys of results; the name of the function if left out.
         formula : str, optional
-            The formula in LaTeX, for its docstring.
+            The formula in LaTeX, for the docstring.
         source : str, optional
-            The publication that defines it; the function, if left out.
+            The publication that defines the measure; the function, if left out.
         undefined : str, optional
-            When it is 0/0, in words.
+            The cases in which the measure is 0/0, in words.
         aliases : iterable of str, default ()
-            Other names, once it is registered.
+            Other names, which :func:`matrics.register` makes available.
         proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
-            The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
-            interval is then one of a binomial proportion.
+            The counts in the denominator of a proportion, such as ``"true"`` for a share of the samples of a true
+            class: the interval is then an interval of a binomial proportion.
         on_host : bool, default False
-            Whether its function leaves the array library, for example to call SciPy: no gradients, no compilation.
+            Whether the function leaves the array library, for example to call SciPy: no gradients, no compilation.
 
         Returns
         -------
@@ -183,9 +185,9 @@ class Metric:
         Raises
         ------
         TypeError
-            It is no function of a table, or an option has no type or no default.
+            The object is not a function of a table, or an option has no type or no default.
         ValueError
-            A fact is none of these, or the name has signs that specs need for themselves.
+            An argument has a value that is not allowed, or the name has characters that specs use.
 
         Examples
         --------
@@ -202,62 +204,62 @@ class Metric:
         where = ".".join(place_of(function))
         called = checked_name(getattr(function, "__name__", "") if name is None else name, function)
         text = inspect.getdoc(function) or ""
-        made = cls(
+        record = cls(
             name=called,
-            kind=one_of(kind, Kind, called, "kind"),
+            kind=checked_word(kind, Kind, called, "kind"),
             family=OWN,
             summary=text.partition("\n\n")[0].replace("\n", " ") or f"A user's measure, {where}.",
             function=function,
             range=checked_range(range, called),
-            higher_is_better=one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
+            higher_is_better=checked_word(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
             formula=formula or "",
             source=source or where,
             undefined=undefined or "as defined by its function",
             aliases=tuple([checked_name(alias, function) for alias in several(aliases)]),
             on_host=on_host,
-            proportion_of=one_of(proportion_of, Trials | None, called, "proportion_of"),
+            proportion_of=checked_word(proportion_of, Trials | None, called, "proportion_of"),
             options=options,
         )
-        made.dress()
-        return made
+        record.add_docstring()
+        return record
 
     @property
     def is_own(self) -> bool:
-        """Whether it is not one of this library's catalogue."""
+        """Whether the measure is a measure of a user, not of this library."""
         return self.family == OWN
 
     @property
     def place(self) -> str:
-        """The public name in Python: ``matrics.f1``, ``matrics.metrics.jaccard``; of users' own measures the name."""
+        """The public name in Python: ``matrics.f1``, ``matrics.metrics.jaccard``; the name for measures of users."""
         if self.is_own:
             return self.name
-        if self.needs and self.awaits is None:  # a function makes it of the costs
+        if self.needs and self.awaits is None:  # a function makes the metric from costs
             return "matrics.metrics.cost(costs)"
         return f"matrics.{self.name}" if self.name in CORE else f"matrics.metrics.{self.name}"
 
     @property
     def is_plain(self) -> bool:
-        """Whether no option of it is fixed, and no class chosen."""
+        """Whether no option is fixed, and no class is chosen."""
         return not (self.fixed or self.average or self.classes or self.called or self.resolved)
 
     @property
     def is_traced(self) -> bool:
-        """Whether an option of it is an array whose numbers are not known."""
+        """Whether an option is an array with unknown numbers."""
         return weights.TracedMatrix in [type(value) for _, value in self.fixed]
 
-    def dress(self) -> None:
-        """Make help(), doctest and Sphinx treat the record as the function that the user calls.
+    def add_docstring(self) -> None:
+        """Set the attributes with which help(), doctest and Sphinx treat the record as a function.
 
-        Once, for the metric of the catalogue: those made of it with ``using`` may be made inside a compiled graph.
+        Only metrics of the catalogue get them: ``using`` may make metrics inside of a compiled graph.
         """
-        dressing = {
+        attributes = {
             "__wrapped__": self.function,
             "__module__": self.function.__module__,
             "__qualname__": self.name,
             "__doc__": compose(self),
             "__signature__": signature_of(self),
         }
-        for name, value in dressing.items():
+        for name, value in attributes.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -276,15 +278,16 @@ class Metric:
         invalid: Invalid = "warn",
         **options: Any,
     ) -> Array:
-        """The measure of every matrix of a stack; see the docstring of the metric."""
+        """The value of every matrix of a stack; see the docstring of the metric."""
         if others and (others[0] is None or isinstance(others[0], str)):
             raise TypeError(
-                f"{self.name}: expected options by their names, got {quoted(others[0])}: average={quoted(others[0])}?"
+                f"{self.name}: expected options as keywords, got {quoted(others[0])}: did you mean "
+                f"average={quoted(others[0])}?"
             )
         if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
             raise TypeError(
-                f"{self.name}: expected one confusion matrix or a stack of them, got {got}; for labels, call "
+                f"{self.name}: expected a confusion matrix or a stack of them, got {got}; for labels, call "
                 f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         metric = self.using(**options) if options else self
@@ -295,7 +298,7 @@ class Metric:
         return evaluate(cm, [function], zero_division=zero_division, invalid=invalid, traced=traced)[0]
 
     def _bound_once(self) -> TableFunction:
-        """The function of the metric, which is kept: it takes as long to make as a small matrix to score."""
+        """The function of the metric, which is cached: making it takes as long as scoring a small matrix."""
         function: TableFunction | None = self.__dict__.get("_kept_function")
         if function is None:
             function = self.bind()
@@ -314,7 +317,7 @@ class Metric:
         Returns
         -------
         callable
-            It takes a table and returns values of shape ``[*batch]``, or ``[class, *batch]``.
+            A function of a table that returns values of shape ``[*batch]``, or ``[class, *batch]``.
         """
         metric = self.using(**options) if options else self
         metric._check_complete()
@@ -322,27 +325,27 @@ class Metric:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The options that are lacking, as they have no default."""
-        given = [name for name, _ in self.fixed]
-        return tuple([option.name for option in self.options if option.required and option.name not in given])
+        """The missing options that have no default."""
+        fixed_names = [name for name, _ in self.fixed]
+        return tuple([option.name for option in self.options if option.required and option.name not in fixed_names])
 
     @property
     def awaits(self) -> str | None:
-        """The option that is the odds of a threshold, if it is lacking: functions that know thresholds fill it in."""
+        """The missing option that is the odds of a threshold, or None; functions with thresholds fill it in."""
         return next((option.name for option in self.options if option.is_odds and option.name in self.needs), None)
 
     def _check_complete(self) -> None:
         if self.awaits is not None:
             raise ValueError(
-                f"{self.name}: expected {self.awaits}, the odds of the threshold, got none: at a threshold of 0.2 it "
-                f"is {self.name}({self.awaits}=0.25); matrics.ranking.decision_curve has it at every threshold, and "
+                f"{self.name}: expected {self.awaits}, the odds of the threshold, got none: for a threshold of 0.2 "
+                f"use {self.name}({self.awaits}=0.25); matrics.ranking.decision_curve has it at every threshold, and "
                 "matrics.ranking.threshold_curve fills it in for probabilities"
             )
         if self.needs:
             name = self.needs[0]
             raise ValueError(
-                f"{self.name}: expected {name}, an (n, n) matrix, got none: in Python "
-                f"matrics.metrics.cost([[0, 1], [50, 0]]), and in a text {self.name}({name}=[[0,1],[50,0]])"
+                f"{self.name}: expected {name}, an (n, n) matrix, got none: use "
+                f"matrics.metrics.cost([[0, 1], [50, 0]]) in Python, and {self.name}({name}=[[0,1],[50,0]]) in a text"
             )
 
     def using(self, **options: Any) -> Metric:
@@ -351,7 +354,7 @@ class Metric:
         Parameters
         ----------
         **options : float, str, bool, or sequence
-            Options of the measure by name, such as ``beta=2``. In addition ``average``: a word of specs such as
+            Options of the measure by name, such as ``beta=2``. In addition ``average``: an average of specs such as
             ``"macro"``, ``"auto"`` for the default, or None for every class; ``positive``: the index of the class whose
             value is returned; and ``class_weights``: the weights of the weighted mean over the classes.
 
@@ -373,63 +376,63 @@ class Metric:
             average = averages.check_average(options.pop("average"), self.kind, self.name)
             classes = classes if {self.average, average} <= set(averages.OF_SEVERAL) else ()
             class_weights = class_weights if average == "weighted" else ()
-        if (given := options.pop("class_weights", None)) is not None:
-            average, class_weights = self._weighted_by(given, average)
+        if (new_weights := options.pop("class_weights", None)) is not None:
+            average, class_weights = self._weighted_by(new_weights, average)
         if (positive := options.pop("positive", None)) is not None:
-            average, classes = self._of_one(positive, average)
+            average, classes = self._single_class(positive, average)
         known = {option.name: option for option in self.options}
         fixed = dict(self.fixed)
         for name, value in options.items():
             if name not in known:
-                takes = ", ".join([*known, *(OF_AVERAGES if self._averaged else [])])
-                raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
+                allowed = ", ".join([*known, *(OF_AVERAGES if self._averaged else [])])
+                raise TypeError(f"{self.name} has no option {quoted(name)}; its options: {allowed or 'none'}")
             fixed[name] = known[name].read(value, self.name)
-        # In the order of the signature and without defaults, so that equal metrics are equal.
+        # In the order of the signature and without defaults, so that metrics with equal options are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
         numbers = {name: weights.plain(value) for name, value in kept}
         bounds = self.range_of(**numbers) if self.range_of is not None and kept else self.range
         return replace(self, fixed=kept, range=bounds, average=average, classes=classes, class_weights=class_weights)
 
-    def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
-        """The average and the weights of a measure with a weight for each class."""
+    def _weighted_by(self, class_weights: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the class weights of the metric with these class weights."""
         if not self._averaged:
-            raise TypeError(f"{self.name} is an overall measure and takes no class_weights: it is no mean over classes")
+            raise TypeError(f"{self.name} is an overall measure and not a mean over classes: expected no class_weights")
         if average not in (None, "weighted"):
             raise ValueError(
                 f"{self.name}: class_weights= is for average='weighted', the default with it; got the average "
                 f"{quoted(average)}"
             )
-        return "weighted", weights.read_class_weights(given, self.name)
+        return "weighted", weights.read_class_weights(class_weights, self.name)
 
-    def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
-        """The average and the class of a measure with a given positive class."""
+    def _single_class(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the class of the metric with this positive class."""
         if not self._averaged:
-            raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
+            raise TypeError(f"{self.name} is an overall measure and not a value of a class: expected no positive")
         if average not in (None, "binary"):
             raise ValueError(
                 f"{self.name}: positive={quoted(positive)} is for average='binary', the default with it; got the "
-                f"average {quoted(average)}, which is not of one class"
+                f"average {quoted(average)}, which has several classes"
             )
         return "binary", (positive,)
 
     def of_classes(self, classes: tuple[Any, ...]) -> Metric:
-        """A new metric of some classes, which square brackets in a spec name.
+        """The metric of some classes, as with square brackets in a spec.
 
         Parameters
         ----------
         classes : tuple
-            Labels or indices of classes: of a single class, or of several classes for an average over them.
+            Labels or indices of classes: a single class, or several classes for an average over them.
         """
         if self.average in averages.OF_SEVERAL:
             return replace(self, classes=classes)
-        of_one = "binary" if self._averaged else "one_vs_rest"
-        if len(classes) != 1 or self.average not in (None, of_one):
+        single_average = "binary" if self._averaged else "one_vs_rest"
+        if len(classes) != 1 or self.average not in (None, single_average):
             raise ValueError(
-                f"{self.name}: expected one class in square brackets (recall[fraud]), or an average of some "
+                f"{self.name}: expected a single class in square brackets (recall[fraud]), or an average of some "
                 f"(f1:macro[cat,dog]: {', '.join(averages.OF_SEVERAL)}), got {len(classes)} classes and the average "
                 f"{self.average!r}"
             )
-        return replace(self, average=of_one, classes=classes)
+        return replace(self, average=single_average, classes=classes)
 
     def resolved_for(self, classes: Classes) -> Metric:
         """The metric with its average fixed, and with indices in place of the labels of classes.
@@ -437,14 +440,14 @@ class Metric:
         Parameters
         ----------
         classes : Classes
-            The number and the labels of the classes of the matrices, and which class is positive.
+            The number and the labels of the classes of the matrices, and the positive class.
 
         Raises
         ------
         ValueError
-            A class of the metric is not among these, or the metric is of the positive class and none is given.
+            A class of the metric is not among these classes, or the metric needs a positive class and there is none.
         """
-        if self.awaits is None:  # a threshold, which functions of scores know
+        if self.awaits is None:  # functions of scores fill in the threshold
             self._check_complete()
         known = Classes(classes.number) if self.resolved else classes
         if self.uses_order and not known.ordered and known.number > 2:
@@ -454,7 +457,7 @@ class Metric:
             )
         chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):
-            raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
+            raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got a class twice")
         average = self.average
         if self._averaged and average is None:
             average, chosen = classes.default_average
@@ -462,37 +465,36 @@ class Metric:
             chosen = (classes.positive_of(self.spec),)
         if average in averages.OF_SEVERAL and not chosen and 0 < len(classes.left_out) < classes.number:
             chosen = tuple(k for k in range(classes.number) if k not in classes.left_out)
-        found = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
-        return replace(found, average=average, classes=chosen, resolved=True)
+        metric = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
+        return replace(metric, average=average, classes=chosen, resolved=True)
 
     def _in_order(self, classes: Classes) -> Metric:
-        """The numbers for each class in the order of the classes."""
-        given = [*self.fixed, ("class_weights", self.class_weights)]
-        *fixed, (_, own) = [
+        """The metric with its numbers for each class in the order of the classes."""
+        options = [*self.fixed, ("class_weights", self.class_weights)]
+        *fixed, (_, class_weights) = [
             (name, weights.in_order(value, classes, name) if value and isinstance(value, _BY_CLASS) else value)
-            for name, value in given
+            for name, value in options
         ]
-        return replace(self, fixed=tuple(fixed), class_weights=own)
+        return replace(self, fixed=tuple(fixed), class_weights=class_weights)
 
     @property
     def uses_order(self) -> bool:
-        """Whether its value depends on the order of the classes."""
+        """Whether the value depends on the order of the classes."""
         words = self.ordinal if isinstance(self.ordinal, tuple) else ()
         return self.ordinal is True or any(isinstance(value, str) and value in words for _, value in self.fixed)
 
     @property
     def is_classwise(self) -> bool:
-        """Whether it gives a value for each class."""
+        """Whether the metric has a value for each class."""
         return self.average in averages.CLASSWISE and not self.classes
 
     def title(self, classes: Classes | None = None) -> str:
-        """Name of the measure and of its average or class, in words, for screens, pages and pictures.
+        """The name of the measure with its average or class, in words, for screens, pages and pictures.
 
         Parameters
         ----------
         classes : Classes, optional
-            The labels of the classes, by which the title calls them; if left out, it has the labels or indices of the
-            metric itself.
+            The labels of the classes in the title; if left out, the title has the labels or indices of the metric.
 
         Examples
         --------
@@ -501,8 +503,8 @@ class Metric:
         >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")
         recall; recall of fraud
         """
-        found = self if classes is None else self.resolved_for(classes)
-        return spelling.title(found, classes or Classes(0))
+        metric = self if classes is None else self.resolved_for(classes)
+        return spelling.title(metric, classes or Classes(0))
 
     @property
     def spec(self) -> str:
@@ -523,14 +525,15 @@ class Metric:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        # By function and name: a notebook cell that is run again makes another measure of the same name.
-        # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
+        # The function and the name: a notebook cell that is run again makes another measure with the same name. A
+        # missing average differs from the macro mean, as the default average depends on the classes and the positive
+        # class.
         labels = tuple([str(label) for label in self.classes])
-        facts = (self.function, self.name, self.kind, self.range)  # all that a result depends on
+        facts = (self.function, self.name, self.kind, self.range)  # everything that results depend on
         return (*facts, self.fixed, self.average, labels, self.class_weights)
 
     def __copy__(self) -> Metric:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
         return self
@@ -538,37 +541,37 @@ class Metric:
     def __reduce__(self) -> tuple[Any, ...]:
         changes = {name: getattr(self, name) for name in _CHANGES}
         if not self.is_own:
-            return _made_of, (self.name, changes)
+            return _restored, (self.name, changes)
         module, name = place_of(self.function)
-        found: Any = sys.modules.get(module)
+        target: Any = sys.modules.get(module)
         for part in name.split("."):
-            found = getattr(found, part, None)
-        if isinstance(found, Metric) and found.function is self.function:
-            # Where the decorator has put a metric in the place of its function, pickle finds the function in there.
+            target = getattr(target, part, None)
+        if isinstance(target, Metric) and target.function is self.function:
+            # If the decorator has replaced the function by a metric, pickle must look up the attribute of the metric.
             self.function.__qualname__ = f"{name}{IN_METRIC}"
-        return _own_of, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, changes)
+        return _restored_own, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, changes)
 
 
 #: All metrics of the catalogue by their canonical names, in order of registration.
 METRICS: dict[str, Metric] = {}
 
-#: What options change, and what a pickle holds of a measure of the catalogue.
+#: The fields that options change, which a pickle of a measure of the catalogue contains.
 _CHANGES = ("range", "fixed", "average", "classes", "class_weights", "called", "resolved")
 
-#: The fields of a user's measure in a pickle, with the function, which pickles by its module and name.
+#: The fields of a user's measure in a pickle, in addition to the function.
 _FACTS = (
     *("name", "kind", "range", "higher_is_better", "formula", "source", "undefined", "aliases", "proportion_of"),
     "on_host",
 )
 
 
-def _made_of(name: str, changes: dict[str, Any]) -> Metric:
-    """The metric of the catalogue with these options fixed: what a pickle holds."""
+def _restored(name: str, changes: dict[str, Any]) -> Metric:
+    """The metric of the catalogue with the changes of a pickle."""
     return _with(METRICS[name], changes)
 
 
-def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[str, Any]) -> Metric:
-    """The same for a user's own measure."""
+def _restored_own(function: Callable[..., Any], facts: dict[str, Any], changes: dict[str, Any]) -> Metric:
+    """The measure of a user with the changes of a pickle."""
     return _with(Metric.of(function, **facts), changes)
 
 

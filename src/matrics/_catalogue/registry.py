@@ -1,4 +1,4 @@
-"""The catalogue: the decorator that makes metrics, and the look-up by name, alias or spec."""
+"""The catalogue: the decorator for metrics, and the lookup by name, alias or spec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matrics._catalogue.record import CORE, METRICS, OWN, Chance, Kind, Metric, 
 from matrics._engine.table import Table
 from matrics._quoting import LONGEST, cut, did_you_mean, fold, is_whole, quoted, split_outside, unquote
 
-#: Groups that are one file of a family's folder.
+#: Groups that are a single file in the folder of a family.
 FILE_GROUPS = {
     "correlation": ".association.correlation",
     "ground_truth": ".chance_corrected.ground_truth",
@@ -28,22 +28,22 @@ FILE_GROUPS = {
     "hits_beyond_chance": ".similarity.counts_beyond_chance",
 }
 
-_NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
-_OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
-_OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
-_ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
-_SPECS: dict[str, Metric] = {}  # specs read so far, not all of a program's life
-MAX_SPECS, MAX_KEPT = 1024, 1000  # how many are kept, and the longest of them
-_GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
-#: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
+_NAMES: dict[str, str] = {}  # folded names and aliases -> canonical names
+_OWN: dict[str, Metric] = {}  # registered measures of users, by name
+_OWN_NAMES: dict[str, str] = {}  # folded names and aliases of users' measures -> names
+_LOADED: dict[str, bool] = {}  # not empty once the measures of installed packages are registered
+_SPECS: dict[str, Metric] = {}  # a cache of parsed specs
+MAX_SPECS, MAX_KEPT = 1024, 1000  # the size of the cache, and the longest spec in it
+_GROUPS: dict[str, tuple[str, ...]] = {}  # filled on first use
+#: Caches that depend on the names of metrics, of all modules; they are cleared when a metric is registered.
 CACHES: list[dict[Any, Any]] = [_SPECS, _GROUPS]
-_PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
+_PYCM: dict[str, str] = {}  # folded names of PyCM -> names in PyCM's spelling
 
 
 def metric(
     *,
     kind: Kind,
-    range: tuple[float, float],  # noqa: A002 (the field's word)
+    range: tuple[float, float],  # noqa: A002 (the usual word)
     higher_is_better: bool | None,
     formula: str,
     source: str,
@@ -63,44 +63,46 @@ def metric(
     range_of: Callable[..., tuple[float, float]] | None = None,
     ordinal: bool | tuple[str, ...] = False,
 ) -> Callable[[Callable[..., Array]], Metric]:
-    """Make a function of a Table a metric of the catalogue.
+    """A decorator that makes a function of a Table a metric of the catalogue.
 
-    The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
-    ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
-    above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
-    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first
-    paragraph of its docstring is the one-line summary. CONTRIBUTING shows the whole of it.
+    The name of the function is the canonical name, its module the family, and its keyword arguments are the options.
+    Options are annotated ``Literal[...]`` or ``bool`` with the default first, ``float`` for a positive number, or
+    ``Annotated[float, x]`` for a number above x (``Annotated[float, x, y]``: between x and y; an additional ``True``
+    includes x). ``Literal[...] | WeightMatrix`` allows a matrix of weights as well, and ``CostMatrix`` a matrix of
+    costs, which has no default. The first paragraph of the docstring is the summary. CONTRIBUTING has a complete
+    example.
 
     Parameters
     ----------
     chance, chance_value
-        The guesses that all have one value, whatever the number of classes, and that value: predictions that do not
-        depend on the truth, with ``"any sizes"`` of the predicted classes, with the ``"true sizes"``, with ``"equal
-        sizes"``, or with ``"equal sizes of equal classes"``. None: the value of a guess depends on the guess.
+        The kind of random guesses with the same value for any number of classes, and that value. Guesses are
+        predictions independent of the truth, with ``"any sizes"`` of the predicted classes, with the ``"true sizes"``,
+        with ``"equal sizes"``, or with ``"equal sizes of equal classes"``. None: the value of a guess depends on the
+        guess.
     symmetric
         Whether a transposed matrix has the same value.
     needs_every_class
-        Whether it is undefined without samples of a true class: of the class itself, or of any for an overall measure.
+        Whether it is undefined without samples of the class, or, for an overall measure, of any true class.
     ignores_class_sizes
         Whether the value stays when a true class gets more or fewer samples at the same rates.
     scale_free
-        Whether it is one of shares: the same when all cells are multiplied alike.
+        Whether the value depends only on shares, so that multiples of a matrix have the same value.
     lowest
-        The least value for n classes, where that depends on n.
+        The least value for n classes, if it depends on n.
     limits_need
-        How many samples its limits need with n classes to hold in simulations, where these are more than 20 n²;
-        ``math.inf`` where they did not hold for any number.
+        The number of samples with n classes from which confidence limits hold in simulations, if it is more than 20 n²;
+        ``math.inf`` if they did not hold for any number.
     limits_miss
-        For which matrices of three or more classes its limits do not hold, whatever the number of samples.
+        The matrices of three or more classes for which confidence limits do not hold for any number of samples.
     on_host
-        Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
+        Whether it needs SciPy, and so runs on the host. Only the group ``on_host`` has these measures.
     proportion_of
-        The margin that counts the samples that it is a proportion of, such as ``"true"`` for the recall of a class:
-        its interval is then that of a binomial proportion.
+        The margin in the denominator of a proportion, such as ``"true"`` for the recall of a class: the interval is
+        then an interval of a binomial proportion.
     range_of
-        The range with these options, where they decide it.
+        The range as a function of the options, if it depends on them.
     ordinal
-        Whether the order of the classes matters; or the values of options with which it does.
+        Whether the value depends on the order of the classes; or the values of options with which it does.
     """
 
     def enter(function: Callable[..., Array]) -> Metric:
@@ -131,7 +133,7 @@ def metric(
             ordinal=ordinal,
             options=read_options(function),
         )
-        record.dress()
+        record.add_docstring()
         names = (record.name, *record.aliases)
         for name in names:
             if _NAMES.get(fold(name), record.name) != record.name:
@@ -150,7 +152,7 @@ def _forget() -> None:
 
 
 def _family(module: str) -> str:
-    """The file or the folder in ``matrics._metrics`` in which a measure stands; elsewhere the last of its names."""
+    """The file or folder of a measure in ``matrics._metrics``; the last part of the name of other modules."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["matrics", "_metrics"] and len(parts) > 2 else parts[-1]
 
@@ -161,29 +163,29 @@ _PYCM.update((fold(name), name) for name in PYCM if fold(name) not in of_scores.
 
 
 def register(metric: Metric) -> Metric:
-    """Register a user's measure by its name, for specs, data frames, metrics of scores and the command line.
+    """The metric, after it is registered by its name for specs, data frames, metrics of scores and the command line.
 
-    As long as the program runs, in this process. Where a measure is given as a metric, nothing needs to know its name.
-    A package names its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are then
-    registered when a name is asked for that is not of this library.
+    The registration lasts as long as the process. Functions that take a metric need no registration. A package lists
+    its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are registered when an unknown
+    name is looked up.
 
     Parameters
     ----------
     metric : Metric
-        The measure, which :func:`matrics.metric` or :meth:`matrics.Metric.of` returned.
+        The measure, as from :func:`matrics.metric` or :meth:`matrics.Metric.of`.
 
     Returns
     -------
     Metric
-        The same.
+        The measure itself.
 
     Raises
     ------
     TypeError
-        It is no metric.
+        The object is not a metric.
     ValueError
-        Options of it are fixed; or its name or an alias is one of this library, or that of a registered measure from
-        another place. A function of the same module and qualified name replaces the registered one.
+        Options of the metric are fixed; or its name or an alias belongs to this library, or to a registered measure
+        from another place. A function with the same module and qualified name replaces the registered function.
 
     Examples
     --------
@@ -198,40 +200,40 @@ def register(metric: Metric) -> Metric:
     """
     if not isinstance(metric, Metric):
         raise TypeError(
-            "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
+            "expected a metric, as from the decorator matrics.metric(kind=..., range=..., higher_is_better=...), "
             f"got {quoted(metric)}"
         )
     if not metric.is_own:
         raise ValueError(
-            f"expected a user's own measure, got {quoted(metric.spec)} of this library, which is registered"
+            f"expected a measure of a user, got {quoted(metric.spec)} of this library, which is registered already"
         )
     if not metric.is_plain:
         raise ValueError(
             f"expected a measure without fixed options, got {quoted(metric.spec)}: register {metric.name!r}, and "
-            "specs say the options"
+            "write options in specs"
         )
     place, before = place_of(metric.function), _OWN.get(metric.name)
     if before is not None and place_of(before.function) != place:
         raise ValueError(
-            f"the name {metric.name!r} of {'.'.join(place)} belongs to {'.'.join(place_of(before.function))}: give it "
-            "another one by name="
+            f"the name {metric.name!r} of {'.'.join(place)} belongs to {'.'.join(place_of(before.function))}: choose "
+            "another name with name="
         )
     for name in (metric.name, *metric.aliases):
         if (owner := _owner(name, metric.name)) is not None:
             raise ValueError(
-                f"the name {quoted(name)} of {'.'.join(place)} belongs to {owner}: give it another one by name="
+                f"the name {quoted(name)} of {'.'.join(place)} belongs to {owner}: choose another name with name="
             )
-    for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
+    for name in [name for name, owner_name in _OWN_NAMES.items() if owner_name == metric.name]:
         del _OWN_NAMES[name]
     _OWN[metric.name] = metric
     _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
     _forget()
-    groups()  # found now, or what torch.compile makes next would be compiled again once they are found
+    groups()  # filled now, as a later change of the cache would make torch.compile compile again
     return metric
 
 
-def _owner(name: str, of: str) -> str | None:
-    """To whom a name belongs, in words; None if it is free, or of the measure itself."""
+def _owner(name: str, measure: str) -> str | None:
+    """The owner of a name in words; None if the name is free, or belongs to the measure itself."""
     folded = fold(name)
     if folded in groups():
         return f"the group {quoted(folded)} of measures"
@@ -241,13 +243,13 @@ def _owner(name: str, of: str) -> str | None:
         return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
     library = _NAMES.get(folded)
     other = library or _OWN_NAMES.get(folded) or _with_average(name)[0]
-    if other is None or (other == of and library is None):
+    if other is None or (other == measure and library is None):
         return None
     return f"{other} of this library" if other in METRICS else other
 
 
 def _canonical(name: str) -> str | None:
-    """The canonical name of a name or an alias."""
+    """The canonical name of a name or an alias; None for an unknown name."""
     return _NAMES.get(fold(name)) or _OWN_NAMES.get(fold(name))
 
 
@@ -255,16 +257,16 @@ def _record(canonical: str) -> Metric:
     return METRICS[canonical] if canonical in METRICS else _OWN[canonical]
 
 
-def _ask_packages() -> bool:
-    """Register what installed packages have, once; whether that was now."""
-    if _ASKED or is_compiling():  # no compiler follows the import of a package
+def _load_packages() -> bool:
+    """Register the measures of installed packages on the first call; return whether this was the first call."""
+    if _LOADED or is_compiling():  # compilers do not support the import of a package
         return False
-    _ASKED["packages"] = True
+    _LOADED["packages"] = True
     of_packages(register)
     return True
 
 
-# Looking up ---------------------------------------------------------------------------------------------------------
+# Lookup -------------------------------------------------------------------------------------------------------------
 
 
 def get_metric(name: str | Metric) -> Metric:
@@ -274,12 +276,12 @@ def get_metric(name: str | Metric) -> Metric:
     ----------
     name : str or Metric
         A name, an alias or a spec: ``"mcc"``, ``"tpr"``, or ``name(option=value,...):average[class,...]``. The average
-        of a class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or
-        of those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes other
-        weights as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure is
-        ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in quotes
-        where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A Metric is
-        given back.
+        of a class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, over all classes or
+        over the classes in square brackets (``f1:macro[cat,dog]``), or ``binary``, or ``class`` for a value of each
+        class. ``weighted`` accepts other weights as an option (``recall(class_weights=[cat=2,dog=1])``). The average of
+        an overall measure is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are values of a single class. A
+        class is written as its label, in quotes if the label has brackets, commas or quotes, or as its index if classes
+        have no labels. A Metric is returned unchanged.
 
     Returns
     -------
@@ -288,14 +290,14 @@ def get_metric(name: str | Metric) -> Metric:
     Raises
     ------
     ValueError
-        There is no such metric (the message has the nearest names), option value or average.
+        The metric (the message has the nearest names), the option value or the average does not exist.
     TypeError
         The metric has no such option.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # recall, by two other names
+    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # two aliases of recall
     (<matrics metric recall>, <matrics metric sensitivity>)
     >>> matrics.get_metric("nmi(normalizer=joint):one_vs_rest")([[3, 1], [0, 4]])
     array([0.3904238, 0.3904238])
@@ -304,33 +306,33 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {quoted(name)}")
-    found = METRICS.get(name) or _OWN.get(name)
-    if found is not None:
-        return found
-    if is_compiling():  # a program that has seen this cache is compiled again when it fills
+    known = METRICS.get(name) or _OWN.get(name)
+    if known is not None:
+        return known
+    if is_compiling():  # a change of the cache would cause another compilation
         return _read_spec(name)
-    read = _SPECS.get(name)
-    if read is None:
-        read = _read_spec(name)
+    metric = _SPECS.get(name)
+    if metric is None:
+        metric = _read_spec(name)
         if len(_SPECS) >= MAX_SPECS:
             _SPECS.clear()
         if len(name) <= MAX_KEPT:
-            _SPECS[name] = read
-    return read
+            _SPECS[name] = metric
+    return metric
 
 
 def _read_spec(spec: str) -> Metric:
-    """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
+    """The metric of a spec name(option=value,...):average[class,...], whose last two parts may be exchanged."""
     if len(spec) > LONGEST:
         raise ValueError(
             f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of "
             "weights can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
         )
-    # Nothing but string methods, which torch.compile can follow.
+    # Only string methods, which torch.compile supports.
     head, *ends = split_outside(spec, ":")
     if len(ends) > 1:
         raise ValueError(
-            f"{quoted(spec)}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}"
+            f"{quoted(spec)}: expected name(option=value,...)[class]:average with a single colon, got {len(ends)}"
         )
     head, classes = _in_square_brackets(head, spec)
     average = ends[0] if ends else ""
@@ -339,14 +341,14 @@ def _read_spec(spec: str) -> Metric:
         if classes and others:
             raise ValueError(f"{quoted(spec)}: expected classes in square brackets once, got them twice")
         classes = classes or others
-    found = _without_classes(head, average, spec, has_average=bool(ends))
-    return found.of_classes(classes) if classes else found
+    metric = _without_classes(head, average, spec, has_average=bool(ends))
+    return metric.of_classes(classes) if classes else metric
 
 
 def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
-    """What stands before the square brackets at the end of a text, and the classes that they name."""
+    """The text before the square brackets at the end, and the classes in the brackets."""
     before, bracket, inside = text.partition("[")
-    if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
+    if "(" in before and not before.rstrip().endswith(")"):  # the bracket belongs to an option, weights=[[0,1],[1,0]]
         options, *after = split_outside(text, ")")  # class names may have brackets in quotes
         before, bracket, inside = ")".join(after).partition("[")
         before = f"{options}){before}" if after else options
@@ -358,8 +360,9 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     for part in parts:
         if not part.strip() or not is_whole(part):
             raise ValueError(
-                f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
-                f"quotes (recall['a]b']), got {cut(part.strip()) or 'an empty one'}"
+                f"{quoted(spec)}: expected classes in square brackets, with quotes around names with brackets or "
+                "quotes "
+                f"(recall['a]b']), got {cut(part.strip()) or 'an empty name'}"
             )
     return before, tuple([unquote(part) for part in parts])
 
@@ -372,26 +375,26 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
         canonical, average = _with_average(base)
         has_average = canonical is not None
         called = called.removesuffix("_" + average) if canonical else called
-    # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
+    # PyCM's ACC, in capitals, is the accuracy of each class; all other names of this library have priority.
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
-        if _ask_packages():
+        if _load_packages():
             return _without_classes(head, average, spec, has_average=has_average)
         raise ValueError(_unknown(base.strip(), spec))
     options = options_of(bracket, rest, spec)
     if has_average and "average" in options:
         raise ValueError(
-            f"{quoted(spec)}: expected one average, got {quoted(options['average'])} and {quoted(average.strip())}"
+            f"{quoted(spec)}: expected a single average, got {quoted(options['average'])} and {quoted(average.strip())}"
         )
     if has_average:
         options["average"] = average.strip()
-    found = _called(_record(canonical), called)
-    return found.using(**options) if options else found
+    metric = _called(_record(canonical), called)
+    return metric.using(**options) if options else metric
 
 
 def _called(record: Metric, name: str) -> Metric:
-    """The metric by a name of it, which titles keep if it is a word of diagnostic tests."""
+    """The metric with the requested name, if titles keep the name as a word of diagnostic tests."""
     return replace(record, called=name) if name in TEST_WORDS and name != record.name else record
 
 
@@ -415,7 +418,7 @@ def options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
 
 
 def _with_average(name: str) -> tuple[str | None, str]:
-    """The measure and the average of a name like ``miou``, or ``f1_weighted``, as scikit-learn's scorers have them."""
+    """The measure and the average of a name such as ``miou``, or ``f1_weighted`` as in scikit-learn's scorers."""
     whole = fold(name)
     if whole in MEANS:
         return MEANS[whole]
@@ -431,24 +434,24 @@ def _with_average(name: str) -> tuple[str | None, str]:
 def _of_pycm(name: str, average: str) -> Metric:
     specs = PYCM[_PYCM[fold(name)]]
     if len(specs) > 1:
-        raise ValueError(f"{quoted(name)} of PyCM is several values, each a measure here: {', '.join(specs)}")
-    found = get_metric(specs[0])
-    if average == "class" and found.average == "one_vs_rest":  # which gives one value a class already
-        return found
-    return found.using(average=average) if average else found
+        raise ValueError(f"{quoted(name)} of PyCM has several values: choose a measure, {', '.join(specs)}")
+    metric = get_metric(specs[0])
+    if average == "class" and metric.average == "one_vs_rest":  # it has a value for each class already
+        return metric
+    return metric.using(average=average) if average else metric
 
 
 def _unknown(name: str, spec: str) -> str:
     call = of_scores.call_of(name)
     if call is not None:
         return (
-            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
-            f"predicted: it is matrics.{call}"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix has only predicted "
+            f"labels: use matrics.{call}"
         )
     if fold(name) in of_scores.MISSING:
         return (
-            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
-            "predicted; a measure at one threshold is one of confusion_matrix(..., threshold=)"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix has only predicted "
+            "labels; for a measure at a threshold use confusion_matrix(..., threshold=)"
         )
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
@@ -463,17 +466,17 @@ def _unknown(name: str, spec: str) -> str:
     calls = {alias: f"matrics.{call}" for alias, call in of_scores.CALLS.items() if alias not in known}
     alone = {*METRICS, *_OWN}
 
-    def said(near: str) -> str:
+    def described(near: str) -> str:
         return near if near in alone else calls.get(near) or f"{near} (= {known[near]})"
 
-    hint = did_you_mean(fold(name), [*known, *calls], said)
+    hint = did_you_mean(fold(name), [*known, *calls], described)
     return (
         f"unknown metric {quoted(name)}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
     )
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
-    """Every group and its canonical names."""
+    """The canonical names of the measures of each group, by group."""
     if not _GROUPS:
         _GROUPS.update(_find_groups())
     return _GROUPS
@@ -482,7 +485,7 @@ def groups() -> Mapping[str, tuple[str, ...]]:
 def _find_groups() -> dict[str, tuple[str, ...]]:
     complete = {name: record for name, record in METRICS.items() if not record.needs}
     everywhere = {name: record for name, record in complete.items() if not record.on_host}
-    found: dict[str, tuple[str, ...]] = {
+    groups: dict[str, tuple[str, ...]] = {
         "core": CORE,
         "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
         "all": tuple(everywhere),
@@ -490,22 +493,22 @@ def _find_groups() -> dict[str, tuple[str, ...]]:
         OWN: tuple(_OWN),
     }
     for name, record in everywhere.items():
-        found[record.family] = (*found.get(record.family, ()), name)
+        groups[record.family] = (*groups.get(record.family, ()), name)
     for group, file in FILE_GROUPS.items():
-        found[group] = tuple(name for name, record in everywhere.items() if record.function.__module__.endswith(file))
-    return found
+        groups[group] = tuple(name for name, record in everywhere.items() if record.function.__module__.endswith(file))
+    return groups
 
 
 def list_metrics(family: str | None = None) -> list[str]:
-    """The canonical names of a family of metrics, or of another group of them.
+    """The canonical names of a family, or of another group, of metrics.
 
     Parameters
     ----------
     family : str, optional
-        ``core``, ``overall``, ``all`` (those of this library), ``on_host`` (those that need SciPy, and are in no other
-        group), ``own`` (those that :func:`matrics.register` or installed packages have made known), or a family, which
-        is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, … If left out, those
-        of ``all`` and ``own``.
+        ``core``, ``overall``, ``all`` (measures of this library), ``on_host`` (measures that need SciPy, and are in no
+        other group), ``own`` (measures registered by :func:`matrics.register` or by installed packages), or a family,
+        which is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, … If left out,
+        ``all`` and ``own``.
 
     Returns
     -------
@@ -514,7 +517,7 @@ def list_metrics(family: str | None = None) -> list[str]:
     Raises
     ------
     ValueError
-        There is no such family or group.
+        The family or group does not exist.
 
     Examples
     --------
@@ -522,7 +525,7 @@ def list_metrics(family: str | None = None) -> list[str]:
     >>> matrics.list_metrics("core")  # doctest: +NORMALIZE_WHITESPACE
     ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
     """
-    _ask_packages()
+    _load_packages()
     known = groups()
     if family is None:
         return [*known["all"], *known[OWN]]

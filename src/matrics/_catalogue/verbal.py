@@ -1,4 +1,4 @@
-"""Values in words, for reports: the published scales that PyCM calls verbal benchmarks, in PyCM's words.
+"""``interpret``: the labels of values on published scales, which PyCM calls verbal benchmarks.
 
 A scale divides a measure's range into bands, and a value on a cut belongs to the band above, as in PyCM. Where PyCM's
 scales have a gap, or the last bit of a value decides, this module differs:
@@ -10,7 +10,7 @@ scales have a gap, or the last bit of a value decides, this module differs:
 - A value that the measure cannot have is "out of range". PyCM gives it the nearest label, or "None".
 - NaN is "undefined". PyCM gives "None".
 - The scale of discriminant powers is for natural logarithms, as √3/π in its formula shows. PyCM applies it to decimal
-  ones (here ``discriminant_power(base=10)``), which are smaller by a factor of 2.3.
+  logarithms (here ``discriminant_power(base=10)``), which are smaller by a factor of 2.3.
 
 Otherwise the cuts are those of PyCM, also where those of the authors differ:
 
@@ -42,19 +42,19 @@ OUT_OF_RANGE = "out of range"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One published scale: from the lower edge of every label to the highest value that the measure can have."""
+    """A published scale, from the lower edge of every label to the highest value of the measure."""
 
     name: str
-    of: str  # the measure: its name in the catalogue
+    of: str  # the name of the measure in the catalogue
     source: str
     aliases: tuple[str, ...]  # PyCM's names
-    edges: tuple[float, ...]  # the lower ones, one per label
+    edges: tuple[float, ...]  # the lower edge of each label
     highest: float
     labels: tuple[str, ...]
 
     @property
     def range(self) -> tuple[float, float]:
-        """The lowest and the highest value that have a label."""
+        """The lowest and the highest value with a label."""
         return self.edges[0], self.highest
 
 
@@ -105,7 +105,7 @@ _RECORDS = (
               ("Negligible", "Weak", "Moderate", "Strong")),
 )  # fmt: skip
 
-#: Every scale by its name.
+#: The scales by name.
 BENCHMARKS = {record.name: record for record in _RECORDS}
 
 _NAMES = {fold(name): record.name for record in _RECORDS for name in (record.name, *record.aliases)}
@@ -130,26 +130,26 @@ def list_benchmarks() -> list[str]:
 
 
 def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.str_]]:
-    """Values of a measure in the words of a published scale, for reports.
+    """The labels of values of a measure on a published scale, for reports.
 
     Parameters
     ----------
     values : array_like
-        Real numbers of any shape and backend, values of the measure that the scale's record in ``BENCHMARKS`` names.
+        Values of the measure of the scale, of any shape and array library.
     benchmark : str
-        One of ``list_benchmarks()``, or PyCM's name of it (``"SOA1(Landis & Koch)"``, ``"SOA1"``, ``"PLRI"``), in any
-        case.
+        A name of ``list_benchmarks()``, or PyCM's name of the scale (``"SOA1(Landis & Koch)"``, ``"SOA1"``,
+        ``"PLRI"``), in any case.
 
     Returns
     -------
     str or numpy.ndarray of str
-        The label of every value, in the shape of ``values``; for a single number a str. NaN is ``"undefined"``, and a
+        The label of every value, in the shape of ``values``; a str for a single number. NaN is ``"undefined"``, and a
         value that the measure cannot have is ``"out of range"``.
 
     Raises
     ------
     ValueError
-        There is no such scale (the message suggests the nearest names).
+        The scale does not exist (the message suggests the nearest names).
     TypeError
         The values are not real numbers, or ``benchmark`` is not a name.
 
@@ -167,7 +167,7 @@ def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any
     if not (backend.is_integer(array) or backend.is_float(array)):
         raise TypeError(f"values: expected real numbers (NaN where a measure is undefined), got dtype {array.dtype}")
     if not backend.can_look(array):
-        raise TypeError("values: expected concrete numbers, got traced ones: call it outside jit, compile and vmap")
+        raise TypeError("values: expected concrete numbers, got traced numbers: call it outside jit, compile and vmap")
     numbers = backend.to_numpy(backend.to_float(array))
     slack = max(1e-9, 64 * float(np.finfo(numbers.dtype).eps))
     above = np.asarray(
@@ -179,7 +179,7 @@ def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any
 
 
 def get_benchmark(name: str) -> Benchmark:
-    """The scale with this name, which may be PyCM's."""
+    """The scale with this name, or with this name in PyCM."""
     if not isinstance(name, str):
         raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {quoted(name)}")
     folded = fold(name)

@@ -1,4 +1,4 @@
-"""Users' weights or costs of classes, or of pairs of classes: parsed, spelled, and sorted by class."""
+"""Weights or costs of classes, or of pairs of classes: parsed, spelled, and sorted by class."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from matrics._arrays import Array, Standard, as_arrays
 from matrics._catalogue.classes import Classes, spell_class
 from matrics._quoting import cut, quoted, split_outside, unquote
 
-#: How far the classes of each cell agree, ``[true][pred]``: 1 on the diagonal, and less for worse errors.
+#: The agreement of the classes of each cell, ``[true][pred]``: 1 on the diagonal, and less for worse errors.
 Agreement = Annotated[tuple[tuple[float, ...], ...], "agreement"]
 SymmetricAgreement = Annotated[tuple[tuple[float, ...], ...], "symmetric agreement"]
-#: How far they disagree: 0 on the diagonal, and more for worse errors; only the proportions matter.
+#: The disagreement: 0 on the diagonal, and more for worse errors; only the proportions matter.
 Disagreement = Annotated[tuple[tuple[float, ...], ...], "disagreement"]
 SymmetricDisagreement = Annotated[tuple[tuple[float, ...], ...], "symmetric disagreement"]
-#: What each kind of prediction costs, ``[true][pred]``: any finite number, also on the diagonal.
+#: The cost of each kind of prediction, ``[true][pred]``: any finite number, also on the diagonal.
 CostMatrix = Annotated[tuple[tuple[float, ...], ...], "costs"]
 
-#: What a metric holds: a number or a row for each class, or pairs of a class's name and these.
+#: A number or a row for each class, or pairs of the name of a class and a number or row.
 Values = tuple[Any, ...]
 
 _WORDS = {
@@ -33,9 +33,9 @@ _EXAMPLES = {"costs": "[[0, 1], [50, 0]]", "agreement": "[[1, 0.5], [0.5, 1]]"}
 
 
 class TracedMatrix:
-    """An (n, n) array whose numbers are not known, as under ``jit``, or with respect to which something differentiates.
+    """An (n, n) array with unknown numbers, as under ``jit``, or with a gradient.
 
-    It is equal to itself alone.
+    It is equal only to itself.
     """
 
     def __init__(self, array: Array, backend: Standard, names: tuple[str, ...] = ()) -> None:
@@ -48,20 +48,20 @@ class TracedMatrix:
         return f"<array ({len(self)}, {len(self)})>"
 
     def like(self, cells: Array, backend: Standard) -> Array:
-        """The matrix with the dtype of cells; raises if these are of another library."""
+        """The matrix in the dtype of the cells; raises if the cells are of another library."""
         if backend.xp is not self.backend.xp:
             raise TypeError(
-                "costs: expected numbers that are known, or a matrix cm of the library of the costs, got costs that "
-                "are traced or need a gradient and a cm that is not of their library, or is only scored on the host"
+                "costs: expected known numbers, or a matrix cm of the same library as the costs, got costs that are "
+                "traced or need a gradient, and a cm of another library, or a cm that is scored on the host"
             )
         return backend.xp.astype(self.array, cells.dtype)
 
     def in_order(self, classes: Classes, name: str) -> TracedMatrix:
-        """See the function ``in_order``, which is given the places of the cells in place of the cells."""
+        """The matrix in the order of the classes, by the function ``in_order`` for the places of cells."""
         n = len(self)
         places = tuple([tuple(range(k * n, (k + 1) * n)) for k in range(n)])
-        found = in_order(tuple(zip(self.names, places, strict=True)) if self.names else places, classes, name)
-        back = [row[0] // n for row in plain(found)]
+        ordered = in_order(tuple(zip(self.names, places, strict=True)) if self.names else places, classes, name)
+        back = [row[0] // n for row in plain(ordered)]
         if back == list(range(n)):
             return self
         xp = self.backend.xp
@@ -71,15 +71,15 @@ class TracedMatrix:
 
 
 def in_words(kind: str) -> str:
-    """What ``read_matrix`` takes for an option of this kind."""
+    """The values that ``read_matrix`` accepts for an option of this kind, in words."""
     return _WORDS[kind]
 
 
 def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values | TracedMatrix:
-    """The matrix of a list, an array or the text of a spec; raises with what was expected.
+    """The matrix of a list, an array or the text of a spec; raises for other values.
 
-    Each row may have the name of its class next to it: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in the
-    same order. Costs may be an array whose numbers are not known.
+    Rows may have the names of their classes: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns have the same order.
+    Costs may be an array with unknown numbers.
     """
     expected = f"{metric}: expected {name} to be {in_words(kind)}"
     if kind == "costs":
@@ -95,14 +95,14 @@ def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values | Tr
     if not rows or any(len(row) != len(rows) for row in rows):
         lengths = ", ".join([str(len(row)) for row in rows])
         raise ValueError(f"{expected}, as many columns as rows, got {len(rows)} rows of {cut(lengths) or 'nothing'}")
-    wrong = _what_is_wrong(rows, kind)
+    wrong = _problem(rows, kind)
     if wrong is not None:
         raise ValueError(f"{expected}, {wrong}")
     return tuple(zip(names, rows, strict=True)) if names else rows
 
 
 def read_class_weights(value: Any, metric: str) -> Values:
-    """A weight for each class, of a list, an array, a dictionary by class or the text of a spec; raises likewise.
+    """The weights of classes, from a list, an array, a dictionary by class or the text of a spec; raises for others.
 
     >>> read_class_weights({"cat": 2, "dog": 1}, "recall"), read_class_weights("[.2,.8]", "recall")
     ((('cat', 2.0), ('dog', 1.0)), (0.2, 0.8))
@@ -119,7 +119,7 @@ def read_class_weights(value: Any, metric: str) -> Values:
 
 
 def spell(value: Any) -> str:
-    """The text that is read as this value."""
+    """The text of a spec for this value."""
     if not isinstance(value, tuple):
         return spell_number(value)
     if is_named(value):
@@ -128,26 +128,26 @@ def spell(value: Any) -> str:
 
 
 def spell_number(value: float) -> str:
-    """The shortest text that is read as this number."""
+    """The shortest text for this number."""
     return repr(value).removesuffix(".0")
 
 
 def is_named(value: Values | TracedMatrix) -> bool:
-    """Whether the classes are named."""
+    """Whether the values have the names of classes."""
     if isinstance(value, TracedMatrix):
         return bool(value.names)
     return bool(value) and isinstance(value[0], tuple) and isinstance(value[0][0], str)
 
 
 def plain(value: Any) -> Any:
-    """What an option's value is to a formula: the numbers alone."""
+    """The numbers alone, without the names of classes, as formulas need them."""
     return tuple([item for _, item in value]) if isinstance(value, tuple) and is_named(value) else value
 
 
 def in_order(value: Any, classes: Classes, name: str) -> Any:
-    """The same in the order of the classes of certain matrices; raises if these are others.
+    """The values in the order of the classes of certain matrices; raises if the classes differ.
 
-    Rows with names are taken in the order in which they are where the matrices' classes have no names.
+    If the classes of the matrices have no names, rows with names keep their order.
     """
     if isinstance(value, TracedMatrix):
         return value.in_order(classes, name)
@@ -169,12 +169,14 @@ def in_order(value: Any, classes: Classes, name: str) -> Any:
     places = [classes.index(label, name) for label in items if label not in others]
     missing = [classes.labels[k] if classes.labels else k for k in range(n) if k not in places]
     if others or missing or len(places) > n:
-        what = [("missing", missing), ("none of them", others)]
-        said = "; ".join([f"{how}: {', '.join(map(repr, some[:10]))}" for how, some in what if some])
-        raise ValueError(f"{name}: expected each of the classes {classes.listed} once; {said or 'one is there twice'}")
+        problems = [("missing", missing), ("unknown", others)]
+        got = "; ".join([f"{kind}: {', '.join(map(repr, labels[:10]))}" for kind, labels in problems if labels])
+        raise ValueError(
+            f"{name}: expected each of the classes {classes.listed} once; {got or 'a class is there twice'}"
+        )
     back = [places.index(k) for k in range(n)]
-    found = [value[k] for k in back]
-    return tuple([(label, tuple([row[k] for k in back])) for label, row in found] if is_matrix else found)
+    rows = [value[k] for k in back]
+    return tuple([(label, tuple([row[k] for k in back])) for label, row in rows] if is_matrix else rows)
 
 
 def _of_number(value: Values, n: int, name: str) -> Values:
@@ -182,17 +184,17 @@ def _of_number(value: Values, n: int, name: str) -> Values:
         return value
     shape, got = f"a matrix ({n}, {n}) for {n} classes", f"({len(value)}, {len(value)})"
     if not isinstance(plain(value)[0], tuple):
-        shape, got = f"{n} numbers, one for each class", str(len(value))
+        shape, got = f"{n} numbers, as many as classes", str(len(value))
     raise ValueError(f"{name}: expected {shape}, got {got}")
 
 
 def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...], Sequence[Any]]:
-    """The names of the classes, where there are any, and what is said of each: numbers, or texts of such."""
-    # torch.compile can follow the roads of texts and lists; those of arrays lead out of its graph.
+    """The names of the classes, if any, and their values: numbers, or texts of numbers."""
+    # torch.compile supports texts and lists; arrays would break its graph.
     if isinstance(value, str):
         text = value.strip()
         if not (text.startswith("[") and text.endswith("]")):
-            return (), [text]  # which is no row and no number
+            return (), [text]  # neither a row nor a number
         parts = split_outside(text[1:-1], quoted=True)
         pairs = [split_outside(part, "=", quoted=True) for part in parts]
         if may_be_named and all(len(pair) == 2 for pair in pairs):
@@ -204,12 +206,12 @@ def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...
         return (), value
     backend, (array,) = as_arrays(**{name: value})
     if not backend.can_look(array):
-        raise TypeError(f"{name}: expected numbers that are known beforehand, as options are, got a traced array")
+        raise TypeError(f"{name}: expected known numbers, got a traced array: pass the values as Python numbers")
     return (), backend.to_numpy(array).tolist()
 
 
 def _traced(value: Any, name: str, expected: str) -> TracedMatrix | None:
-    """The matrix of an array whose numbers are not known; None of all else."""
+    """The matrix of an array with unknown numbers; None for all other values."""
     if isinstance(value, (str, list, tuple, Mapping)):
         return None
     backend, (array,) = as_arrays(**{name: value})
@@ -235,10 +237,10 @@ def _row(item: Any) -> tuple[float, ...]:
 
 
 def _number(item: Any) -> float:
-    return float(item) + 0.0  # adding 0 leaves no -0, which would print as such
+    return float(item) + 0.0  # adding 0 removes the sign of -0, which would be printed
 
 
-def _what_is_wrong(rows: tuple[tuple[float, ...], ...], kind: str) -> str | None:
+def _problem(rows: tuple[tuple[float, ...], ...], kind: str) -> str | None:
     full = int(kind in ("agreement", "symmetric agreement"))
     for i, row in enumerate(rows):
         for j, number in enumerate(row):
@@ -257,7 +259,7 @@ def _what_is_wrong(rows: tuple[tuple[float, ...], ...], kind: str) -> str | None
     return None
 
 
-# By the number on the diagonal.
+# The descriptions by the number on the diagonal.
 _DIAGONALS = {
     1: "with 1 on the diagonal, as full agreement, and less for worse errors",
     0: "with 0 on the diagonal, as full agreement, and more for worse errors",

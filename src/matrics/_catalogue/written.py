@@ -1,4 +1,4 @@
-"""Names of measures as people write them, for pages that are read: "Cohen's kappa", not ``cohen_kappa``."""
+"""Names of measures in the usual spelling, for reports and pages: "Cohen's kappa" instead of ``cohen_kappa``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 __all__ = ["written"]
 
-# What is written in capital letters.
+# Names in capital letters.
 ABBREVIATIONS = frozenset(
     ("mcc", "tmcc", "cen", "mcen", "eve", "npv", "ppv", "tpr", "tnr", "fpr", "fnr", "fdr", "nmi", "rci", "iba")
 )
-# Names of people, and signs. All other names are words, which have spaces in place of underscores.
+# Names with names of people, or with symbols. Other names have spaces in place of underscores.
 NAMES = {
     "adjusted_f_score": "adjusted F score",
     "adjusted_rand_index": "adjusted Rand index",
@@ -45,7 +45,7 @@ AVERAGES = {"macro": "mean over classes", "micro": "pooled over classes", "weigh
 
 
 def written(title: str) -> str:
-    """The title of a measure as people write it.
+    """The title of a measure in the usual spelling.
 
     >>> written("mcc"), written("cohen_kappa"), written("balanced_accuracy"), written("recall of my_class")
     ('MCC', "Cohen's kappa", 'balanced accuracy', 'recall of my_class')

@@ -149,10 +149,11 @@ class CurveRun(ScoredRun):
         """The models, and their comparisons by the scores of the same samples, and by measures at the thresholds."""
         names, true, scores, samples = same_samples(self.source, str(self.paired_on))
         verdicts = compared_scores(names, true, scores, samples, self.level, turned=False)
+        side = "up to" if self.source.lower_is_positive else "from"
         for threshold in [] if self.thresholds is None else self.thresholds.tolist():
-            predictions = (scores >= threshold).astype(np.int64)
+            predictions = (scores >= self.source.directed(threshold)).astype(np.int64)
             verdicts += [
-                replace(verdict, label=f"{title_of(verdict.label)}, from a score of {threshold:.10g}")
+                replace(verdict, label=f"{title_of(verdict.label)}, {side} a score of {threshold:.10g}")
                 for verdict in judged_together(
                     *(true, predictions, samples, self.metrics, self.source.sides),
                     level=self.level,
@@ -181,6 +182,7 @@ class CurveRun(ScoredRun):
         given: dict[str, Any] = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        scores, given["lower_is_positive"] = self.source.directed(scores), self.source.lower_is_positive
         return matrics.ranking.threshold_curve(
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
@@ -316,7 +318,7 @@ def areas_result(run: CurveRun) -> Result:
 
 def _reversed(run: CurveRun, areas: Rows) -> list[str]:
     low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
-    return [f"{listed(low)}: {REVERSED}"] if low else []
+    return [f"{listed(low)}: {REVERSED} (--lower-is-positive)"] if low else []
 
 
 def _of_scores(run: CurveRun) -> Rows:

@@ -62,6 +62,7 @@ def score(
     data: MatrixOptions,
     scores: options.ScoresInstead = None,
     threshold: options.Threshold = None,
+    lower_is_positive: options.LowerIsPositive = False,
     prevalence: options.Prevalence = None,
     separator: options.Separator = None,
     average: options.Average = None,
@@ -85,11 +86,12 @@ def score(
         by=options.column_names(by),
         scores=scores,
         threshold=threshold,
+        lower_is_positive=lower_is_positive,
         prevalence=prevalence,
         separator=separator,
         average=average,
         weight=weight,
-        reading=reading.read(),
+        reading=reading.read(data.true, data.pred),
     )
     if disparity and not (request.by or request.models):
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
@@ -126,7 +128,7 @@ def open_run(
         return _run_of_sets(path, request, request.separator, metrics, common)
     request.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if request.scores is None:
-        request.refuse("--scores with it", "threshold")
+        request.refuse("--scores with it", "threshold", "lower_is_positive")
         source = open_matrices(path, request, watching(lines=manner.progress))
         chosen = measures(metrics or default_measures(path, source), lambda: source.known(request.positive))
         target = Target.read(request.prevalence, source.known(request.positive))
@@ -136,7 +138,7 @@ def open_run(
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, request.positive) if limit is None else (request.positive, None)
     parsed = ScoreNames.parse(request.scores, true=request.true, by=request.by, positive=of_one)
-    score_names = replace(parsed, **request.reading.names)
+    score_names = replace(parsed, lower_is_positive=request.lower_is_positive, **request.reading.names)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
         raise ArgumentError("threshold", "expected a number with one column of scores, got none")
@@ -149,7 +151,7 @@ def open_run(
     scored = read_scores(path, score_names, of_all=limit is None)
     found = scored.matrices(limit)
     if limit is not None:
-        outside = any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
+        outside = request.lower_is_positive or any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
         specs = specs if outside else at_threshold(specs, limit)
     chosen = measures(specs, lambda: found.known(of_several))
     target = Target.read(request.prevalence, found.known(of_several))
@@ -163,7 +165,7 @@ def _run_of_sets(
     chosen = resolve(metrics or METRICS)
     request.refuse(
         "no such option with --separator",
-        *("rows", "scores", "threshold", "positive", "counts", "weight", "cells", "prevalence"),
+        *("rows", "scores", "threshold", "lower_is_positive", "positive", "counts", "weight", "cells", "prevalence"),
     )
     request.reading.refuse("--separator", missing=False)
     names = SetNames(

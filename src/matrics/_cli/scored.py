@@ -33,7 +33,7 @@ FilePath = Annotated[
     Path,
     options.argument(
         "Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
-        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input)."
+        "Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input)."
     ),
 ]
 
@@ -46,13 +46,15 @@ class ScoreOptions:
     by: options.By = None
     true: options.TrueColumn = Names.true
     positive: options.Positive = None
+    lower_is_positive: options.LowerIsPositive = False
     prevalence: options.Prevalence = None
 
     @property
     def names(self) -> ScoreNames:
         """The columns."""
         by = options.column_names(self.by)
-        return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
+        names = ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
+        return replace(names, lower_is_positive=self.lower_is_positive)
 
     def read(
         self,
@@ -103,6 +105,7 @@ class ScoredRun:
         """What the file has, in words."""
         source = self.source
         positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
+        positive += ", by low scores" if source.lower_is_positive else ""
         if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
             against = [f"{name} ({number:,})" for name, number in source.rest.items()]
             positive += f", against {', '.join(against[:10])}{', …' if len(against) > 10 else ''}"
@@ -120,6 +123,7 @@ class ScoredRun:
             "positive": None if source.has_several else source.classes[source.positives[0]],
             **({} if source.has_several else {"rest": source.rest}),
             "samples": source.samples,
+            **({"lower_is_positive": True} if source.lower_is_positive else {}),
             **({"left_out": source.left_out} if source.left_out else {}),
             **({} if target is None else {"prevalence": target.shares}),
         }

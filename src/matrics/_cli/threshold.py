@@ -184,11 +184,13 @@ class ThresholdRun(ScoredRun):
         if self.target is not None:
             given["prevalence"] = self.target.shares
         if self.source.unlabelled:
-            given["unlabelled_scores"] = self.source.unlabelled_of(position)
+            given["unlabelled_scores"] = self.source.directed(self.source.unlabelled_of(position))
         if self.num:
             given |= {"level": self.level, "num": self.num, "rng": self.seed}
+        direction: dict[str, Any] = {"lower_is_positive": self.source.lower_is_positive}
+        scores = self.source.directed(scores)
         try:
-            best = matrics.ranking.best_threshold(true, scores, goal.metric, **given)
+            best = matrics.ranking.best_threshold(true, scores, goal.metric, **direction, **given)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
             reason = error.text if isinstance(error, ArgumentError) else str(error)
             return _none(with_titles(reason.replace("zero_division=", "--zero-division"), goal.titles))
@@ -196,7 +198,7 @@ class ThresholdRun(ScoredRun):
         if math.isnan(limit):
             return _none(f"{goal.name} is undefined at every threshold")
         sure = (best.threshold_interval, best.value_interval) if self.num else (_alone(limit), _alone(value))
-        matrix = matrics.ranking.confusion_matrix(true, scores, [limit])[0]
+        matrix = matrics.ranking.confusion_matrix(true, scores, [limit], **direction)[0]
         return Best(*sure, value, matrix)
 
     @property

@@ -1,1 +1,1 @@
-"""Evaluate a function of one stack of confusion matrices, on any array library."""
+"""Evaluate functions of a stack of confusion matrices, with any array library."""

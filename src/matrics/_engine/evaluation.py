@@ -1,4 +1,4 @@
-"""Apply functions of a Table to a user's stack: check it, choose the execution, mark invalid matrices."""
+"""Evaluate functions of a Table for a stack of a user: check it, choose the execution, mark invalid matrices."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from matrics._quoting import quoted
 from matrics.typing import ArrayT, HostArray, NumPyArray
 
 Invalid = Literal["warn", "raise", "nan"]
-_INVALID = get_args(Invalid)  # a constant, because get_args takes as long as the sum of a matrix
+_INVALID = get_args(Invalid)  # computed once, as get_args takes as long as the sum of a matrix
 TableFunction = Callable[[Table], Array]
-SHOWN = 3  # invalid matrices that a message describes
+SHOWN = 3  # the number of invalid matrices that a message describes
 
 
 class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
     """A matrix has a negative, NaN or infinite cell, or cells whose sum is infinite."""
 
-    __module__ = "matrics"  # from where users import it
+    __module__ = "matrics"  # the public module
 
 
 def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
-    """The library and the array of a stack ``(*B, n, n)`` of real numbers; anything else raises an error."""
+    """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value."""
     backend: Standard = NUMPY
     if type(cm) is np.ndarray and not cm.dtype.hasobject:
-        array = cm  # as_arrays has the same answer after a microsecond
+        array = cm  # as_arrays returns the same, but takes a microsecond
     else:
         backend, (array,) = as_arrays(**{name: cm})
     shape = tuple(array.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
         raise ValueError(
-            f"{name}: expected one confusion matrix (n, n) or a stack of them (*B, n, n), rows = true classes and "
+            f"{name}: expected a confusion matrix (n, n) or a stack of them (*B, n, n), rows = true classes and "
             f"columns = predicted classes, got shape {shape}"
         )
     if not (backend.is_integer(array) or backend.is_float(array)):
@@ -49,12 +49,12 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
 
 
 def is_nan(number: Any) -> bool:
-    """Whether a number is NaN, also one that is a symbol of torch.compile(dynamic=True), which has no isnan of them."""
+    """Whether a number is NaN, also for symbols of torch.compile(dynamic=True), which isnan does not accept."""
     return bool(number != number)  # noqa: PLR0124 (only NaN differs from itself)
 
 
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
-    """Raise if an option has a value that is not allowed."""
+    """Raise an error if an option has a value that is not allowed."""
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
         raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {quoted(zero_division)}")
     number: Any = zero_division
@@ -63,7 +63,7 @@ def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {quoted(zero_division)}")
     if invalid not in _INVALID:
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {quoted(invalid)}")
-    # Written out, as torch.compile(dynamic=True) treats a global constant as an unknown value.
+    # A literal for the same reason.
     if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or not -1 <= workers <= 1024:
         raise ValueError(
             f"workers: expected a number of threads from 1 to 1024, or -1 for all cores, got {quoted(workers)}"
@@ -79,10 +79,10 @@ def evaluate(
     workers: int = 1,
     traced: bool = False,
 ) -> list[Array]:
-    """Evaluate every function: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``.
+    """The results of all functions: ``[*batch]`` as ``(*B,)`` and ``[class, *batch]`` as ``(*B, n)``.
 
-    ``traced`` is whether a function has an array that is traced or differentiated, even if the stack is not: the
-    operations are then those of its library.
+    With ``traced`` a function has an array that is traced or differentiated, even if the stack is not: the operations
+    are then operations of its library.
     """
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
@@ -92,7 +92,9 @@ def evaluate(
         results, bad = score_blocks(view, functions, zero_division, workers)
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
-        if bad.size and invalid == "warn" and backend.looking_is_free:  # on others it would depend on the device
+        if (
+            bad.size and invalid == "warn" and backend.looking_is_free
+        ):  # not in other libraries, where warnings would depend on the device
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=frames_to_the_user())
         return [backend.from_host(result) for result in results]
     if invalid == "raise":
@@ -103,7 +105,7 @@ def evaluate(
 def scored(
     cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
 ) -> tuple[list[Array], Array]:
-    """The results of all functions by a library's own operations, and which matrices are valid."""
+    """The results of all functions by operations of the library, and a mask of valid matrices."""
     results, table = _scored(cm, backend, functions, zero_division)
     return results, table.valid
 
@@ -112,7 +114,7 @@ def _scored(
     cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
 ) -> tuple[list[Array], Table]:
     cells = backend.to_float(cm)
-    # Products of five 64-bit integers are well within the range of float64.
+    # Products of five 64-bit integers are within the range of float64.
     counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
     table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
     with backend.quiet():
@@ -129,7 +131,7 @@ def frames_to_the_user() -> int:
 
 
 def finish(values: Array, table: Table) -> Array:
-    """Set invalid matrices to NaN, and move the class axis last."""
+    """The values with NaN for invalid matrices, and with the class axis last."""
     xp = table.xp
     classwise = values.ndim > table.total.ndim
     values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
@@ -155,7 +157,7 @@ def check(cm: Any) -> Array:
     Returns
     -------
     array, shape (*B, n, n)
-        The stack as given (a list becomes a NumPy array).
+        The stack itself (a list becomes a NumPy array).
 
     Raises
     ------
@@ -164,11 +166,11 @@ def check(cm: Any) -> Array:
     TypeError
         The cells are not real numbers.
     InvalidConfusionMatrix
-        A cell is negative, NaN or infinite. The message names the first such matrices.
+        A cell is negative, NaN or infinite. The message names the first invalid matrices.
 
     Notes
     -----
-    This inspects the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
+    The values are inspected: on a GPU this waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
     where values are not available, it raises a TypeError (the compiler's own error under ``fullgraph=True``).
 
     Examples
@@ -187,7 +189,7 @@ def check(cm: Any) -> Array:
 
 
 def raise_if_invalid(cm: Array, backend: Standard) -> None:
-    """Raise InvalidConfusionMatrix if a matrix of the stack is invalid; waits for the device."""
+    """Raise InvalidConfusionMatrix if a matrix of the stack is invalid; this waits for the device."""
     refuse_unseen(cm, backend)
     with backend.quiet():
         valid = table_in_order(backend.to_float(cm), backend).valid
@@ -207,20 +209,20 @@ def refuse_unseen(x: Array, backend: Standard) -> None:
 
 
 def describe_invalid(cm: Array, bad: Array) -> str:
-    """One line that counts the invalid matrices of a NumPy stack and describes the first three."""
+    """A line with the number of invalid matrices of a NumPy stack and descriptions of the first three."""
     stack = cm.reshape(-1, *cm.shape[-2:])
     first = [(int(position), stack[position]) for position in bad[:SHOWN]]
     return describe_first(first, cm.shape[:-2], len(bad), f"{len(stack)}")
 
 
 def describe_first(first: Sequence[tuple[int, Array]], batch_shape: tuple[int, ...], number: int, total: str) -> str:
-    """One line that counts invalid matrices and shows the first ones with their positions in the flat batch."""
+    """A line with the number of invalid matrices, and the first with their positions in the flat batch."""
     shown = []
     for position, matrix in first:
-        wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
+        invalid_cells = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
         where = "".join(f"[{index}]" for index in np.unravel_index(position, batch_shape)) or "it"
-        if len(wrong):
-            i, j = (int(index) for index in wrong[0])
+        if len(invalid_cells):
+            i, j = (int(index) for index in invalid_cells[0])
             shown.append(f"{where} has the cell {matrix[i, j]} at [{i}, {j}]")
         else:
             shown.append(f"{where} has a sum beyond the largest {matrix.dtype}")

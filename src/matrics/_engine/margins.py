@@ -1,13 +1,12 @@
-"""Margins: one stack of confusion matrices and its counts by class, each computed once and written as on paper.
+"""``Margins``: a stack of confusion matrices and its counts by class, each computed once.
 
-Inside, classes come first and the batch last: a margin is ``[class, *batch]``, a total ``[*batch]``, so that formulas
-read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. The cells themselves lie as they were given,
+Classes are the first axis and the batch is last: a margin is ``[class, *batch]``, a total ``[*batch]``, so that
+formulas read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. The cells keep their order,
 ``[*batch, true, pred]``, or class-first.
 
-No sum here is a difference that loses digits. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp``
-loses every digit of a few errors next to 10**17 true positives, and in float32 next to 10**8. This is the definition
-for any library; where a compiler or the host has a faster way to the same numbers, a subclass in ``execution`` has
-it.
+No sum is a difference that loses digits. ``fn``, ``fp`` and ``tn`` are sums of their cells: ``true - tp`` loses all
+digits of a few errors next to 10**17 true positives, and in float32 next to 10**8. This definition works for any
+library; subclasses in ``execution`` compute the same numbers faster for a compiler or the host.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from matrics._arrays import Array, Standard
 from matrics._engine.safety import Safe
 from matrics._engine.wide import Wide
 
-# The sums behind true negatives are written out for so many classes.
+# The sums for true negatives are unrolled up to this number of classes.
 MAX_WRITTEN_OUT_REST = 6
-# Sums of all other cells of a row or column are written out for so many classes.
+# Sums of all other cells of a row or column are unrolled up to this number of classes.
 MAX_WRITTEN_OUT = 8
 
 
-class margin:  # noqa: N801 (it reads as a decorator, like property)
-    """A property computed on first use and kept.
+class margin:  # noqa: N801 (a decorator, like property)
+    """A property that is computed on first use and cached.
 
-    ``functools.cached_property`` would do, but on Python 3.11 it takes a lock, which ``torch.compile`` refuses.
+    ``functools.cached_property`` uses a lock on Python 3.11, which ``torch.compile`` does not support.
     """
 
     def __init__(self, function: Callable[[Any], Array]) -> None:
@@ -46,16 +45,16 @@ class margin:  # noqa: N801 (it reads as a decorator, like property)
 
 
 class Margins(Safe):
-    """One stack of confusion matrices, seen class-first.
+    """A stack of confusion matrices, with counts in class-first order.
 
     Parameters
     ----------
     cells
-        Floating cells, ``[*batch, true, pred]``, or ``[true, pred, *batch]`` if ``class_first``.
+        Floating-point cells, ``[*batch, true, pred]``, or ``[true, pred, *batch]`` if ``class_first``.
     backend
-        Their library.
+        The array library of the cells.
     zero_division
-        What an undefined (0/0) measure is worth.
+        The value of undefined measures (0/0).
     is_moderate
         Whether products of five counts are known to stay in the range of the dtype.
     """
@@ -81,7 +80,7 @@ class Margins(Safe):
 
     @margin
     def cells(self) -> Array:
-        """The cells, in the order in which they were given."""
+        """The cells in their original order."""
         return self._given
 
     @margin
@@ -92,42 +91,42 @@ class Margins(Safe):
     # Memory order ---------------------------------------------------------------------------------------------------
 
     def lead(self, x: Array) -> Array:
-        """``[*batch, class]`` as ``[class, *batch]``, a view."""
+        """A view of ``[*batch, class]`` as ``[class, *batch]``."""
         return x if x.ndim == 1 else self.xp.permute_dims(x, (x.ndim - 1, *range(x.ndim - 1)))
 
     def sum_over(self, axis: int, x: Array) -> Array:
-        """Sum cells over one class axis: ``[class, *batch]``."""
+        """The sum of cells over a class axis, ``[class, *batch]``."""
         sums = self.sum(x, axis=axis)
         return sums if self.class_first else self.lead(sums)
 
     def cellwise(self, x: Array) -> Array:
-        """``[*batch]`` so that it broadcasts against the cells."""
+        """A view of ``[*batch]`` that broadcasts against the cells."""
         return x[None, None, ...] if self.class_first else x[..., None, None]
 
     def rowwise(self, x: Array) -> Array:
-        """``[true, *batch]`` so that it broadcasts against the cells."""
+        """A view of ``[true, *batch]`` that broadcasts against the cells."""
         return x[:, None, ...] if self.class_first else self._trail(x)[..., :, None]
 
     def columnwise(self, x: Array) -> Array:
-        """``[pred, *batch]`` so that it broadcasts against the cells."""
+        """A view of ``[pred, *batch]`` that broadcasts against the cells."""
         return x[None, :, ...] if self.class_first else self._trail(x)[..., None, :]
 
     def _trail(self, x: Array) -> Array:
         return self.xp.permute_dims(x, (*range(1, x.ndim), 0))
 
     def cell(self, x: Array, i: int, j: int) -> Array:
-        """Cell (i, j) of something in the order of the cells: ``[*batch]``."""
+        """The element (i, j) of an array in the order of the cells, ``[*batch]``."""
         return x[i, j, ...] if self.class_first else x[..., i, j]
 
-    def beside_cells(self, x: Array) -> Array:
-        """Something for each pair of classes, ``[true, pred]``, so that it broadcasts against the cells."""
+    def broadcast_pairs(self, x: Array) -> Array:
+        """An array for pairs of classes, ``[true, pred]``, in a shape that broadcasts against the cells."""
         batch = (1,) * self.batch_ndim
         return self.xp.reshape(x, (self.n, self.n, *batch) if self.class_first else (*batch, self.n, self.n))
 
     @margin
     def is_diagonal(self) -> Array:
-        """True on the diagonal; of the rank of the cells."""
-        return self.beside_cells(self._index[:, None] == self._index[None, :])
+        """The mask of the diagonal, with as many axes as the cells."""
+        return self.broadcast_pairs(self._index[:, None] == self._index[None, :])
 
     @margin
     def _index(self) -> Array:
@@ -136,51 +135,51 @@ class Margins(Safe):
 
     @margin
     def class_numbers(self) -> Array:
-        """The number of each class, so that it broadcasts against ``[class, *batch]``."""
+        """The numbers of the classes, in a shape that broadcasts against ``[class, *batch]``."""
         return self._index[(slice(None), *(None,) * self.batch_ndim)]
 
     def constant(self, rows: list[list[float]]) -> Array:
-        """Numbers for each pair of classes, so that they broadcast against the cells."""
-        return self.beside_cells(self.backend.constant(rows, self.cells))
+        """The numbers for pairs of classes, in a shape that broadcasts against the cells."""
+        return self.broadcast_pairs(self.backend.constant(rows, self.cells))
 
     @margin
     def class_distances(self) -> Array:
-        """The distance of the numbers of two classes: ``[true, pred]``."""
+        """The distances of the numbers of two classes, ``[true, pred]``."""
         index = self.xp.astype(self.backend.class_index(self.n, self.cells), self.cells.dtype)
         return self.xp.abs(index[:, None] - index[None, :])
 
     def transposed(self, x: Array) -> Array:
-        """Something in the order of the cells with true and predicted classes exchanged."""
+        """An array in the order of the cells, with true and predicted classes exchanged."""
         axes = (1, 0, *range(2, x.ndim)) if self.class_first else (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
         return self.xp.permute_dims(x, axes)
 
     def as_matrices(self, x: Array) -> Array:
-        """Something in the order of the cells as ``[*batch, true, pred]``, a view: what linear algebra takes."""
+        """A view of an array in the order of the cells as ``[*batch, true, pred]``, for linear algebra."""
         return self.xp.permute_dims(x, (*range(2, x.ndim), 0, 1)) if self.class_first else x
 
     def diagonal(self, x: Array) -> Array:
-        """The diagonal of something in the order of the cells: ``[class, *batch]``."""
+        """The diagonal of an array in the order of the cells, ``[class, *batch]``."""
         return self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
 
     def and_valid(self, condition: Array) -> Array:
-        """Whether the condition ``[*batch]`` holds and the matrix is valid, because NaN would spread from here."""
+        """Whether the condition ``[*batch]`` holds and the matrix is valid, as NaN would spread otherwise."""
         return condition & self.valid
 
     def unless_invalid(self, values: Array) -> Array:
-        """Values ``[*batch]`` or ``[class, *batch]``, and NaN for invalid matrices."""
+        """The values ``[*batch]`` or ``[class, *batch]``, with NaN for invalid matrices."""
         valid = self.valid[None, ...] if values.ndim > self.total.ndim else self.valid
         return self.xp.where(valid, values, math.nan)
 
     def zero_unless(self, condition: Array, x: Array) -> Array:
-        """Something in the order of the cells, with zeros for matrices that are invalid or miss the condition."""
+        """An array in the order of the cells, with zeros for matrices that are invalid or violate the condition."""
         return self.xp.where(self.cellwise(self.and_valid(condition)), x, 0)
 
     # Factors of products --------------------------------------------------------------------------------------------
 
     def wide(self, x: Array) -> Array:
-        """A count as a factor of products that do not leave the range of floats, whatever the counts: see ``Wide``.
+        """A count as a factor of products that stay in the range of floats for any counts; see ``Wide``.
 
-        In PyTorch float32 becomes float64, which holds products of five, and their digits.
+        In PyTorch float32 becomes float64, which represents products of five counts precisely.
         """
         if self.is_moderate:
             return x
@@ -191,16 +190,16 @@ class Margins(Safe):
         return self.xp.astype(self.xp.where(self.is_zero(x), 0, x), wider)
 
     def unit(self, x: Array) -> Array:
-        """A power of two that brings ``x``, which is not negative, near 1."""
+        """A power of two whose product with x, which is not negative, is near 1."""
         backend, limit = self.backend, self.backend.largest_exponent(x)
         return backend.power_of_two(self.xp.clip(-backend.exponent(x), -limit, limit))
 
     @margin
     def scale(self) -> Array | None:
-        """A power of two for each matrix that brings products of two margins near 1; None where none is needed.
+        """A power of two for each matrix that scales products of two margins to about 1; None if unnecessary.
 
-        No product in a covariance is above m r, where m is the total and r what the largest class leaves of it: each
-        factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish next to a dominant class.
+        No product in a covariance exceeds m r, where m is the total and r the total without the largest class: each
+        factor is scaled by 1 / √(m r). With a scale of 1 / m, r would vanish next to a dominant class.
         """
         return self._scale()
 
@@ -212,7 +211,7 @@ class Margins(Safe):
 
     @margin
     def _least_rest(self) -> Array:
-        """The total without the largest class, of the true or the predicted classes, whichever is smaller."""
+        """The total without the largest class; the smaller result of the true and the predicted classes."""
         xp = self.xp
 
         def rest(x: Array) -> Array:
@@ -235,37 +234,37 @@ class Margins(Safe):
 
     @margin
     def fn(self) -> Array:
-        """False negatives: samples of the class that were predicted as another."""
+        """False negatives: samples of the class that were predicted as another class."""
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
     def fp(self) -> Array:
-        """False positives: samples of other classes that were predicted as this one."""
+        """False positives: samples of other classes that were predicted as this class."""
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
     def tn(self) -> Array:
-        """True negatives: samples of other classes predicted as other classes, all cells outside its row and column.
+        """True negatives: samples of other classes predicted as other classes, all cells outside the row and column.
 
-        Of few classes running sums from both ends leave one row out without a subtraction. Unrolled over the classes,
-        since cumulative sums are 7 to 30 times slower in every library.
+        For few classes, running sums from both ends leave out a row without a subtraction. They are unrolled over the
+        classes, as cumulative sums are 7 to 30 times slower in every library.
         """
         if self.n > self.max_written_out_rest:
             return self._rest
-        return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
+        return self._sums_without_own(self._sums_of_others(self.cells, self.true_axis))
 
     @margin
     def _rest(self) -> Array:
-        """Values tn from few operations, however many classes there are.
+        """True negatives for any number of classes, from few operations.
 
-        The total less a class's row and column keeps its digits unless they hold nearly everything. A cell is in the
-        cross of row and column of at most two classes, so all crosses together hold at most twice the total, and only
-        two of them can hold more than four fifths of it each. For these the other cells are added up.
+        The total minus the row and column of a class is precise unless these have nearly all samples. A cell is in the
+        row or column of at most two classes, so only two classes can have more than four fifths of the total in their
+        row and column. For these classes the other cells are added up.
         """
         xp, total = self.xp, self.total[None, ...]
         cross = self.tp + (self.fn + self.fp)
         rest = total - cross
-        if self.backend.is_integer(self.cells):  # which keep all digits
+        if self.backend.is_integer(self.cells):  # integers have no rounding
             return rest
         large = cross > 4 * rest
         if self.nowhere(large):
@@ -280,9 +279,9 @@ class Margins(Safe):
         return xp.where(large, xp.where(index == first[None, ...], without_first, without_last), rest)
 
     def _column_sums_without(self, *rows: Array) -> Sequence[Array]:
-        """For each of two positions ``[*batch]`` of a class the column sums of all rows but that of the class.
+        """The column sums without the row of a class, for each of two positions ``[*batch]`` of a class.
 
-        From one masked copy of the stack: without both rows, then with the other's again.
+        A single masked copy of the stack leaves out both rows; the row of the other class is then added.
         """
         first, last = rows
         index, xp = self.class_numbers, self.xp
@@ -290,29 +289,29 @@ class Margins(Safe):
         return [xp.where((first == last)[None, ...], both, both + self._row(other)) for other in (last, first)]
 
     def _column_sums_of(self, rows: Array) -> Array:
-        """Column sums of the rows for which this is true, ``[class, *batch]``."""
+        """The column sums of the rows of a mask, ``[class, *batch]``."""
         return self.sum_over(self.true_axis, self.xp.where(self.rowwise(rows), self.cells, 0))
 
     def _row(self, position: Array) -> Array:
-        """For each matrix the row of the class at a position ``[*batch]``: ``[class, *batch]``."""
+        """The row of the class at a position ``[*batch]`` of each matrix, ``[class, *batch]``."""
         xp, at = self.xp, self.xp.clip(position, 0, self.n - 1)
         if self.class_first:
             return xp.take_along_axis(self.cells, at[None, None, ...], axis=0)[0]
         return self.lead(xp.take_along_axis(self.cells, at[..., None, None], axis=-2)[..., 0, :])
 
-    def _sums_beside(self, rows: Sequence[Array]) -> Array:
-        """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""
+    def _sums_without_own(self, rows: Sequence[Array]) -> Array:
+        """The sums of the rows without the entries of the class itself, ``[class, *batch]``."""
         xp, axis = self.xp, 0 if self.class_first else -1
         before = () if self.class_first else (...,)
         after = (...,) if self.class_first else ()
-        # No sums of nothing: JAX refuses empty slices of arrays that are sharded over devices.
+        # No empty sums, as JAX does not support empty slices of arrays that are sharded over devices.
         nothing = xp.zeros_like(rows[0][(*before, 0, *after)])
         left = [self.sum(row[(*before, slice(0, i), *after)], axis=axis) for i, row in enumerate(rows) if i > 0]
         right = [self.sum(row[(*before, slice(i, None), *after)], axis=axis) for i, row in enumerate(rows[:-1], 1)]
         return xp.stack([nothing, *left]) + xp.stack([*right, nothing])
 
     def _sums_of_others(self, x: Array, axis: int) -> list[Array]:
-        """For each index of a class axis the sum of the slices at all others."""
+        """The sums of the slices at all other indices of a class axis, for each index."""
         n = self.n
         before: tuple[Any, ...] = (slice(None),) * (axis % x.ndim)
         slices = [x[(*before, i, ...)] for i in range(n)]
@@ -325,7 +324,7 @@ class Margins(Safe):
         return [below[-1], *(above[i - 1] + below[n - 2 - i] for i in range(1, n - 1)), above[-1]]
 
     def sums_beyond(self, x: Array, axis: int, *, ascending: bool) -> Array:
-        """For each entry the sum of the entries of higher (ascending), or of lower, numbers along a class axis."""
+        """The sums of the entries with higher (ascending) or lower numbers along a class axis, for each entry."""
         before: tuple[Any, ...] = (slice(None),) * (axis % x.ndim)
         slices = [x[(*before, i, ...)] for i in range(self.n)]
         sums = [self.xp.zeros_like(slices[0])]
@@ -335,47 +334,47 @@ class Margins(Safe):
 
     @margin
     def around(self) -> tuple[Array, Array, Array]:
-        """For each cell the sums of the other cells of its row, of its column, and of neither, in the cells' order."""
+        """The sums of the other cells of the row, of the column, and of neither, for each cell."""
         row, column = self.others(self.cells, self.pred_axis), self.others(self.cells, self.true_axis)
         return row, column, self.others(row, self.true_axis)
 
     def others(self, x: Array, axis: int) -> Array:
-        """For each entry the sum of all others along a class axis."""
+        """The sum of all other entries along a class axis, for each entry."""
         xp = self.xp
         if self.n <= MAX_WRITTEN_OUT:
             return xp.stack(self._sums_of_others(x, axis), axis=axis)
-        # A difference, unless the entry is more than half of the sum: then it is the only one of that size.
+        # A difference, unless the entry is more than half of the sum: then it is the only entry of this size.
         rest = xp.sum(x, axis=axis, keepdims=True) - x
         smaller = xp.where(x == xp.max(x, axis=axis, keepdims=True), 0, x)
         return xp.where(x > rest, xp.sum(smaller, axis=axis, keepdims=True), rest)
 
     @margin
     def true(self) -> Array:
-        """Samples of each true class: row sums."""
+        """The samples of each true class: row sums."""
         return self.tp + self.fn
 
     @margin
     def pred(self) -> Array:
-        """Samples predicted as each class: column sums."""
+        """The samples predicted as each class: column sums."""
         return self.tp + self.fp
 
     @margin
     def not_true(self) -> Array:
-        """Samples of the other true classes."""
+        """The samples of the other true classes."""
         return self.fp + self.tn
 
     @margin
     def not_pred(self) -> Array:
-        """Samples predicted as another class."""
+        """The samples predicted as another class."""
         return self.fn + self.tn
 
     @margin
     def class_errors(self) -> Array:
-        """Samples of the class or predicted as it, but not both."""
+        """The samples of the class or predicted as the class, but not both."""
         return self.fp + self.fn
 
     def errors_outside(self, chosen: Array) -> Array:
-        """The errors outside the row and the column of a chosen class, ``[class, *batch]``: ``[*batch]``."""
+        """The errors ``[*batch]`` outside the row and the column of a chosen class, a mask ``[class, *batch]``."""
         outside = ~(self.rowwise(chosen) | self.columnwise(chosen))
         return self.sum(self.xp.where(outside, self.off_diagonal, 0), axis=(self.true_axis, self.pred_axis))
 
@@ -383,24 +382,24 @@ class Margins(Safe):
 
     @margin
     def total(self) -> Array:
-        """All samples."""
+        """The number of all samples."""
         return self.sum(self.true, axis=0)
 
     @margin
     def hits(self) -> Array:
-        """Correct predictions: the sum of the diagonal."""
+        """The number of correct predictions: the sum of the diagonal."""
         return self.sum(self.tp, axis=0)
 
     @margin
     def errors(self) -> Array:
-        """Samples predicted as something else."""
+        """The number of wrong predictions."""
         return self.sum(self.fn, axis=0)
 
     @margin
     def valid(self) -> Array:
-        """Whether every cell is finite and not negative, and their sum finite."""
-        # Over the true classes first: for PyTorch's compiler that is part of the pass that makes column sums.
+        """Whether all cells and their sum are finite and not negative."""
+        # Over the true classes first, as PyTorch's compiler includes this in the pass for column sums.
         lowest = self.xp.min(self.xp.min(self.cells, axis=self.true_axis), axis=0 if self.class_first else -1)
         if self.backend.is_integer(self.cells):
             return lowest >= 0
-        return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN
+        return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # both comparisons are False for NaN

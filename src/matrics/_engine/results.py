@@ -1,4 +1,4 @@
-"""What results have in common: a text of at most a screen, plain numbers for JSON, and a data frame."""
+"""The base classes of results: a short text, plain numbers for JSON, and a data frame."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from matrics._wording import significant
 
 __all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict", "to_json"]
 
-SCHEMA = 1  # of to_json: raised when a name changes its meaning or is no longer there
-FEW = 6  # elements of an array, of a list or of a dictionary that a text shows
-LONGEST = 160  # characters of a text within another
+SCHEMA = 1  # the version of to_json; it increases when a name changes its meaning or is removed
+FEW = 6  # the number of elements of an array, a list or a dictionary in a text
+LONGEST = 160  # the number of characters of a nested text
 
 
 class Result:
-    """A result of a function: its text is at most a screen, ``to_dict`` has plain numbers, ``to_frame`` a data frame.
+    """A result of a function, with a short text, ``to_dict`` for plain numbers and ``to_frame`` for a data frame.
 
     Results are data classes, or named tuples (:class:`NamedResult`).
     """
@@ -35,11 +35,11 @@ class Result:
         return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        """The fields as plain numbers, lists and texts; see :func:`matrics.to_dict`."""
         return to_dict(self)
 
     def to_json(self) -> str:
-        """Strict JSON, as :func:`matrics.to_json` writes it."""
+        """The fields as strict JSON; see :func:`matrics.to_json`."""
         return to_json(self)
 
     def to_frame(self) -> Any:
@@ -48,9 +48,9 @@ class Result:
 
 
 class _Elements(tuple[Any, ...]):
-    """A tuple whose elements have names. PyTorch compiles it as a named tuple, which has no other base than tuple.
+    """A tuple with named elements. PyTorch compiles it like a named tuple, whose only base is tuple.
 
-    Dask computes the elements of a tuple that has all attributes of a named tuple, also ``_field_defaults``.
+    Dask computes the elements of tuples with all attributes of a named tuple, including ``_field_defaults``.
     """
 
     __slots__ = ()
@@ -63,9 +63,9 @@ class _Elements(tuple[Any, ...]):
     def __new__(cls, *values: Any, **named: Any) -> Self:
         row = cls._template(*values, **named)
         number = len(cls._fields)
-        there = {name: one for name, one in zip(cls._optional, row[number:], strict=True) if one is not None}
-        kind: type[Self] = _with(cls, tuple(there)) if there else cls
-        return tuple.__new__(kind, (*row[:number], *there.values()))
+        present = {name: value for name, value in zip(cls._optional, row[number:], strict=True) if value is not None}
+        kind: type[Self] = _with(cls, tuple(present)) if present else cls
+        return tuple.__new__(kind, (*row[:number], *present.values()))
 
     @classmethod
     def _make(cls, values: Iterable[Any]) -> Self:
@@ -75,21 +75,21 @@ class _Elements(tuple[Any, ...]):
         return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **named: Any) -> Self:
-        """The same result with other values of some fields; optional ones are removed by None."""
-        found: Self = self._whole(**(self._asdict() | named))
-        return found
+        """The result with other values of some fields; None removes optional fields."""
+        result: Self = self._whole(**(self._asdict() | named))
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self._whole, self._asdict())
+        return _restored, (self._whole, self._asdict())
 
 
 @dataclass_transform(frozen_default=True)
 class NamedResult(Result, _Elements):
-    """A result that is a named tuple of its fields, so that JAX and PyTorch take it as a tree of arrays.
+    """A result that is a named tuple of its fields, which JAX and PyTorch treat as a tree of arrays.
 
-    The fields are the annotations of the class. The last ones may be optional: ``class Interval(NamedResult,
-    optional=1)``. Where these do not apply they are None, and the result is a tuple of the other fields, as PyTorch's
-    ``vmap`` takes no None. A result that has some of them is of a subclass with the same name.
+    The fields are the annotations of the class. The last fields may be optional: ``class Interval(NamedResult,
+    optional=1)``. Missing optional fields are None, and the result is a tuple of the other fields, as PyTorch's
+    ``vmap`` does not accept None. A result with optional fields is an instance of a subclass with the same name.
     """
 
     __slots__ = ()
@@ -109,38 +109,38 @@ class NamedResult(Result, _Elements):
 
 @lru_cache
 def _with(whole: Any, optional: tuple[str, ...]) -> Any:
-    """The class of the results that have these of the optional fields."""
+    """The subclass for results with these optional fields."""
     copied = {name: getattr(whole, name) for name in ("__doc__", "__module__", "__qualname__")}
     names = dict.fromkeys((*whole._fields, *optional))
-    found = type(whole.__name__, (whole,), {**copied, "__slots__": (), "__annotations__": names})
-    found._whole = whole  # type: ignore[attr-defined]
-    return found
+    subclass = type(whole.__name__, (whole,), {**copied, "__slots__": (), "__annotations__": names})
+    subclass._whole = whole  # type: ignore[attr-defined]
+    return subclass
 
 
-def _made(whole: Any, fields: dict[str, Any]) -> Any:
-    """A result that was pickled or copied."""
+def _restored(whole: Any, fields: dict[str, Any]) -> Any:
+    """The result of a pickle or a copy."""
     return whole(**fields)
 
 
 def columns_of(results: Sequence[tuple[Any, ...]], kind: type[NamedResult]) -> list[tuple[Any, ...]]:
-    """The values of each field of several results of a class; there may be none."""
+    """The values of each field of several results of a class, or of none."""
     return list(zip(*results, strict=True)) or [()] * len(kind._fields)
 
 
 def to_dict(scores: Any) -> dict[str, Any]:
-    """Scores as plain numbers, lists and dictionaries, as ``json.dumps``, loggers and trainers take them.
+    """Scores as plain numbers, lists and dictionaries, for ``json.dumps``, loggers and trainers.
 
     Parameters
     ----------
     scores : mapping, or a result
-        What :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of this
-        library returns. Arrays of any library will do; it waits for their device.
+        The result of :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of
+        this library, with arrays of any library. The call waits for their device.
 
     Returns
     -------
     dict
-        With plain texts as keys. Values of one matrix are numbers of Python, those of a stack nested lists, and
-        intervals and the like dictionaries of their fields. NaN stays NaN.
+        A dictionary with plain texts as keys. Values of a single matrix are Python numbers, values of a stack nested
+        lists, and results such as intervals dictionaries of their fields. NaN stays NaN.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def to_dict(scores: Any) -> dict[str, Any]:
     '{"fpr": [0.0, 0.0, 1.0], "tpr": [0.0, 1.0, 1.0], "thresholds": [Infinity, 0.7, 0.2]}'
     """
     if not isinstance(scores, Mapping) and not _is_result(scores):
-        raise TypeError(f"scores: expected the dictionary or the result that a function returned, got {scores!r:.60}")
-    found: dict[str, Any] = _plain(scores)
-    return found
+        raise TypeError(f"scores: expected a dictionary or a result of a function of matrics, got {scores!r:.60}")
+    result: dict[str, Any] = _plain(scores)
+    return result
 
 
 def to_json(scores: Any) -> str:
@@ -164,16 +164,16 @@ def to_json(scores: Any) -> str:
     Parameters
     ----------
     scores : mapping, or a result
-        What :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of this
-        library returns. Arrays of any library will do; it waits for their device.
+        The result of :func:`matrics.score`, :func:`matrics.interval`, :func:`matrics.compare` or another function of
+        this library, with arrays of any library. The call waits for their device.
 
     Returns
     -------
     str
-        An object with the keys ``schema`` (the version of this layout, an integer), ``version`` (that of matrics),
-        ``values`` (as of :func:`matrics.to_dict`, with null in place of NaN and infinite numbers) and ``nulls``: for
-        each of these, ``at``, its place in ``values`` as a JSON pointer (RFC 6901), and ``value``: ``"nan"``, ``"inf"``
-        or ``"-inf"``.
+        An object with the keys ``schema`` (the version of this layout, an integer), ``version`` (the version of
+        matrics), ``values`` (as from :func:`matrics.to_dict`, with null in place of NaN and infinite numbers) and
+        ``nulls``. For each null, ``nulls`` has ``at``, its place in ``values`` as a JSON pointer (RFC 6901), and
+        ``value``: ``"nan"``, ``"inf"`` or ``"-inf"``.
 
     See Also
     --------
@@ -188,7 +188,7 @@ def to_json(scores: Any) -> str:
     ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
     """
     import json
-    from importlib.metadata import version  # with all of ``email``: 30 ms
+    from importlib.metadata import version  # imported here, as it imports ``email``, which takes 30 ms
 
     nulls: list[dict[str, str]] = []
     values = _finite(to_dict(scores), "", nulls)
@@ -197,7 +197,7 @@ def to_json(scores: Any) -> str:
 
 
 def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:
-    """Plain values with None in place of numbers that JSON does not have, which are added to ``nulls``."""
+    """The values with None in place of numbers that JSON does not have; adds these numbers to ``nulls``."""
     if isinstance(value, dict):
         return {
             key: _finite(part, f"{place}/{key.replace('~', '~0').replace('/', '~1')}", nulls)
@@ -214,25 +214,25 @@ def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
-    for kind in (str, int, float):  # a code of a status is an integer, and a key with a title a text
+    for kind in (str, int, float):  # codes of a status are subclasses of int, and keys with a title subclasses of str
         if isinstance(value, kind):
             return kind(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if _is_result(value):
-        return {name: _plain(one) for name, one in _fields(value).items()}
+        return {name: _plain(item) for name, item in _fields(value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if hasattr(value, "dtype"):
-        found = _on_host(value)
-        return str(value) if found is None else _plain(found.tolist())
+        array = _on_host(value)
+        return str(value) if array is None else _plain(array.tolist())
     return str(value)
 
 
 def short_repr(result: Any) -> str:
-    """The fields of a result: numbers rounded to four digits, and of large arrays their shape and dtype.
+    """The fields of a result as text: numbers with four digits, and large arrays as shape and dtype.
 
-    Arrays that are traced have no values to show, only a shape.
+    Traced arrays have only a shape.
     """
     parts = [f"{name}={_short(value)}" for name, value in _fields(result).items()]
     return f"{type(result).__name__}({', '.join(parts)})"
@@ -242,11 +242,11 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return significant(float(value), 4)
     if isinstance(value, Mapping):
-        return f"{{{_listed([f'{str(key)!r}: {_short(one)}' for key, one in value.items()])}}}"
+        return f"{{{_listed([f'{str(key)!r}: {_short(item)}' for key, item in value.items()])}}}"
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return _short_array(value)
     if isinstance(value, (list, tuple)) and not _is_result(value):
-        return f"[{_listed([_short(one) for one in value])}]"
+        return f"[{_listed([_short(item) for item in value])}]"
     text = repr(value)
     return text if len(text) <= LONGEST or _is_result(value) else f"{text[:LONGEST]}…"
 
@@ -258,25 +258,24 @@ def _listed(parts: list[str]) -> str:
 def _short_array(array: Any) -> str:
     shape = tuple(array.shape)
     few = all(isinstance(size, int) for size in shape) and int(np.prod(shape)) <= FEW
-    found = _on_host(array) if few else None
-    if found is None:
+    values = _on_host(array) if few else None
+    if values is None:
         return f"<{str(array.dtype).removeprefix('torch.')} array of shape {shape}>"
-    return _short(found.tolist()) if found.ndim else _short(found.item())
+    return _short(values.tolist()) if values.ndim else _short(values.item())
 
 
 def frame_of(result: Any, *, indexed: bool = True) -> Any:
     """A data frame of pandas with a row for each element of the arrays, and a column for each field.
 
-    Rows are along the axes that all arrays have in common, from the first on, with their positions in ``index_0``,
-    ``index_1``, …; further axes become columns (``roots/0``, ``roots/1``), as do the fields of results within the
-    result (``threshold/low``).
+    Rows are along the first axes that all arrays have in common, with their positions in ``index_0``, ``index_1``, …;
+    further axes become columns (``roots/0``, ``roots/1``), as do the fields of nested results (``threshold/low``).
 
     Parameters
     ----------
     result
-        A result, or a mapping of names of columns to arrays.
+        A result, or arrays by the names of columns.
     indexed
-        Whether the positions are columns; not needed if other columns identify a row.
+        Whether the positions are columns, which is unnecessary if other columns identify the rows.
     """
     pandas = _pandas()
     columns = _columns(result if isinstance(result, Mapping) else _fields(result), "")
@@ -286,28 +285,28 @@ def frame_of(result: Any, *, indexed: bool = True) -> Any:
     )
     common = shapes[0][:depth]
     places = np.indices(common).reshape(depth, math.prod(common))
-    found = {f"index_{axis}": place for axis, place in enumerate(places)} if indexed else {}
+    data = {f"index_{axis}": place for axis, place in enumerate(places)} if indexed else {}
     for name, column in columns.items():
         for place in np.ndindex(*column.shape[depth:]):
             title = "/".join([name, *([",".join(map(str, place))] if place else [])])
-            found[title] = column[(..., *place)].reshape(-1)
-    return pandas.DataFrame(found)
+            data[title] = column[(..., *place)].reshape(-1)
+    return pandas.DataFrame(data)
 
 
 def _columns(fields: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Arrays of NumPy by the names of their columns; a measure has its title as its name."""
-    found = {}
+    """NumPy arrays by the names of their columns; the name of a measure is its title."""
+    columns = {}
     for name, value in fields.items():
         if _is_result(value):
-            found.update(_columns(_fields(value), f"{prefix}{name}/"))
+            columns.update(_columns(_fields(value), f"{prefix}{name}/"))
         elif isinstance(value, Mapping):
-            found.update(_columns({getattr(key, "title_", str(key)): one for key, one in value.items()}, prefix))
+            columns.update(_columns({getattr(key, "title_", str(key)): item for key, item in value.items()}, prefix))
         elif value is not None:
             array = _on_host(value) if hasattr(value, "dtype") else np.asarray(value)
             if array is None:
                 raise TypeError(f"{name}: expected concrete values, got a traced array")
-            found[f"{prefix}{name}"] = array
-    return found
+            columns[f"{prefix}{name}"] = array
+    return columns
 
 
 def _pandas() -> Any:
@@ -324,17 +323,17 @@ def _is_result(value: Any) -> bool:
 def _fields(result: Any) -> dict[str, Any]:
     """The fields of a named tuple or of a data class, by name."""
     if isinstance(result, tuple):
-        found: dict[str, Any] = result._asdict()  # type: ignore[attr-defined]
-        return found
-    return {one.name: getattr(result, one.name) for one in dataclasses.fields(result)}
+        fields: dict[str, Any] = result._asdict()  # type: ignore[attr-defined]
+        return fields
+    return {item.name: getattr(result, item.name) for item in dataclasses.fields(result)}
 
 
 def _on_host(array: Any) -> Any:
-    """An array of any library as one of NumPy; None if it has no values, as in code that is traced."""
+    """The array of any library as a NumPy array; None if it is traced and has no values."""
     if isinstance(array, (np.ndarray, np.generic)):
         return np.asarray(array)
     try:
-        backend, (found,) = as_arrays(result=array)
-        return np.asarray(backend.to_numpy(backend.detached(found)))
+        backend, (converted,) = as_arrays(result=array)
+        return np.asarray(backend.to_numpy(backend.detached(converted)))
     except (TypeError, ValueError, RuntimeError):
         return np.asarray(array) if hasattr(array, "to_numpy") else None

@@ -1,6 +1,6 @@
-"""Table: what measures are made of, from the margins of one stack: shares, rates, covariance, entropies, other tables.
+"""``Table``: the shares, rates, covariances and entropies of a stack, from which formulas compute measures.
 
-Sums are computed on first use and cached, so that fifty measures cost about one pass.
+Sums are computed on first use and cached, so that fifty measures need about a single pass.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from matrics._engine.margins import Margins, margin
 
 
 class Table(Margins):
-    """One stack of confusion matrices, for the formulas of measures. Its parameters are those of ``Margins``."""
+    """A stack of confusion matrices, for the formulas of measures; see ``Margins`` for the parameters."""
 
     def __array__(self, *_: object, **__: object) -> Array:
         raise TypeError(
-            "expected a function of a matrics.typing.Table, made of t.tp, t.true, t.total and t.xp, got one that takes "
-            "the table for a matrix of NumPy"
+            "expected a function of a matrics.typing.Table that uses t.tp, t.true, t.total and t.xp, got a function "
+            "that treats the table as a NumPy array"
         )
 
     @property
     def of_normal_counts(self) -> Table:
-        """A table for measures that do not depend on the scale of the counts; on the host it is of normal numbers."""
+        """A table for measures that do not depend on the scale of counts; on the host its counts are normal numbers."""
         return self
 
     # Shares of the total ----------------------------------------------------------------------------------------------
 
     def share(self, x: Array) -> Array:
-        """``x`` over the total, ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
+        """The share x / total, for x ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
         return self.ratio(x, self.total if x.ndim == self.total.ndim else self.total[None, ...])
 
     @margin
     def shares(self) -> Array:
-        """The cells over the total, in the order of the cells."""
+        """The cells divided by the total, in the order of the cells."""
         return self.ratio(self.cells, self.cellwise(self.total))
 
     def scaled(self, x: Array) -> Array:
-        """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
+        """The array x times a power of two, for products whose scale cancels.
 
-        That is ``x`` times a power of two, which changes no digit.
+        Products stay in the range of floats for any counts. The power of two changes no digits.
         """
         if self.scale is None:
             return x
         return x * (self.scale if x.ndim == self.total.ndim else self.scale[None, ...])
 
-    # Rates of the classes, [class, *batch]; 0 where there is nothing to divide by ---------------------------------
+    # Rates of the classes, [class, *batch]; 0 where the divisor is 0 ----------------------------------------------
 
     @margin
     def tpr(self) -> Array:
@@ -79,37 +79,37 @@ class Table(Margins):
 
     @margin
     def has_true(self) -> Array:
-        """Where a class has samples."""
+        """Whether each class has samples."""
         return self.is_positive(self.true)
 
     @margin
     def has_not_true(self) -> Array:
-        """Where the other classes have samples."""
+        """Whether the other classes have samples."""
         return self.is_positive(self.not_true)
 
     @margin
     def has_pred(self) -> Array:
-        """Where a sample is predicted as the class."""
+        """Whether a sample is predicted as the class."""
         return self.is_positive(self.pred)
 
     @margin
     def has_not_pred(self) -> Array:
-        """Where a sample is predicted as another class."""
+        """Whether a sample is predicted as another class."""
         return self.is_positive(self.not_pred)
 
     @margin
     def has_every_class(self) -> Array:
-        """Where no true class is empty: ``[*batch]``, or without axes as ``is_positive``."""
+        """Whether no true class is empty: ``[*batch]``, or without axes as in ``is_positive``."""
         return self.has_true if self.has_true.ndim == 0 else self.xp.all(self.has_true, axis=0)
 
     @margin
     def in_truth(self) -> Array:
-        """Where a class has samples, and so have the others, so that its two rates are defined."""
+        """Whether both the class and the other classes have samples, so that both rates are defined."""
         return self.has_true & self.has_not_true
 
     @margin
     def in_both(self) -> Array:
-        """Where a class has samples and predictions."""
+        """Whether the class has samples and predictions."""
         return self.has_true & self.has_pred
 
     @margin
@@ -142,42 +142,42 @@ class Table(Margins):
 
     @margin
     def beyond_chance(self) -> Array:
-        """Values tp tn - fp fn = m tp - true pred of each class."""
+        """The difference tp tn - fp fn = m tp - true pred of each class."""
         right, wrong = self.odds
         return right - wrong
 
     @margin
     def whole(self) -> Array:
-        """The total next to the classes, as a factor of products."""
+        """The total with an axis for the classes, as a factor of products."""
         return self.wide(self.total[None, ...])
 
     # Rates of the cells, in the order of the cells --------------------------------------------------------------------
 
     @margin
     def true_rates(self) -> Array:
-        """The cells over their true class: rows sum to 1, or to 0 for an empty class."""
+        """The cells divided by the size of their true class: rows sum to 1, or to 0 for an empty class."""
         return self.rate(self.cells, self.rowwise(self.true), self.has_true)
 
     @margin
     def pred_rates(self) -> Array:
-        """The cells over their predicted class: columns sum to 1, or to 0 for a class without predictions."""
+        """The cells divided by their column sum: columns sum to 1, or to 0 for a class without predictions."""
         return self.rate(self.cells, self.columnwise(self.pred), self.has_pred)
 
     @margin
     def beyond_pred_share(self) -> Array:
-        """``true_rates`` less the share of the predicted class: 0 for a guess, and in empty rows."""
+        """The difference of ``true_rates`` and the share of the predicted class: 0 for a guess, and in empty rows."""
         return self._beyond_share(self.true_rates, self.rowwise(self.true), along=0)
 
     @margin
     def beyond_true_share(self) -> Array:
-        """``pred_rates`` less the share of the true class: 0 for a guess, and in empty columns."""
+        """The difference of ``pred_rates`` and the share of the true class: 0 for a guess, and in empty columns."""
         return self._beyond_share(self.pred_rates, self.columnwise(self.pred), along=1)
 
     def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:
-        """What is (m c - t k) / (m s) for each cell c in row t and column k, where s is one of these sums.
+        """The quotient (m c - t k) / (m s) for each cell c in row t and column k, where s is among ``sums``.
 
-        Beside a dominant class a rate and a share are equal but for rounding, and what would be left of their
-        difference hides all other classes: the counts around each cell have no such part in common.
+        With a dominant class the rate and the share are nearly equal, so their difference would be mostly rounding
+        error. The counts around each cell avoid this cancellation.
         """
         total, others = self.cellwise(self.total), self.around
         part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
@@ -185,69 +185,69 @@ class Table(Margins):
 
     @margin
     def mean_square_contingency(self) -> Array:
-        """χ² / m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
+        """The mean square contingency χ² / m = Σ (c/t - k/m) (c/k - t/m), without expected counts."""
         axes = (self.true_axis, self.pred_axis)
         squared = self.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
-        # Its largest value, for classes that are one to one, without the rounding of the sum.
+        # The largest value, for one-to-one classes, without the rounding of the sum.
         is_one_to_one = (
             self.is_determined(self.true_axis) & self.is_determined(self.pred_axis) & ~self.is_zero(self.total)
         )
         most = self.sum(self.xp.astype(self.true != 0, squared.dtype), axis=0) - 1
-        # The two factors have one sign, but for rounding.
+        # The two factors have the same sign, except for rounding.
         return self.xp.where(is_one_to_one, most, self.not_negative(squared))
 
     # Covariance -------------------------------------------------------------------------------------------------------
 
     @margin
     def _class_covariance(self) -> Array:
-        """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
+        """The scaled difference tp tn - fp fn of the classes: m tp - true pred without cancellation."""
         scaled = self.scaled
         return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
 
     @margin
     def informedness(self) -> Array:
-        """Tpr + tnr - 1, not as a difference of rates, which loses the digits that they share."""
+        """The informedness tpr + tnr - 1, not as a difference of rates, which would lose digits."""
         true, _, not_true, _ = self.sizes
         return self.ratio(self.beyond_chance, true * not_true)
 
     @margin
     def markedness(self) -> Array:
-        """Ppv + npv - 1, likewise."""
+        """The markedness ppv + npv - 1, not as a difference of rates, which would lose digits."""
         _, pred, _, not_pred = self.sizes
         return self.ratio(self.beyond_chance, pred * not_pred)
 
     @margin
     def covariance(self) -> Array:
-        """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
+        """The scaled covariance m Σ tp - Σ true pred, ``[*batch]``."""
         return self.sum(self._class_covariance, axis=0)
 
     @margin
     def true_variance(self) -> Array:
-        """Σ true (m - true), scaled."""
+        """The scaled sum Σ true (m - true)."""
         return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
 
     @margin
     def pred_variance(self) -> Array:
-        """Σ pred (m - pred), scaled."""
+        """The scaled sum Σ pred (m - pred)."""
         return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
 
     @margin
     def disagreement_by_chance(self) -> Array:
-        """Σ true (m - pred), scaled."""
+        """The scaled sum Σ true (m - pred)."""
         return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
 
     @margin
     def class_covariance_share(self) -> Array:
-        """Values (tp tn - fp fn) / m² of the classes."""
+        """The quotient (tp tn - fp fn) / m² of each class."""
         return self.ratio(self.beyond_chance, self.whole * self.whole)
 
     # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
     @margin
     def share_log_share(self) -> Array:
-        """Values p ln p of the cells: the one logarithm pass that entropies and confusion entropies share.
+        """The products p ln p of the cells, which entropies and confusion entropies share.
 
-        Where p is nearly 1, its logarithm is that of the rest: p itself has no digits left for it.
+        Where p is nearly 1, its logarithm is computed from the sum of the other cells, for precision.
         """
         xp, axes, shares, largest = self.xp, (self.true_axis, self.pred_axis), self.shares, self.largest_share
         rest = self.share(self.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
@@ -255,57 +255,57 @@ class Table(Margins):
 
     @margin
     def largest_share(self) -> Array:
-        """The largest share of a cell: ``[*batch]``."""
+        """The largest share of a cell, ``[*batch]``."""
         return self.xp.max(self.shares, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def joint_entropy(self) -> Array:
-        """Entropy of the cells."""
+        """The entropy of the cells."""
         return 0 - self.sum(self.share_log_share, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def true_entropy(self) -> Array:
-        """Entropy of the true classes' sizes."""
+        """The entropy of the sizes of the true classes."""
         return self.entropy(self.true_share, self.share(self.not_true))
 
     @margin
     def pred_entropy(self) -> Array:
-        """Entropy of the predicted classes' sizes."""
+        """The entropy of the sizes of the predicted classes."""
         return self.entropy(self.pred_share, self.share(self.not_pred))
 
     @margin
     def class_error_logs(self) -> Array:
-        """Sums of p ln p over the errors of a class's row and column: ``[class, *batch]``."""
+        """The sums of p ln p over the errors in the row and the column of each class, ``[class, *batch]``."""
         errors = self.xp.where(self.is_diagonal, 0, self.share_log_share)
         return self.sum_over(self.pred_axis, errors) + self.sum_over(self.true_axis, errors)
 
     @margin
     def mutual_information(self) -> Array:
-        """Mutual information of the true and the predicted class.
+        """The mutual information of the true and the predicted class.
 
-        As Σ e (r ln r - (r - 1)), where e is the share that a cell would have by chance and r = p / e: no term of it is
-        negative. The difference of entropies has no digits left where they are nearly equal.
+        It is Σ e (r ln r - (r - 1)), where e is the share of a cell by chance and r = p / e; no term is negative. The
+        difference of nearly equal entropies would lose all digits.
         """
         xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
         near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
-        of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
-        log_ratio = xp.where(near, of_near, self.log(rates) - self.log(expected))
-        # The shares of a row and of a column are not multiplied with each other: their product may vanish.
+        log_of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
+        log_ratio = xp.where(near, log_of_near, self.log(rates) - self.log(expected))
+        # The shares of a row and of a column are not multiplied, as their product may vanish.
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
     def is_determined(self, axis: int) -> Array:
-        """Whether the class on one axis, the true or the predicted one, is known where that on the other axis is.
+        """Whether the true or the predicted class on an axis is a function of the class on the other axis.
 
-        Then measures of information are at an end of their range, which sums of logarithms may miss by a bit.
+        Measures of information are then at an end of their range, which sums of logarithms may miss by rounding.
         """
         number = self.xp.sum(self.xp.astype(self.cells != 0, self.cells.dtype), axis=axis, keepdims=True)
         return self.xp.all(number <= 1, axis=(self.true_axis, self.pred_axis))
 
     def eigenvalues(self, x: Array) -> Array:
-        """Ascending eigenvalues ``[class, *batch]`` of symmetric matrices in the order of the cells.
+        """The ascending eigenvalues ``[class, *batch]`` of symmetric matrices in the order of the cells.
 
-        No cell is NaN or infinite, or much above 1.
+        Cells must be finite, and not much larger than 1.
         """
         matrices = self.as_matrices(x)
         if not self.backend.has_operator(x):
@@ -318,19 +318,19 @@ class Table(Margins):
         return self.xp.reshape(values, (self.n, *cells.shape[2:]))
 
     def log_share(self, size: Array, rest: Array) -> Array:
-        """Ln (size / m), finite for a size of 0: the share itself may vanish, or have no digits left near 1."""
+        """The logarithm ln(size / m), finite for a size of 0, and precise where the share vanishes or is near 1."""
         near = self.xp.log1p(-self.share(self.xp.where(size > rest, rest, 0)))
         far = self.log(self.nonzero(self.wide(size)) / self.nonzero(self.whole))
         return self.xp.where(size > rest, near, far)
 
     def entropy(self, shares: Array, rests: Array) -> Array:
-        """-Σ p ln p over the classes, where each rest is 1 - p."""
-        # 0 - x, since -x would be -0.0 for a single class.
+        """The entropy -Σ p ln p over the classes, where each rest is 1 - p."""
+        # 0 - x, as -x would be -0.0 for a single class.
         return 0 - self.sum(shares * self.log_near_one(shares, -rests), axis=0)
 
     def undefined(self) -> Array:
-        """An undefined value for every matrix, ``[*batch]`` (a measure of one class, for example)."""
-        return 0 * self.total + self.zero_division  # which has a gradient, if one of zeros
+        """An undefined value for every matrix, ``[*batch]``, as for a measure of a single class."""
+        return 0 * self.total + self.zero_division  # with a gradient of zeros
 
     def undefined_classes(self) -> Array:
         """An undefined value for every class, ``[class, *batch]``."""
@@ -339,7 +339,7 @@ class Table(Margins):
     # Other tables ---------------------------------------------------------------------------------------------------
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
-        """A table of other cells, executed in the same way."""
+        """A table of other cells, with the same execution."""
         return type(self)(
             cells,
             self.backend,
@@ -349,25 +349,26 @@ class Table(Margins):
         )
 
     def regrouped(self, cells: Array) -> Table:
-        """A table of the same samples in other classes; known properties of the counts are kept."""
+        """A table of the same samples in other classes, with the known properties of the counts."""
         return self.derived(cells, is_moderate=self.is_moderate)
 
     @margin
     def one_vs_rest(self) -> Table:
-        """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
+        """The table of 2×2 matrices ``[class, *batch]`` of each class, with index 1, against the rest."""
         stack = self.xp.stack
         return self.regrouped(stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])]))
 
     @margin
     def pooled(self) -> Table:
-        """The 2×2 tables of all classes added up, for micro averages."""
-        # Every error is one class's false positive and another's false negative: one sum, lest they differ by rounding.
+        """The table of the sum of the 2×2 matrices of all classes, for micro averages."""
+        # Each error is a false positive of a class and a false negative of another; a single sum avoids rounding
+        # differences.
         stack, errors = self.xp.stack, self.errors
         cells = stack([stack([self.sum(self.tn, axis=0), errors]), stack([errors, self.hits])])
         return self.derived(cells, is_moderate=self.is_moderate)
 
     def pooled_of(self, classes: tuple[int, ...]) -> Table:
-        """The 2×2 tables of some classes added up."""
+        """The table of the sum of the 2×2 matrices of some classes."""
         stack = self.xp.stack
         tn, fp, fn, tp = (
             self.sum(stack([counts[k, ...] for k in classes]), axis=0)
@@ -376,30 +377,32 @@ class Table(Margins):
         return self.derived(stack([stack([tn, fp]), stack([fn, tp])]), is_moderate=self.is_moderate)
 
     def pairs(self, unit: Array | float = 1) -> Table:
-        """Pairs of samples, in different (0) or the same (1) true and predicted classes: a table of 2×2 matrices.
+        """The table of 2×2 matrices of pairs of samples, in different (0) or the same (1) true and predicted classes.
 
-        With a unit ``[*batch]`` for one sample each pair is its square; the host takes 1 where pairs are exact.
+        With a unit ``[*batch]`` for a sample, a pair counts as its square; the host uses 1 if pairs are exact.
         """
         apart, pred_only, true_only, together = (twice / 2 for twice in self._twice_the_pairs(unit))
         return self.derived(self.xp.stack([self.xp.stack([apart, pred_only]), self.xp.stack([true_only, together])]))
 
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
-        """Each pair is two of: the same cell, the same row, the same column, or neither."""
+        """Twice the numbers of pairs in neither, the same column, the same row, and the same cell."""
         axes = (self.true_axis, self.pred_axis)
-        one = unit if isinstance(unit, (int, float)) else self.cellwise(unit)
-        rest_of_row, rest_of_column, elsewhere, cells = (self._pair_factor(x * one) for x in (*self.around, self.cells))
+        unit_cells = unit if isinstance(unit, (int, float)) else self.cellwise(unit)
+        rest_of_row, rest_of_column, elsewhere, cells = (
+            self._pair_factor(x * unit_cells) for x in (*self.around, self.cells)
+        )
         twice = [self.sum(cells * other, axis=axes) for other in (elsewhere, rest_of_column, rest_of_row)]
-        return [*twice, self.not_negative(self.sum(cells * (cells - one), axis=axes))]
+        return [*twice, self.not_negative(self.sum(cells * (cells - unit_cells), axis=axes))]
 
     def _pair_factor(self, x: Array) -> Array:
         return self.xp.astype(x, self.cells.dtype)
 
     @margin
     def repaired(self) -> Table:
-        """1/n added to every cell of the matrices that have an empty true class (Dembélé)."""
+        """The table with 1/n added to every cell of the matrices with an empty true class (Dembélé)."""
         return self.repair_where(self.xp.any(self.true == 0, axis=0))
 
     def repair_where(self, condition: Array) -> Table:
-        """1/n added to every cell of the matrices where the condition ``[*batch]`` holds."""
+        """The table with 1/n added to every cell of the matrices where the condition ``[*batch]`` holds."""
         cells = self.xp.where(self.cellwise(condition), self.cells + 1 / self.n, self.cells)
         return self.derived(cells, class_first=self.class_first)

@@ -1,4 +1,4 @@
-"""The confusion matrix of each fold of a cross-validation, with the predictions if they are asked for."""
+"""The confusion matrix of each fold of a cross-validation, optionally with the predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matrics._arrays import Array
 from matrics._catalogue.classes import Classes
 from matrics._counting.build import confusion_matrix
 from matrics._engine.results import NamedResult, frame_of
-from matrics._integrations.sklearn_labels import codes, extended, known_classes, one_label_each
+from matrics._integrations.sklearn_labels import codes, extended, known_classes, single_labels
 
 
 class CrossValidated(NamedResult):
@@ -27,9 +27,9 @@ class CrossValidated(NamedResult):
     y_true, y_pred : array, shape (M,)
         True and predicted labels of the samples that were in a test set, in the order of the folds.
     indices : array of int, shape (M,)
-        Which row of X each of these is; a row may be in several folds of a repeated cross-validation.
+        The row of X of each sample; a row may be in several folds of a repeated cross-validation.
     folds : array of int, shape (M,)
-        The fold of each.
+        The fold of each sample.
     """
 
     cm: Array
@@ -56,7 +56,7 @@ def cross_validate_confusion(
 def cross_validate_confusion(
     estimator: Any, X: Any, y: Any, *, cv: Any = None, return_indices: bool = False
 ) -> Array | CrossValidated:
-    """The confusion matrix of each fold of a cross-validation: a stack, as every function here takes.
+    """The confusion matrix of each fold of a cross-validation, as a stack.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def cross_validate_confusion(
     X : array_like or data frame, shape (N, ...)
         The samples.
     y : array_like, shape (N,)
-        Their labels, of any kind. All that occur are the classes, in order, also in folds that lack one.
+        The labels of the samples, of any type. The classes of every fold are the sorted labels of all folds.
     cv : int, splitter or iterable of splits, optional
-        How rows are split, as scikit-learn takes it: a number of folds, a splitter, or pairs of training and test rows;
-        five stratified folds if left out. ``GroupKFold().split(X, y, groups)`` keeps groups together.
+        How rows are split, as in scikit-learn: a number of folds, a splitter, or pairs of training and test rows; five
+        stratified folds if left out. ``GroupKFold().split(X, y, groups)`` keeps groups together.
     return_indices : bool, default False
         Whether to return the labels, the predictions and the rows of X as well, for comparisons of models on the same
         samples by :func:`matrics.compare_models`. Both models need the same folds: pass the same ``cv``, with a
@@ -82,7 +82,7 @@ def cross_validate_confusion(
     Raises
     ------
     ValueError
-        There are several labels for a sample, or a label is missing. Errors of the estimator are passed on.
+        A sample has several labels or a missing label. Errors of the estimator are raised unchanged.
 
     Examples
     --------
@@ -97,23 +97,23 @@ def cross_validate_confusion(
     array([0.95, 1.  , 0.91, 0.95, 1.  ])
     >>> models = LogisticRegression(max_iter=500), DecisionTreeClassifier(max_depth=1)
     >>> a, b = [cross_validate_confusion(model, X, y, return_indices=True) for model in models]
-    >>> found = matrics.compare_models(a.y_true, [a.y_pred, b.y_pred], "mcc", labels=a.labels, rng=0)["mcc"]
-    >>> found.tied
+    >>> result = matrics.compare_models(a.y_true, [a.y_pred, b.y_pred], "mcc", labels=a.labels, rng=0)["mcc"]
+    >>> result.tied
     array([ True, False])
     """
-    labels = extended((), one_label_each(y, "y"), (), are_given=False)
+    labels = extended((), single_labels(y, "y"), (), is_complete=False)
     classes = Classes.of(len(labels), labels)
     predictions = _Predictions()
-    # In this process, whatever joblib is told elsewhere, or the predictions would be kept in another one.
-    found = cross_validate(
+    # n_jobs=1, as the predictions would otherwise be stored in another process.
+    results = cross_validate(
         estimator, X, y, cv=cv, scoring=predictions, n_jobs=1, return_indices=True, error_score="raise"
     )
     true, pred = ([codes(part, classes) for part in parts] for parts in (predictions.true, predictions.pred))
     cm = np.stack([confusion_matrix(*both, num_classes=classes.number) for both in zip(true, pred, strict=True)])
     if not return_indices:
         return cm
-    rows = found["indices"]["test"]
-    # Floating labels are whole numbers, as classifiers take no others; elsewhere here floating numbers are scores.
+    rows = results["indices"]["test"]
+    # Classifiers take floating labels only if they are whole; as integers they are not mistaken for scores.
     named = [int(label) if isinstance(label, float) else label for label in labels]
     values = np.asarray(named)
     folds = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
@@ -131,7 +131,7 @@ class _Predictions:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         known = known_classes(estimator, None)
-        self.true.append(one_label_each(y, "y"))
-        self.pred.append(one_label_each(estimator.predict(X), "predictions"))
-        extended(known, (), self.pred[-1], are_given=True)
+        self.true.append(single_labels(y, "y"))
+        self.pred.append(single_labels(estimator.predict(X), "predictions"))
+        extended(known, (), self.pred[-1], is_complete=True)
         return 0.0

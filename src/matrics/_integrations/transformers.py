@@ -1,6 +1,6 @@
 """Measures for the Trainer of Hugging Face: ``Trainer(..., compute_metrics=compute_metrics("mcc, f1"))``.
 
-Only PyTorch is imported: what the Trainer passes is read by the names of its two fields.
+Only PyTorch is imported: the argument of the Trainer is read by the names of its two fields.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def compute_metrics(
     shift: bool | None = None,
     bits: int | None = None,
 ) -> TrainerMetrics:
-    """Measures for ``Trainer(compute_metrics=...)``, of labels and of logits, with one count for all of them.
+    """A function for ``Trainer(compute_metrics=...)`` that returns measures of labels and of logits.
 
-    With ``TrainingArguments(batch_eval_metrics=True)`` the Trainer passes each batch and keeps none: the memory of an
-    evaluation is that of the counts, for any number of samples. Without it, the Trainer keeps all logits and passes
-    them once. The values are the same.
+    With ``TrainingArguments(batch_eval_metrics=True)`` the Trainer passes each batch and stores none: an evaluation
+    needs the memory of the counts, for any number of samples. Without it, the Trainer stores all logits and passes them
+    once. The values are the same.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ def compute_metrics(
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class: ``model.config.id2label.values()``.
     positive : label, name or int, optional
-        The class that measures without an average are of, as in ``ConfusionMetric``; otherwise they are of class 1 of
-        two, and means over more classes.
+        The class of measures without an average, as in ``ConfusionMetric``. If left out, they are values of class 1 of
+        two classes, and means over more classes.
     ignore_index : int or sequence of int, default -100
-        Samples with this true label, or one of these, are left out: padding, and parts of words. The Trainer pads by
-        -100, so it belongs among others: ``[-100, 0]``.
+        Samples with any of these true labels are left out: padding, and parts of words. The Trainer pads by -100, so a
+        list of labels needs it as well: ``[-100, 0]``.
     prefix : str, default ""
-        Prefix of the keys, after the ``eval_`` that the Trainer writes.
+        Prefix of the keys, after the ``eval_`` of the Trainer.
     shift : bool, optional
         Whether the logits at position t of a sequence are of the label at t + 1. In a **causal language model** they
         are, and its loss shifts them, but the Trainer passes both as they were: pass ``shift=True``. For tags of
@@ -67,25 +67,23 @@ def compute_metrics(
     TrainerMetrics
         A function of an ``EvalPrediction``, with ``compute_result=`` for batches, that returns Python's numbers by
         name. After an evaluation its ``confusion`` and ``scores`` are the two metrics, with the counts, for example
-        ``confusion.matrix``; None if no measure needs one. ``reset()`` forgets the counts; the next evaluation does
-        so itself, unless one was interrupted between two batches.
+        ``confusion.matrix``; None if no measure needs it. ``reset()`` sets the counts to 0. The next evaluation does so
+        itself, unless an evaluation was interrupted between two batches.
 
     Raises
     ------
     TypeError, ValueError
-        At once for unknown names, and at the first batch for predictions and labels that do not fit. After an error
-        the counts are zero.
+        A name is unknown; or, at the first batch, the shapes of predictions and labels do not fit. After an error the
+        counts are zero.
 
     See Also
     --------
     matrics.torch.ConfusionMetric : undefined values (0 here, so that a run goes on) and dropped samples.
 
-    Notes
-    -----
-    Predictions are logits, with the classes along the last axis, and labels have their other axes: (N, C) with (N,),
-    (B, T, C) with (B, T). If a model returns more than logits, such as hidden states, the first output counts.
-    Integers are predicted labels, which measures of scores refuse. With several processes the Trainer gathers the
-    samples of all before each call, without those that fill up the last batch; nothing is to be added up.
+    Notes ----- Predictions are logits, with the classes along the last axis, and labels have their other axes: (N, C)
+    with (N,), (B, T, C) with (B, T). If a model returns more than logits, such as hidden states, the first output
+    counts. Integers are predicted labels, for which measures of scores raise an error. With several processes the
+    Trainer gathers the samples of all processes before each call, without the samples that fill up the last batch.
 
     Examples
     --------

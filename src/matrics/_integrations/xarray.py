@@ -1,4 +1,4 @@
-"""Confusion matrices with named dimensions: DataArrays of xarray in, Datasets out.
+"""Scores and intervals of xarray's DataArrays of confusion matrices, as Datasets.
 
 Import it by its name, ``import matrics.xarray``; that also gives every DataArray ``da.matrics.score(...)``
 and ``da.matrics.interval(...)``. It needs the extra ``xarray``.
@@ -84,17 +84,17 @@ def score(
     Returns
     -------
     xarray.Dataset
-        One variable a measure, named as the keys of :func:`matrics.score` are. All dimensions and coordinates of ``da``
-        are kept except those of the classes; the classes are the coordinate of the dimension ``class_dim``. The
-        attributes of each variable describe it. Names and attributes can be written to netCDF and Zarr.
+        A variable for each measure, with the names of the keys of :func:`matrics.score`. All dimensions and coordinates
+        of ``da`` are kept except those of the classes; the classes are the coordinate of the dimension ``class_dim``.
+        The attributes of each variable describe it. Names and attributes can be written to netCDF and Zarr.
 
     Raises
     ------
     TypeError
-        ``da`` is no DataArray, its cells are not real numbers, or its chunks are of another library than Dask.
+        ``da`` is not a DataArray, its cells are not real numbers, or its chunks are not chunks of Dask.
     ValueError
-        The dimensions of the classes are not clear, differ in their classes or in the order of these, or are chunked;
-        or a measure, or an option of it, does not exist.
+        The dimensions of the classes are ambiguous, differ in their classes or in the order of the classes, or are
+        chunked; or a measure or an option does not exist.
     InvalidConfusionMatrix
         A matrix is invalid and ``invalid="raise"``.
 
@@ -115,9 +115,13 @@ def score(
     layout = layout_of(da, class_dims)
     stack, library = layout.stack, library_for(da=da)
     chosen = resolve(metrics, layout.known(positive))
-    found = library.score(stack, unique(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
+    results = library.score(stack, unique(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
     variables = {
-        str(name): ((class_dim,) if metric.is_classwise else (), found[str(metric)], attributes(metric, title_of(name)))
+        str(name): (
+            (class_dim,) if metric.is_classwise else (),
+            results[str(metric)],
+            attributes(metric, title_of(name)),
+        )
         for name, metric in chosen.items()
     }
     return dataset(layout, variables, _classes(layout, class_dim), keep_attrs=keep_attrs)
@@ -199,10 +203,11 @@ def interval(
     Returns
     -------
     xarray.Dataset
-        Five variables a measure. ``mcc`` is the estimate, as :func:`score` gives it. ``mcc_limits`` has one more
-        dimension, ``bound``, with the coordinates ``"low"`` and ``"high"``. ``mcc_standard_error``, ``mcc_undefined``
-        (the number of replicates for which the measure is undefined) and ``mcc_status`` have the shape of the estimate;
-        the attributes of the status explain its numbers, as :class:`matrics.IntervalStatus` does.
+        Five variables for each measure. ``mcc`` is the estimate, as from :func:`score`. ``mcc_limits`` has an
+        additional dimension, ``bound``, with the coordinates ``"low"`` and ``"high"``. ``mcc_standard_error``,
+        ``mcc_undefined`` (the number of replicates for which the measure is undefined) and ``mcc_status`` have the
+        shape of the estimate; the attributes of the status explain its numbers, as :class:`matrics.IntervalStatus`
+        does.
 
     Raises
     ------
@@ -215,8 +220,8 @@ def interval(
     --------
     >>> import matrics.xarray, xarray as xr
     >>> cm = xr.DataArray([[[45, 5], [5, 45]], [[50, 0], [10, 40]]], dims=("model", "true", "pred"))
-    >>> found = cm.matrics.interval("accuracy")
-    >>> found["accuracy_limits"].sel(bound="low").round(2).values
+    >>> intervals = cm.matrics.interval("accuracy")
+    >>> intervals["accuracy_limits"].sel(bound="low").round(2).values
     array([0.83, 0.83])
     """
     layout = layout_of(da, class_dims)
@@ -226,15 +231,15 @@ def interval(
         layout, options["cluster_axis"] = clusters_last(layout, cluster_dim), -3
     stack, library = layout.stack, library_for(da=da)
     chosen = resolve(metrics, layout.known(positive))
-    found = library.interval(stack, unique(chosen), **options)
+    intervals = library.interval(stack, unique(chosen), **options)
     variables = {}
     for name, metric in chosen.items():
-        of_class = (class_dim,) if metric.is_classwise else ()
-        for (ending, part), values in zip(_PARTS.items(), _parts(found[str(metric)]), strict=True):
-            own = (*of_class, "bound") if ending == "_limits" else of_class
+        class_dims_of_metric = (class_dim,) if metric.is_classwise else ()
+        for (ending, part), values in zip(_PARTS.items(), _parts(intervals[str(metric)]), strict=True):
+            own_dims = (*class_dims_of_metric, "bound") if ending == "_limits" else class_dims_of_metric
             title = title_of(name)
             attrs = _about(part, title, level, method) if part else attributes(metric, title)
-            variables[str(name) + ending] = own, values, attrs
+            variables[str(name) + ending] = own_dims, values, attrs
     coords = {**_classes(layout, class_dim), "bound": ["low", "high"]}
     return dataset(layout, variables, coords, keep_attrs=keep_attrs)
 
@@ -245,38 +250,38 @@ _PARTS = {
     "_limits": "{level:.10g} % limits of the {name}",
     "_standard_error": "standard error of the {name}",
     "_undefined": "replicates for which the {name} is undefined",
-    "_status": "why the limits of the {name} are missing or not to be relied on",
+    "_status": "why the limits of the {name} are missing or unreliable",
 }
 
 
-def _parts(found: matrics.Interval) -> list[Array]:
-    """The variables of an interval, in their order."""
-    low, high = found.low, found.high
+def _parts(interval: matrics.Interval) -> list[Array]:
+    """The variables of an interval, in the order of ``_PARTS``."""
+    low, high = interval.low, interval.high
     if hasattr(low, "__dask_graph__"):
         limits = low.map_blocks(_limits, high, new_axis=low.ndim, chunks=(*low.chunks, (2,)), dtype=low.dtype)
     else:
         limits = _limits(low, high)
-    return [found.estimate, limits, found.standard_error, found.undefined, found.status]
+    return [interval.estimate, limits, interval.standard_error, interval.undefined, interval.status]
 
 
 def _limits(low: Array, high: Array) -> Array:
-    """Both limits along a last axis."""
+    """The limits stacked along a new last axis."""
     backend, bounds = as_arrays(low=low, high=high)
     return backend.xp.stack(bounds, axis=-1)
 
 
 def _about(part: str, title: str, level: float, method: str) -> dict[str, Any]:
     """The attributes of a part of an interval; those of the status follow CF's convention for flags."""
-    found: dict[str, Any] = {
+    attrs: dict[str, Any] = {
         "long_name": part.format(level=100 * level, name=title),
         "units": "1",
         "method": method,
     }
     if part == _PARTS["_status"]:
         codes = list(IntervalStatus)
-        found |= {"flag_values": [int(code) for code in codes]}
-        found |= {"flag_meanings": " ".join(code.name.lower() for code in codes)}
-    return found
+        attrs |= {"flag_values": [int(code) for code in codes]}
+        attrs |= {"flag_meanings": " ".join(code.name.lower() for code in codes)}
+    return attrs
 
 
 def _classes(layout: Layout, class_dim: str) -> dict[str, Any]:
@@ -288,7 +293,7 @@ def _classes(layout: Layout, class_dim: str) -> dict[str, Any]:
 
 @xr.register_dataarray_accessor("matrics")
 class MatricsAccessor:
-    """What every DataArray has as ``da.matrics`` once this module is imported.
+    """The accessor ``da.matrics`` of every DataArray, once this module is imported.
 
     Parameters
     ----------

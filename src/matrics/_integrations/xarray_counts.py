@@ -1,4 +1,4 @@
-"""From DataArrays of labels to a DataArray of confusion matrices, also in chunks, whose counts are added up."""
+"""A DataArray of confusion matrices from DataArrays of labels; the counts of chunks are added up."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def confusion_matrix(
 ) -> xr.DataArray:
     """Count DataArrays of labels into confusion matrices along the dimension of the samples.
 
-    All other dimensions broadcast by their names: one ``y_true`` (sample) against the predictions (model, sample) of
-    many models. Arrays are aligned by their coordinates, which must be the same. Chunked arrays (Dask) stay lazy, with
-    any chunks: the counts of chunks are added up.
+    All other dimensions broadcast by their names: a single ``y_true`` (sample) against the predictions (model, sample)
+    of many models. Arrays are aligned by their coordinates, which must be the same. Chunked arrays (Dask) stay lazy,
+    with any chunks: the counts of chunks are added up.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def confusion_matrix(
     Raises
     ------
     TypeError
-        An argument is no DataArray, or labels are not as :func:`matrics.confusion_matrix` takes them.
+        An argument is not a DataArray, or :func:`matrics.confusion_matrix` does not accept the type of the labels.
     ValueError
-        A dimension does not exist, coordinates differ, or labels, weights or scores are not as
-        :func:`matrics.confusion_matrix` takes them; of chunked arrays the last raises where chunks are computed.
+        A dimension does not exist, coordinates differ, or :func:`matrics.confusion_matrix` does not accept labels,
+        weights or scores. Values of chunked arrays are checked when the chunks are computed.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def confusion_matrix(
     array([0.67, 0.67])
     """
     samples = [dim] if isinstance(dim, str) or not isinstance(dim, Sequence) else list(dim)
-    given = {"y_true": y_true, "y_pred": y_pred}
-    given |= {"sample_weight": sample_weight} if sample_weight is not None else {}
-    for name, array in (given | ({"groups": groups} if groups is not None else {})).items():
+    arrays = {"y_true": y_true, "y_pred": y_pred}
+    arrays |= {"sample_weight": sample_weight} if sample_weight is not None else {}
+    for name, array in (arrays | ({"groups": groups} if groups is not None else {})).items():
         check_array(name, array)
-        missing = [one for one in samples if one not in array.dims]
+        missing = [name for name in samples if name not in array.dims]
         if missing:
             raise ValueError(
                 f"{name}: expected the dimension {quoted(missing[0])} of the samples (dim=), got {array.dims}"
@@ -105,8 +105,8 @@ def confusion_matrix(
     has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
     if has_classes:
         ordered = _in_order(y_pred, class_dim, names, num_classes)
-        # The prediction needs the scores of all classes together.
-        given["y_pred"] = ordered if ordered.chunks is None else ordered.chunk({class_dim: -1})
+        # A prediction needs the scores of all classes in the same chunk.
+        arrays["y_pred"] = ordered if ordered.chunks is None else ordered.chunk({class_dim: -1})
     values: Array = None
     if groups is not None:
         if groups.name is None:
@@ -115,7 +115,7 @@ def confusion_matrix(
             raise ValueError(f"groups: expected a value for every sample, got {int(groups.isnull().sum())} missing")
         values, codes = np.unique(groups.values, return_inverse=True)
         coded = groups.copy(data=codes.reshape(groups.shape))
-        given["groups"] = coded.drop_vars([groups.name], errors="ignore")
+        arrays["groups"] = coded.drop_vars([groups.name], errors="ignore")
     options = {
         "num_classes": num_classes,
         "labels": classes.labels,
@@ -124,55 +124,59 @@ def confusion_matrix(
         "ignore_index": ignore_index,
         "num_groups": None if groups is None else len(values),
     }
-    own = [*([groups.name] if groups is not None else []), *(class_dims or (TRUE, PRED))]
-    found: xr.DataArray = _applied(given, options, {"y_pred": [class_dim]} if has_classes else {}, samples, own)
+    class_dims_of_result = [*([groups.name] if groups is not None else []), *(class_dims or (TRUE, PRED))]
+    cm: xr.DataArray = _counted(
+        arrays, options, {"y_pred": [class_dim]} if has_classes else {}, samples, class_dims_of_result
+    )
     coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
-    found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})
-    found.name, found.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}
-    return found
+    cm = cm.assign_coords({name: (name, value) for name, value in zip(class_dims_of_result, coordinates, strict=True)})
+    cm.name, cm.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}
+    return cm
 
 
 def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], num_classes: int | None) -> xr.DataArray:
     """Class scores in the order of the labels, if their classes have coordinates."""
     if dim not in y_pred.dims:
         raise ValueError(
-            f"y_pred: floating-point numbers are class scores: expected the dimension {quoted(dim)} of the classes "
-            f"(class_dim=), got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
+            f"y_pred: expected the dimension {quoted(dim)} of the classes (class_dim=), as floating-point numbers are "
+            "class "
+            f"scores, got {y_pred.dims}; pass threshold= if these are scores of class 1 of two"
         )
     if dim not in y_pred.indexes:
         return y_pred
-    found = list(y_pred.indexes[dim])
-    if len(found) == len(names) and set(found) == set(names):
-        return y_pred.isel({dim: [found.index(name) for name in names]})
+    classes = list(y_pred.indexes[dim])
+    if len(classes) == len(names) and set(classes) == set(names):
+        return y_pred.isel({dim: [classes.index(name) for name in names]})
     if num_classes is None:
         raise ValueError(
             f"y_pred: expected scores of the classes [{quoted_list(names)}] along {quoted(dim)}, got "
-            f"{quoted_list(found)}"
+            f"{quoted_list(classes)}"
         )
     return y_pred
 
 
-def _applied(
-    given: Mapping[str, xr.DataArray],
+def _counted(
+    arrays: Mapping[str, xr.DataArray],
     options: Mapping[str, Any],
-    after: Mapping[str, list[Hashable]],
+    extra_dims: Mapping[str, list[Hashable]],
     samples: Sequence[Hashable],
-    own: Sequence[Hashable],
+    result_dims: Sequence[Hashable],
 ) -> Any:
-    """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays.
+    """The counts, with the dimensions and coordinates of the batch; xarray broadcasts and aligns the arrays.
 
-    ``after`` are the dimensions of an array after those of the samples, ``own`` the dimensions of the result.
+    ``extra_dims`` are the dimensions of an array after the dimensions of the samples, ``result_dims`` those of the
+    counts.
     """
-    library = library_for(**given)
+    library = library_for(**arrays)
 
     def counted(*values: Array) -> Array:
-        return library.confusion_matrix(**dict(zip(given, values, strict=True)), **options)
+        return library.confusion_matrix(**dict(zip(arrays, values, strict=True)), **options)
 
     return xr.apply_ufunc(
         counted,
-        *given.values(),
-        input_core_dims=[[*samples, *after.get(name, [])] for name in given],
-        output_core_dims=[list(own)],
+        *arrays.values(),
+        input_core_dims=[[*samples, *extra_dims.get(name, [])] for name in arrays],
+        output_core_dims=[list(result_dims)],
         join="exact",
         dask="allowed",
         keep_attrs="override",
@@ -180,9 +184,9 @@ def _applied(
 
 
 def _coordinate(names: Sequence[Hashable]) -> Array:
-    """Labels as a coordinate; tuples and other objects stay unchanged."""
-    found = np.asarray(names)
-    if found.ndim != 1 or (found.dtype.kind == "U" and not all(isinstance(name, str) for name in names)):
-        found = np.empty(len(names), object)
-        found[:] = names
-    return found
+    """The labels as a coordinate; tuples and other objects are not converted."""
+    coordinate = np.asarray(names)
+    if coordinate.ndim != 1 or (coordinate.dtype.kind == "U" and not all(isinstance(name, str) for name in names)):
+        coordinate = np.empty(len(names), object)
+        coordinate[:] = names
+    return coordinate

@@ -51,7 +51,7 @@ def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     size = xp.abs(prices)
     # The smallest cost is added last: if all predictions cost the same, rounding does not make values vary.
     base = xp.min(xp.where(size == xp.min(size), prices, math.inf))
-    more = t.sum(t.shares * t.beside_cells(prices - base), axis=(t.true_axis, t.pred_axis))
+    more = t.sum(t.shares * t.broadcast_pairs(prices - base), axis=(t.true_axis, t.pred_axis))
     return t.define(base + more, t.total != 0)
 
 
@@ -83,13 +83,13 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     Metric
         Lower is better; its values are between the lowest and the highest cost, and undefined for an empty matrix. It
         works wherever measures are named, and prints as its spec, ``expected_cost(costs=[[0,1],[50,0]])``, which the
-        command line takes. Metrics of equal costs and names are equal; one of a traced array is equal to itself alone,
-        and its text has the shape of the array only.
+        command line takes. Metrics of equal costs and names are equal; a metric of a traced array is equal to itself
+        only, and its text has the shape of the array only.
 
     Raises
     ------
     ValueError
-        The costs are no square matrix of finite numbers, or the names are not one for each class. When matrices are
+        The costs are no square matrix of finite numbers, or there is no name for each class. When matrices are
         scored: they have another number of classes, or other names.
     TypeError
         The costs are no real numbers. When matrices are scored: the costs are traced or need a gradient, and the

@@ -1,1 +1,1 @@
-"""One picture a file: a function, and a display with the data."""
+"""Pictures: each file has a function that draws, and a display with the data."""

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["AgreementDisplay", "agreement"]
 
 NAME = 28  # characters
-WITH_TEXT = 12  # measures for which there is room for numbers in the cells
-WITH_NAMES = 45  # measures that all have a name next to their row
-LINE = 9.0  # points from one name to the next
-NEGATIVE = -0.3  # correlations below are marked
+WITH_TEXT = 12  # up to this number of measures, numbers are written into the cells
+WITH_NAMES = 45  # up to this number of measures, each row has a name
+LINE = 9.0  # points between two names
+NEGATIVE = -0.3  # lower correlations are marked
 SIGNS = {"spearman": "ρ", "kendall": "τ"}
 
 
@@ -46,13 +46,13 @@ class AgreementDisplay(Display):
     names : tuple of str
         The measures in that order.
     families : list of list of str
-        Groups of redundant measures, in that order; other measures are families of one.
+        Groups of redundant measures, in that order; each other measure is a family by itself.
     linkage : array, shape (K - 1, 4)
         The clustering, as of :meth:`matrics.study.Agreement.linkage`.
     by : {"spearman", "kendall"}
-        Which correlation it is.
+        The kind of correlation.
     threshold : float
-        The average of the absolute correlations from which on measures are one family.
+        The least average of the absolute correlations within a family.
     text : bool
         Whether numbers are written into the cells.
     """
@@ -70,10 +70,10 @@ class AgreementDisplay(Display):
         return min(6.3, max(1.6, (0.27 if self.text else 0.15) * len(self.names)))
 
     def panel_size(self) -> tuple[float, float]:
-        """As large as the heat map with the names at its left and the tree at its right."""
+        """The width and height of the heat map, with the names at its left and the tree at its right."""
         side = self._side()
         names = 0.066 * max(map(len, self._names_of_rows().values()))
-        return side * 1.3 + names + 0.75, side + 0.5 + (0.062 * self._longest() if self.text else 0)
+        return side * 1.3 + names + 0.75, side + 0.5 + (0.062 * self._longest_name() if self.text else 0)
 
     def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the heat map, frames around the families, the tree and the scale of colours."""
@@ -97,37 +97,37 @@ class AgreementDisplay(Display):
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
         above = self.correlation[np.triu_indices(len(self.names), 1)]
-        known = above[np.isfinite(above)]
-        several = sorted((family for family in self.families if len(family) > 1), key=len, reverse=True)
-        first = (
+        defined = above[np.isfinite(above)]
+        redundant = sorted((family for family in self.families if len(family) > 1), key=len, reverse=True)
+        summary = (
             f"{self.by.capitalize()}'s rank correlations of {len(self.names)} measures, which form "
             f"{len(self.families)} {'family' if len(self.families) == 1 else 'families'} (average absolute "
             f"correlation at least {self.threshold:g})."
         )
-        told = [first, *(f"{len(family)} are redundant: {_some(family)}." for family in several[:3])]
-        if len(known):
-            told.append(f"Correlations are between {rounded(known.min(), 2)} and {rounded(known.max(), 2)}.")
-        if len(known) < len(above):
-            told.append(f"{len(above) - len(known)} of {len(above)} are undefined, and grey.")
-        return " ".join(told)
+        sentences = [summary, *(f"{len(family)} are redundant: {_first_names(family)}." for family in redundant[:3])]
+        if len(defined):
+            sentences.append(f"Correlations are between {rounded(defined.min(), 2)} and {rounded(defined.max(), 2)}.")
+        if len(defined) < len(above):
+            sentences.append(f"{len(above) - len(defined)} of {len(above)} are undefined, and grey.")
+        return " ".join(sentences)
 
-    def _longest(self) -> int:
-        return max(len(_shown(name)) for name in self.names)
+    def _longest_name(self) -> int:
+        return max(len(_display_name(name)) for name in self.names)
 
     def _names_of_rows(self) -> dict[int, str]:
-        """Rows and their names: of many measures one a family, the largest families first, as far as there is room."""
+        """The labels of rows: of many measures a label for each family, the largest first, as far as there is room."""
         if len(self.names) <= WITH_NAMES:
-            return {place: _shown(name) for place, name in enumerate(self.names)}
+            return {row: _display_name(name) for row, name in enumerate(self.names)}
         rows_of_line = LINE / 72 * len(self.names) / (self._side() * self.scale)
-        found: dict[int, str] = {}
-        for start, family in sorted(self._starts(), key=lambda one: -len(one[1])):
-            place = start + (len(family) - 1) // 2
-            if all(abs(place - other) >= rows_of_line for other in found):
+        labels: dict[int, str] = {}
+        for start, family in sorted(self._starts(), key=lambda item: -len(item[1])):
+            row = start + (len(family) - 1) // 2
+            if all(abs(row - other) >= rows_of_line for other in labels):
                 core = list_metrics("core")
-                known = min(family, key=lambda name: core.index(name) if name in core else len(core))
+                representative = min(family, key=lambda name: core.index(name) if name in core else len(core))
                 others = f" and {len(family) - 1} more" if len(family) > 1 else ""
-                found[place] = _shown(known) + others
-        return dict(sorted(found.items()))
+                labels[row] = _display_name(representative) + others
+        return dict(sorted(labels.items()))
 
     def _starts(self) -> list[tuple[int, list[str]]]:
         """The families and their first rows."""
@@ -135,23 +135,23 @@ class AgreementDisplay(Display):
         return list(zip(starts.tolist(), self.families, strict=False))
 
     def _texts(self) -> list[list[str]]:
-        def written(value: float) -> str:
+        def text_of(value: float) -> str:
             text = "" if np.isnan(value) else rounded(value, 2)
             return text.replace("0.", ".").replace("-", "−").replace("1.00", "1")
 
-        return [[written(value) for value in row] for row in self.correlation]
+        return [[text_of(value) for value in row] for row in self.correlation]
 
     def _colours(self, values: NumPyArray) -> NumPyArray:
-        """Blue for positive correlations, orange for negative ones; by the square, as most are high."""
+        """Blue for positive correlations, orange for negative; by the square, as most are high."""
         return np.where((values >= 0)[..., None], right(values**2), wrong(values**2))
 
     def _mark_negative(self, axes: Axes) -> None:
-        """A minus in cells of clearly negative correlations, which are no lighter than positive ones in grey."""
+        """Mark clearly negative correlations with a minus, as both colours look alike in grey."""
         size = 0.5 * 72 * self._side() * self.scale / len(self.names)
         mark_cells(axes, self.correlation < NEGATIVE, "_", size, ink_on(self._colours(self.correlation)))
 
     def _frame_families(self, axes: Axes) -> None:
-        """Bright frames with dark edges, which stand out on every colour, and in grey."""
+        """Draw bright frames with dark edges, which are visible on every colour, and in grey."""
         from matplotlib.patches import Rectangle
 
         for start, family in self._starts():
@@ -166,11 +166,11 @@ class AgreementDisplay(Display):
                     )  # fmt: skip
 
     def _draw_tree(self, axes: Axes, number: int) -> None:
-        """The tree of the clustering: the position of a joint to the right is the distance between its two parts."""
-        found = importlib.import_module("scipy.cluster.hierarchy").dendrogram(self.linkage, no_plot=True)
+        """Draw the tree of the clustering; the horizontal position of a joint is the distance between its parts."""
+        tree = importlib.import_module("scipy.cluster.hierarchy").dendrogram(self.linkage, no_plot=True)
         gap = np.full((number - 1, 1), np.nan)
-        rows = np.concatenate([(np.asarray(found["icoord"]) - 5) / 10, gap], axis=1)  # SciPy's numbers of leaves
-        distances = np.concatenate([np.asarray(found["dcoord"]), gap], axis=1)
+        rows = np.concatenate([(np.asarray(tree["icoord"]) - 5) / 10, gap], axis=1)  # SciPy's numbers of leaves
+        distances = np.concatenate([np.asarray(tree["dcoord"]), gap], axis=1)
         axes.plot(distances.ravel(), rows.ravel(), color=INK, linewidth=0.8 if number <= WITH_NAMES else 0.5)
         axes.axvline(1 - self.threshold, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         axes.set_ylim(number - 0.5, -0.5)
@@ -200,13 +200,13 @@ class AgreementDisplay(Display):
         axes.set_ylabel(f"{self.by.capitalize()}'s {SIGNS[self.by]}", fontsize=SMALL, color=INK, labelpad=2)
 
 
-def _shown(name: str) -> str:
-    """The name of a measure in the picture."""
+def _display_name(name: str) -> str:
+    """The name of a measure as the picture shows it."""
     return short_name(title_of(name), NAME)
 
 
-def _some(names: Sequence[str]) -> str:
-    """Up to six names, and how many more."""
+def _first_names(names: Sequence[str]) -> str:
+    """Up to six names, and the number of the others."""
     return ", ".join(map(title_of, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
@@ -222,9 +222,9 @@ def agreement(
 ) -> AgreementDisplay:
     """Draw the agreement of measures: a heat map of their rank correlations, with similar measures next to each other.
 
-    Frames are around families, measures that order the matrices alike. The tree at the right shows how far measures,
-    and groups of them, are apart, with a dashed line at ``least_correlation``. Colours follow the square of the
-    correlation, blue for positive and orange for negative ones, those below -0.3 with a minus; undefined ones are grey.
+    Frames are around families, measures that order the matrices alike. The tree at the right shows the distances of
+    measures and groups of measures, with a dashed line at ``least_correlation``. Colours follow the square of the
+    correlation: blue for positive, orange for negative (with a minus below -0.3), and grey for undefined correlations.
 
     Parameters
     ----------
@@ -236,12 +236,12 @@ def agreement(
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Only where
         matrices are given.
     correlation : {"spearman", "kendall"}
-        Which rank correlation.
+        The kind of rank correlation.
     least_correlation : float, default 0.95
-        The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
+        The least average of the absolute correlations between two groups that join to a family, from 0 to 1.
     text : "auto" or bool, default "auto"
-        Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
-        family is named.
+        Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures, a
+        single measure of each family is named.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
@@ -276,16 +276,16 @@ def agreement(
     if len(result.names) < 2:
         raise ValueError(f"metrics: expected at least two measures, got {len(result.names)}")
     order = result.order(correlation=correlation)
-    place = {result.names[number]: row for row, number in enumerate(order)}
+    rows = {result.names[number]: row for row, number in enumerate(order)}
     families = [
-        sorted(family, key=place.__getitem__)
+        sorted(family, key=rows.__getitem__)
         for family in result.families(least_correlation=least_correlation, correlation=correlation)
     ]
     table = np.asarray(result.spearman if correlation == "spearman" else result.kendall)
     return AgreementDisplay(
         table[np.ix_(order, order)],
-        tuple(place),
-        sorted(families, key=lambda family: place[family[0]]),
+        tuple(rows),
+        sorted(families, key=lambda family: rows[family[0]]),
         np.asarray(result.linkage(correlation=correlation)),
         correlation,
         least_correlation,

@@ -1,4 +1,4 @@
-"""Pictures of confusion matrices: one or several, of two classes or two hundred."""
+"""Pictures of confusion matrices, of few or many classes."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ __all__ = ["Confusion", "ConfusionMatrixDisplay", "confusion_matrix", "most_freq
 
 MOST_PANELS = 30
 
-# Inches of the names next to cells, and of the smallest cells with room for a count above a share, or for a share.
+# Inches for the names next to the cells, and for the smallest cells with room for a count and a share, or for a share.
 NAMES, CELL_OF_BOTH, CELL_OF_SHARE = 1.0, 0.28, 0.22
 
 
 class Confusion(NamedResult):
-    """One kind of error: samples of one class that are predicted as another.
+    """An error: samples of a true class that are predicted as another class.
 
     Parameters
     ----------
     true, predicted : str
         The names of the classes.
     samples : float
-        How many.
+        The number of samples.
     share : float
-        Their share of the samples of the true class.
+        The share of the samples of the true class.
     """
 
     true: str
@@ -62,19 +62,19 @@ class Confusion(NamedResult):
     share: float
 
     def __str__(self) -> str:
-        """In words, as captions have it."""
+        """The error in words, for captions."""
         share = f"{percentage(self.share)}% of {self.true}"
         return f"{self.true} predicted as {self.predicted}: {self.samples:,.10g} ({share})"
 
 
 @dataclass(eq=False, repr=False)
 class ConfusionMatrixDisplay(Display):
-    """One or several confusion matrices, as from :func:`matrics.plot.confusion_matrix`.
+    """Confusion matrices, as from :func:`matrics.plot.confusion_matrix`.
 
     Parameters
     ----------
     matrices : array, shape (P, n, n)
-        The counts, one matrix a panel, with classes in the order in which they are drawn.
+        The counts, a matrix for each panel, with classes in the order in which they are drawn.
     shares : array, shape (P, n, n)
         The same as shares of the row sums; NaN in rows without samples.
     class_names : tuple of str
@@ -98,7 +98,7 @@ class ConfusionMatrixDisplay(Display):
     invalid: frozenset[int] = field(default_factory=frozenset)
 
     def panels(self) -> int:
-        """One for each matrix."""
+        """The number of matrices."""
         return len(self.matrices)
 
     def panel_size(self) -> tuple[float, float]:
@@ -132,33 +132,33 @@ class ConfusionMatrixDisplay(Display):
             scale_bar(panels, "share of the true class: correct (blue), errors (orange)", (right, wrong))
 
     def _height_at(self, width: float) -> float:
-        """The height of a panel of this width, which is square but for the lines below."""
+        """The height of a panel of this width: a square, and the lines below."""
         return width if self.panels() > 1 else height_of_cells(width, self._lines())
 
     def _lines(self) -> list[str]:
-        """The most frequent errors of the only matrix, in words, with a heading."""
-        found = [
+        """The most frequent errors of a single matrix in words, with a heading."""
+        errors = [
             confusion._replace(true=short_name(confusion.true), predicted=short_name(confusion.predicted))
             for confusion in self.top_confusions[0]
         ]
-        return ["Most frequent errors", *map(str, found)] if found else []
+        return ["Most frequent errors", *map(str, errors)] if errors else []
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
-        told = []
+        sentences = []
         for number, matrix in enumerate(self.matrices):
             name = f"{self.names[number]}: " if self.names[number] else ""
             if number in self.invalid:
-                told.append(f"{name}an invalid matrix.")
+                sentences.append(f"{name}an invalid matrix.")
                 continue
             total, hits = matrix.sum(dtype=np.float64), np.trace(matrix, dtype=np.float64)
             correct = f", {percentage(hits / total)}% of them predicted correctly" if total > 0 else ""
             classes = f"{len(matrix)} class{'es' * (len(matrix) > 1)}"
-            told.append(
+            sentences.append(
                 f"{name}confusion matrix of {classes} and {total:,.10g} samples{correct}."
                 + "".join(f" {confusion}." for confusion in self.top_confusions[number][:3])
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
 
 def confusion_matrix(
@@ -177,18 +177,18 @@ def confusion_matrix(
 ) -> ConfusionMatrixDisplay:
     """Draw confusion matrices: counts and row shares in the cells, coloured by the row share.
 
-    Correct predictions are blue and errors orange, and both are the darker, the larger their share of the true class
-    is. Rows without samples are grey. The colour follows the square root of the share, so that a few per cent show.
+    Correct predictions are blue and errors orange; a larger share of the true class is darker. Rows without samples are
+    grey. The colour follows a root of the share, so that a few per cent are visible.
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n), optional
-        Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
+        Counts of any library; rows are true classes, columns are predicted classes. Each matrix has a panel.
     y_true : array_like, shape (N,), optional
         Instead of ``cm``: true labels of any kind, text, integers or booleans, in a list, a column of a data frame, or
         an array of any library.
     y_pred : array_like, shape (N,) or (M, N), or mapping of str to array_like, shape (N,), optional
-        The predicted labels, or those of several models; a mapping has the names of the models.
+        The predicted labels of a model, or of several models; a mapping has the names of the models.
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order, for ``y_true`` and ``y_pred``. If left out, the classes are the labels that
         occur, sorted, or the categories of a categorical type.
@@ -198,20 +198,20 @@ def confusion_matrix(
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
-        The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other (needs
+        The order of the classes: ``"clusters"`` makes classes neighbours that are confused with each other (needs
         SciPy; for a stack by the sum of its matrices), and class numbers in their new order. Unchanged
         if left out.
     top : int, default 5
-        How many of the most frequent errors are named below a single matrix.
+        The number of the most frequent errors that are named below a single matrix.
     text : {"auto", "both", "share", "count", "none"}
-        The text of a cell: the count and the row share, one of them, or none. ``"auto"`` writes both for up
+        The text of a cell: the count and the row share, either, or none. ``"auto"`` writes both for up
         to 12 classes, the share for up to 25, and nothing for more; for half as many classes if there are several
         panels. Shares are percentages.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel, which is a matrix; a new figure if left out.
+        The axes to draw on, an Axes for each panel, which is a matrix; a new figure if left out.
 
     Returns
     -------
@@ -247,19 +247,19 @@ def confusion_matrix(
         or (y_true is None) != (y_pred is None)
         or (y_true is None and labels is not None)
     ):
-        given = {"cm": cm, "y_true": y_true, "y_pred": y_pred, "labels": labels}
-        got = ", ".join(name for name, one in given.items() if one is not None) or "nothing"
+        arguments = {"cm": cm, "y_true": y_true, "y_pred": y_pred, "labels": labels}
+        got = ", ".join(name for name, value in arguments.items() if value is not None) or "nothing"
         raise TypeError(f"expected either cm, or y_true= and y_pred= (with or without labels=), got {got}")
     if cm is None:
-        of_models, predictions = named_models(y_pred)
+        names_of_models, predictions = named_models(y_pred)
         counts = count_labels(y_true, predictions, labels)
-        cm = counts.matrix if of_models is None else dict(zip(of_models, counts.matrix, strict=True))
+        cm = counts.matrix if names_of_models is None else dict(zip(names_of_models, counts.matrix, strict=True))
         class_names = counts.class_names if class_names is None else class_names
-    found, matrices = host_stack(cm)
+    positions, matrices = host_stack(cm)
     if len(matrices) > MOST_PANELS:
         raise ValueError(
-            f"cm: expected at most {MOST_PANELS} matrices, one a panel, got {len(matrices):,}: choose some, add them "
-            "up, or see matrics.plot.distribution for a measure of all of them"
+            f"cm: expected at most {MOST_PANELS} matrices, each in a panel, got {len(matrices):,}; choose some, add "
+            "them, or see matrics.plot.distribution for a measure of all of them"
         )
     if text not in ("auto", *get_args(CellText)):
         raise ValueError(f"text: expected 'auto', 'both', 'share', 'count' or 'none', got {quoted(text)}")
@@ -267,7 +267,7 @@ def confusion_matrix(
         raise ValueError(f"top: expected a number of errors to name, 0 or more, got {quoted(top)}")
     n = matrices.shape[-1]
     invalid = frozenset(k for k, matrix in enumerate(matrices) if not _is_valid(matrix))
-    if found is None and invalid:
+    if positions is None and invalid:
         check(matrices[0])
     valid = np.delete(matrices, list(invalid), axis=0)
     places = ordered_classes(valid.sum(axis=0, dtype=np.float64), order)
@@ -275,20 +275,22 @@ def confusion_matrix(
     in_order = tuple(class_names[place] for place in places)
     matrices = matrices[:, places][:, :, places]
     with np.errstate(invalid="ignore"):
-        # Sums of floating numbers: those of integers such as 1e17 would overflow.
+        # Sums of floating-point numbers, as sums of integers such as 1e17 would overflow.
         shares = matrices / matrices.sum(axis=-1, keepdims=True, dtype=np.float64)
-    most = (12, FEW) if len(matrices) == 1 else (6, 12)
+    limits_of_text = (12, FEW) if len(matrices) == 1 else (6, 12)
     width = checked_width(width, ax)
     if width is not None and len(matrices) == 1:
-        most = int((width - NAMES) / CELL_OF_BOTH), int((width - NAMES) / CELL_OF_SHARE)
-    chosen = text if text != "auto" else "both" if n <= most[0] else "share" if n <= most[1] else "none"
+        limits_of_text = int((width - NAMES) / CELL_OF_BOTH), int((width - NAMES) / CELL_OF_SHARE)
+    cell_text_ = (
+        text if text != "auto" else "both" if n <= limits_of_text[0] else "share" if n <= limits_of_text[1] else "none"
+    )
     return ConfusionMatrixDisplay(
         matrices,
         shares,
         in_order,
-        names_of_panels(names, found, len(matrices)),
+        names_of_panels(names, positions, len(matrices)),
         [[] if k in invalid else most_frequent(m, in_order, top) for k, m in enumerate(matrices)],
-        chosen,
+        cell_text_,
         invalid,
     ).plot(ax, width=width)
 
@@ -302,11 +304,11 @@ def _is_valid(matrix: NumPyArray) -> bool:
 
 
 def most_frequent(matrix: NumPyArray, names: Sequence[str], top: int) -> list[Confusion]:
-    """The errors with the most samples; among equal ones, the larger share first."""
+    """The errors with the most samples; errors with equally many samples are sorted by their share."""
     errors = matrix * ~np.eye(len(matrix), dtype=bool)
     sizes = matrix.sum(axis=1, dtype=np.float64)
-    found = [
+    confusions = [
         Confusion(names[i], names[j], errors[i, j].item(), float(errors[i, j] / sizes[i]))
         for i, j in np.argwhere(errors > 0)
     ]
-    return sorted(found, key=lambda one: (-one.samples, -one.share))[:top]
+    return sorted(confusions, key=lambda error: (-error.samples, -error.share))[:top]

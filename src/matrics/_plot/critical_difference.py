@@ -1,4 +1,4 @@
-"""Critical difference diagrams: the mean ranks of models over data sets, and which do not differ."""
+"""Critical difference diagrams: mean ranks of models over data sets, and groups of models that do not differ."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CriticalDifferenceDisplay(Display):
     comparison : DatasetComparison
         The mean ranks, and the tests of pairs.
     groups : list of tuple of int
-        The largest groups of neighbouring models of which no two differ significantly, by position.
+        The largest groups of neighbouring models without significant differences, as positions.
     """
 
     comparison: DatasetComparison
@@ -44,15 +44,15 @@ class CriticalDifferenceDisplay(Display):
     as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
-        """As high as the names of half of the models, and the bars."""
+        """The width and height in inches, with room for half of the names below each other, and for the bars."""
         half = (len(self.comparison.names) + 1) // 2
         return 5.2, TOP + GROUP * len(self.groups) + LINE * half + 0.25
 
     def _draw(self, panels: Sequence[Axes]) -> None:
         """Draw the axis of ranks, the names of the models on both sides, and a bar over each group."""
         (axes,) = panels
-        found, height = self.comparison, self.panel_size()[1]
-        ranks, models = np.asarray(found.mean_ranks), len(found.names)
+        comparison, height = self.comparison, self.panel_size()[1]
+        ranks, models = np.asarray(comparison.mean_ranks), len(comparison.names)
         axes.set(xlim=(0.55, models + 0.45), ylim=(-height + TOP, TOP))
         axes.axis("off")
         axes.plot([1, models], [0, 0], color=INK, linewidth=1.0)
@@ -68,37 +68,37 @@ class CriticalDifferenceDisplay(Display):
             y = -below - LINE * (row + 0.5)
             edge, text = (0.95, "right") if is_left else (models + 0.05, "left")
             axes.plot([ranks[k], ranks[k], edge], [0, y, y], color="#6b6b6b", linewidth=0.8)
-            parts = [cut_name(found.names[k], 18), f"{ranks[k]:.2f}"]
+            parts = [cut_name(comparison.names[k], 18), f"{ranks[k]:.2f}"]
             label = "  ".join(parts if is_left else parts[::-1])
             axes.text(edge + (-0.04 if is_left else 0.04), y, label, ha=text, va="center", fontsize=SMALL, color=INK)
         for number, group in enumerate(self.groups):
             low, high = min(ranks[list(group)]), max(ranks[list(group)])
             y = -0.09 - GROUP * number
             axes.plot([low - 0.04, high + 0.04], [y, y], color=INK, linewidth=2.6, solid_capstyle="round")
-        if found.method == "nemenyi" and np.isfinite(found.critical_difference):
-            end = min(1 + found.critical_difference, models + 0.3)
+        if comparison.method == "nemenyi" and np.isfinite(comparison.critical_difference):
+            end = min(1 + comparison.critical_difference, models + 0.3)
             axes.plot([1, end], [0.38, 0.38], color=INK, linewidth=1.0, marker="|", markersize=5)
             axes.text(
-                (1 + end) / 2, 0.41, f"critical difference {found.critical_difference:.2f}", ha="center", va="bottom",
-                fontsize=SMALL, color=INK,
+                (1 + end) / 2, 0.41, f"critical difference {comparison.critical_difference:.2f}", ha="center",
+                va="bottom", fontsize=SMALL, color=INK,
             )  # fmt: skip
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
-        found = self.comparison
-        order = np.argsort(found.mean_ranks, kind="stable")
-        told = [
-            f"mean ranks of {len(found.names)} models on {found.datasets} data sets, 1 is best: "
-            + ", ".join(f"{found.names[k]} {found.mean_ranks[k]:.2f}" for k in order)
+        comparison = self.comparison
+        order = np.argsort(comparison.mean_ranks, kind="stable")
+        sentences = [
+            f"mean ranks of {len(comparison.names)} models on {comparison.datasets} data sets, 1 is best: "
+            + ", ".join(f"{comparison.names[k]} {comparison.mean_ranks[k]:.2f}" for k in order)
             + "."
         ]
         for group in self.groups:
-            *first, last = [found.names[k] for k in group]
-            told.append(f"{', '.join(first)} and {last} are not significantly different.")
+            *first, last = [comparison.names[k] for k in group]
+            sentences.append(f"{', '.join(first)} and {last} are not significantly different.")
         if not self.groups:
-            told.append("All differ significantly.")
-        told.append(f"The test of pairs is {found.method.capitalize()}'s, at {1 - found.level:.2g}.")
-        return " ".join(told)
+            sentences.append("All differ significantly.")
+        sentences.append(f"The test of pairs is {comparison.method.capitalize()}'s, at {1 - comparison.level:.2g}.")
+        return " ".join(sentences)
 
 
 def critical_difference(
@@ -111,14 +111,14 @@ def critical_difference(
     width: float | None = None,
     ax: Any = None,
 ) -> CriticalDifferenceDisplay:
-    """Draw the mean ranks of models over data sets, with a bar over those that do not differ significantly.
+    """Draw the mean ranks of models over data sets, with bars over models that do not differ significantly.
 
     Parameters
     ----------
     scores : array_like, shape (datasets, models), data frame, mapping of str to scores, or DatasetComparison
-        One score of each model on each data set; a data frame has a column for each model. Or what
-        :func:`matrics.stats.compare_datasets` returned, without a control; ``names``, ``higher_is_better`` and
-        ``method`` are then left out.
+        The score of each model on each data set; a data frame has a column for each model. Or the result of
+        :func:`matrics.stats.compare_datasets` without a control; ``names``, ``higher_is_better`` and ``method`` are
+        then left out.
     names : sequence of str, optional
         The names of the models; the columns of a data frame, the keys of a mapping, or numbers, if left out.
     higher_is_better : bool, optional
@@ -128,7 +128,8 @@ def critical_difference(
         scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,
         and Nemenyi's for more.
     level : float, optional
-        Models differ significantly with a p-value below 1 less this; 0.95 if left out, and that of a DatasetComparison.
+        Models differ significantly if the p-value is below 1 - level; 0.95 if left out, or the level of a
+        DatasetComparison.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
@@ -145,7 +146,7 @@ def critical_difference(
     ImportError
         Matplotlib or SciPy is not installed.
     TypeError
-        There is an option beside a comparison, which has its own; or as :func:`matrics.stats.compare_datasets`.
+        An option is given with a DatasetComparison, which has its own; or as :func:`matrics.stats.compare_datasets`.
     ValueError
         As :func:`matrics.stats.compare_datasets`; a comparison is with a control only.
 
@@ -162,27 +163,27 @@ def critical_difference(
     [['boosting', 'forest'], ['forest', 'tree']]
     """
     options = {"names": names, "higher_is_better": higher_is_better, "method": method, "level": level}
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    options_given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if isinstance(scores, DatasetComparison):
-        for name, value in given.items():
-            raise TypeError(f"{name}: expected none with a comparison, which has its own, got {quoted(value)}")
-        found = scores
+        for name, value in options_given.items():
+            raise TypeError(f"{name}: expected None with a comparison, which has its own, got {quoted(value)}")
+        comparison = scores
     else:
-        found = compare_datasets(scores, **given)
-    off = ~np.eye(len(found.names), dtype=bool)
-    if np.isnan(found.p_values[off]).any():
-        raise ValueError("scores: expected a comparison of all pairs of models, got one with a control")
-    return CriticalDifferenceDisplay(found, _groups(found, 1 - found.level)).plot(ax, width=width)
+        comparison = compare_datasets(scores, **options_given)
+    off_diagonal = ~np.eye(len(comparison.names), dtype=bool)
+    if np.isnan(comparison.p_values[off_diagonal]).any():
+        raise ValueError("scores: expected a comparison of all pairs of models, got a comparison with a control")
+    return CriticalDifferenceDisplay(comparison, _groups(comparison, 1 - comparison.level)).plot(ax, width=width)
 
 
-def _groups(found: DatasetComparison, alpha: float) -> list[tuple[int, ...]]:
-    """The largest runs of models by rank of which no two differ significantly."""
-    order = np.argsort(found.mean_ranks, kind="stable").tolist()
+def _groups(comparison: DatasetComparison, alpha: float) -> list[tuple[int, ...]]:
+    """The largest runs of models, in the order of their ranks, without significant differences."""
+    order = np.argsort(comparison.mean_ranks, kind="stable").tolist()
     runs: list[tuple[int, int]] = []
     for first in range(len(order)):
         last = first
         while last + 1 < len(order) and all(
-            found.p_values[order[k], order[last + 1]] >= alpha for k in range(first, last + 1)
+            comparison.p_values[order[k], order[last + 1]] >= alpha for k in range(first, last + 1)
         ):
             last += 1
         if last > first and not any(start <= first and last <= stop for start, stop in runs):

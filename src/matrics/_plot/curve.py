@@ -15,16 +15,16 @@ from matrics._errors import ArgumentError
 from matrics._plot.curve_bands import Band, bands_of_models
 from matrics._plot.curve_data import (
     CurveLine,
-    computed_before,
+    curve_name,
     equal_values,
     lines_of_scores,
-    marked,
     measures_of,
-    one_measure,
+    read_computed,
     read_scores,
     refuse_with_computed,
-    spelt,
+    single_measure,
     steps,
+    with_mark,
 )
 from matrics._plot.curve_inset import draw_corner
 from matrics._plot.curve_lines import BEHIND, draw_equal_values
@@ -36,8 +36,8 @@ from matrics._plot.lines import (
     draw_crowd,
     draw_line,
     legend_below,
-    looks,
-    most_telling,
+    line_styles,
+    lines_to_name,
 )
 from matrics._plot.style import FAINT, tidy
 from matrics._quoting import quoted
@@ -72,7 +72,7 @@ Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
 
 @dataclass(eq=False, repr=False)
 class CurveDisplay(LinesDisplay):
-    """Curves of one or several models, as from :func:`matrics.plot.curve`.
+    """Curves of models, as from :func:`matrics.plot.curve`.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ class CurveDisplay(LinesDisplay):
     lines : list of list of CurveLine
         The curves of each panel: of each model, or of each measure of a single model.
     bands : list of list of Band
-        Their pointwise limits; empty lists without.
+        The pointwise limits of the curves; empty lists without bands.
     measures : list of str
         The measures against the threshold.
     titles : list of str
         The titles of the panels.
     named : list of int
-        Which of the lines of a panel have a name; the others are grey.
+        The indices of the lines with a name in each panel; the others are grey.
     prevalence : float
         The share of positive samples; NaN if it is not known, or differs between curves.
     iso : Metric or None
@@ -99,7 +99,7 @@ class CurveDisplay(LinesDisplay):
     ranges : list of tuple of float
         The smallest and the largest value of the measures of each panel.
     positive : str
-        The name of the positive class, if one was passed.
+        The name of the positive class, if it was passed.
     sides : Classes
         The two classes of the curve, as titles call them.
     threshold : float or None
@@ -125,31 +125,31 @@ class CurveDisplay(LinesDisplay):
     style: PlotStyle = "default"
 
     def panels(self) -> int:
-        """One for each measure of several models, else one."""
+        """The number of measures for several models; otherwise 1."""
         return len(self.lines)
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper, and higher by the lines of the legend."""
+        """The width of a column of a paper, and a height with room for the legend."""
         rows = len(self.named) + 1 + (len(self.named) < len(self.lines[0])) + (self.iso is not None)
-        rows += sum(bool(self._of_mark(self.lines[0][k])) for k in self.named)
+        rows += sum(bool(self._mark_label(self.lines[0][k])) for k in self.named)
         height = 3.2 if self.kind != "threshold" else 2.5
         return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
 
     def _draw(self, panels: Sequence[Axes]) -> None:
-        """Draw the curves of each panel, and one legend for all."""
+        """Draw the curves of each panel, and a common legend."""
         handles: list[Any] = []
         for number, axes in enumerate(panels):
             tidy(axes, grid="" if self.iso is not None else "both")
-            behind = self._draw_behind(axes)
-            found = self._draw_lines(axes, number)
+            reference_handles = self._draw_behind(axes)
+            line_handles = self._draw_lines(axes, number)
             self._name_axes(axes, number)
             self._draw_corner(axes, number)
             if number == 0:
-                handles = [*found, *behind]
+                handles = [*line_handles, *reference_handles]
         legend_below(panels, handles, owns_figure=self.owns_figure)
 
     def _draw_behind(self, axes: Axes) -> list[Any]:
-        """Reference lines: lines of equal values, and lines of random guessing."""
+        """Draw lines of equal values and of random guessing; return their handles for the legend."""
         handles = []
         if self.iso is not None and np.isfinite(self.prevalence):
             values = draw_equal_values(axes, self.kind, self.prevalence, self.iso)
@@ -175,28 +175,33 @@ class CurveDisplay(LinesDisplay):
         lines, named = self.lines[number], self.named
         draw_crowd(axes, [self._corners(line) for k, line in enumerate(lines) if k not in named and not line.problem])
         handles = []
-        for look, k in zip(looks(len(named), in_a_crowd=len(named) < len(lines)), named, strict=True):
+        for style, k in zip(line_styles(len(named), on_grey=len(named) < len(lines)), named, strict=True):
             line = lines[k]
             if self.bands[number] and not line.problem:
                 band = self.bands[number][k]
-                draw_band(axes, band.x, band.low, band.high, look, beside=self.panels() * len(named))
+                draw_band(axes, band.x, band.low, band.high, style, num_lines=self.panels() * len(named))
             if line.problem:
                 (handle,) = axes.plot([], [], linestyle="none", label=self._label(line))
             else:
                 options: dict[str, Any] = (
                     {} if self.kind == "threshold" else {"marker": ""}
-                )  # dots would be taken for cut-offs
+                )  # markers would look like thresholds
                 handle = draw_line(
-                    axes, *self._corners(line), look, self._label(line), beside=self.panels() * len(named), **options
+                    axes,
+                    *self._corners(line),
+                    style,
+                    self._label(line),
+                    num_lines=self.panels() * len(named),
+                    **options,
                 )
             handles.append(handle)
             if line.best is not None and np.isfinite(line.x[line.best]):
                 (mark,) = axes.plot(
-                    line.x[line.best], line.y[line.best], marker=look.marker, markersize=8, color=look.colour,
+                    line.x[line.best], line.y[line.best], marker=style.marker, markersize=8, color=style.colour,
                     markerfacecolor="white", markeredgewidth=1.6, linestyle="none", zorder=4, clip_on=False,
-                    label=self._of_mark(line),
+                    label=self._mark_label(line),
                 )  # fmt: skip
-                handles += [mark] * bool(self._of_mark(line))
+                handles += [mark] * bool(self._mark_label(line))
         if len(named) < len(lines):
             from matplotlib.lines import Line2D
 
@@ -206,14 +211,14 @@ class CurveDisplay(LinesDisplay):
         return handles
 
     def _draw_corner(self, axes: Axes, number: int) -> None:
-        """Enlarge where good models overlap."""
+        """Enlarge the corner in which good models overlap."""
         lines = [self.lines[number][k] for k in self.named]
         if len(self.named) < len(self.lines[number]) or any(line.problem for line in lines):
             return
-        draw_corner(axes, self.kind, [self._corners(line) for line in lines], looks(len(lines), in_a_crowd=False))
+        draw_corner(axes, self.kind, [self._corners(line) for line in lines], line_styles(len(lines), on_grey=False))
 
     def _corners(self, line: CurveLine) -> tuple[NumPyArray, NumPyArray]:
-        """The drawn line: a ROC curve straight from point to point, everything else in steps."""
+        """The points of the drawn line: a ROC curve is linear between points, other curves have steps."""
         if self.kind == "roc":
             return line.x, line.y
         if self.kind == "precision_recall":
@@ -223,26 +228,28 @@ class CurveDisplay(LinesDisplay):
 
     def _label(self, line: CurveLine) -> str:
         """The name of a line in the legend, shortened, with its value."""
-        told = self._told(line)
-        short = cut_name(line.name, max(14, LONGEST_LABEL - len(told)))
-        return ": ".join(part for part in (short, told) if part) or "curve"
+        value_label = self._value_label(line)
+        name = cut_name(line.name, max(14, LONGEST_LABEL - len(value_label)))
+        return ": ".join(part for part in (name, value_label) if part) or "curve"
 
-    def _told(self, line: CurveLine) -> str:
+    def _value_label(self, line: CurveLine) -> str:
         """The value of a line for the legend."""
         if line.problem:
             return line.problem
         if self.kind == "threshold" and self.panels() > 1:
             return ""
-        told = ""
+        value_label = ""
         if not np.isnan(line.summary):
-            told = f"{SUMMARIES[self.kind]} {limits(line.summary, line.low, line.high)}"
+            value_label = f"{SUMMARIES[self.kind]} {limits(line.summary, line.low, line.high)}"
         if self.kind == "threshold" and line.best is not None:
-            from_here = line.thresholds[line.best]
-            told += f" from {from_here:.3g} on" if np.isfinite(from_here) else " where nothing is predicted as positive"
-        return told
+            threshold = line.thresholds[line.best]
+            value_label += (
+                f" from {threshold:.3g} on" if np.isfinite(threshold) else " where nothing is predicted as positive"
+            )
+        return value_label
 
-    def _of_mark(self, line: CurveLine) -> str:
-        """The mark on a ROC curve or a precision-recall curve in words, for the legend; empty without a mark."""
+    def _mark_label(self, line: CurveLine) -> str:
+        """The legend of the mark on a ROC curve or a precision-recall curve; empty without a mark."""
         if self.kind == "threshold" or line.best is None:
             return ""
         if self.best_of is not None:
@@ -260,8 +267,8 @@ class CurveDisplay(LinesDisplay):
             axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
             return
         axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
-        own = len(self.measures) == 1 or self.panels() > 1
-        axes.set_ylabel(self.measures[number] if own else "value")
+        has_own_name = len(self.measures) == 1 or self.panels() > 1
+        axes.set_ylabel(self.measures[number] if has_own_name else "value")
         finite = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
         scores = np.concatenate([*finite, np.empty(0)])
         if scores.size and scores.max() > scores.min():  # nothing changes beyond the scores
@@ -275,24 +282,26 @@ class CurveDisplay(LinesDisplay):
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
-        what = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
+        kind = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
         number = len(self.lines[0])
-        if what:
+        if kind:
             area = AREAS[self.kind] * any(np.isfinite(line.summary) for line in self.lines[0])
-            of = f" of {number} models or classes" if number > 1 else ""
-            told = [f"{what} curve{'s' * (number > 1)}{of}{f' for {self.positive}' if self.positive else ''}{area}."]
+            models = f" of {number} models or classes" if number > 1 else ""
+            parts_of_summary = [
+                f"{kind} curve{'s' * (number > 1)}{models}{f' for {self.positive}' if self.positive else ''}{area}."
+            ]
         else:
-            told = [
+            parts_of_summary = [
                 f"{', '.join(self.measures)} at every threshold{f', of {number} models' if self.panels() > 1 else ''}."
             ]
         for panel, lines in zip(self.titles, self.lines, strict=True):
-            parts = [text for k in self.named if (text := self._in_words(lines[k], panel))]
-            told += ["; ".join(parts) + "."] * bool(parts)
+            parts = [text for k in self.named if (text := self._line_in_words(lines[k], panel))]
+            parts_of_summary += ["; ".join(parts) + "."] * bool(parts)
         if len(self.named) < number:
-            told.append(f"The other {number - len(self.named)} are grey lines.")
+            parts_of_summary.append(f"The other {number - len(self.named)} are grey lines.")
         if self.kind == "precision_recall" and np.isfinite(self.prevalence):
-            told.append(f"{percentage(self.prevalence)}% of the samples are positive.")
-        sentences = [" ".join(told)]
+            parts_of_summary.append(f"{percentage(self.prevalence)}% of the samples are positive.")
+        sentences = [" ".join(parts_of_summary)]
         if any(np.isfinite(line.low) for line in self.lines[0]):
             sentences.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
         reversed_ = [line.name or "the curve" for line in self.lines[0] if self.kind == "roc" and line.high < 0.5]
@@ -304,10 +313,10 @@ class CurveDisplay(LinesDisplay):
             )
         return " ".join(sentences)
 
-    def _in_words(self, line: CurveLine, panel: str) -> str:
+    def _line_in_words(self, line: CurveLine, panel: str) -> str:
         if line.problem:
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
-        values = "; ".join(part for part in (self._told(line), self._of_mark(line)) if part)
+        values = "; ".join(part for part in (self._value_label(line), self._mark_label(line)) if part)
         label = ": ".join(part for part in (line.name, values) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
             label = f"{panel} of {line.name}: best {worded(line.summary)} from {line.thresholds[line.best]:.3g} on"
@@ -332,21 +341,21 @@ def curve(
     width: float | None = None,
     ax: Any = None,
 ) -> CurveDisplay:
-    """Draw measures against the threshold, a ROC curve or a precision-recall curve, of one or several models.
+    """Draw measures against the threshold, a ROC curve or a precision-recall curve, of a single model or several.
 
-    Measures and precision are drawn in steps, as they do not change between two scores; the ROC curve goes straight
-    from point to point, as the area under it does. Up to eight lines have a name; of more, those with the best five
-    values have one, and the others are grey. Where several good curves turn in one corner, this is enlarged.
+    Measures and precision are drawn in steps, as they do not change between two scores; the ROC curve is linear between
+    points, in agreement with the area under it. Up to eight lines have names; of more lines, the five with the best
+    values have names, and the others are grey. If several good curves turn in the same corner, it is enlarged.
 
     Parameters
     ----------
     y_true : array_like of int, bool or text, shape (N,)
-        True labels, of text with ``positive``; or, without ``y_score``, a curve that was computed before: a
+        True labels, of text with ``positive``; or, without ``y_score``, a computed curve: a
         :class:`matrics.results.ThresholdCurve`, :class:`matrics.results.RocCurve` or
         :class:`matrics.results.PrecisionRecallCurve`, or a mapping of names to such curves.
     y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such, optional
-        Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
-    kind : {"roc", "precision_recall"} or one or several measures, optional
+        Scores of class 1, of a single model or of M models; or of n classes, each compared with the rest.
+    kind : {"roc", "precision_recall"}, measure or several measures, optional
         The kind of curve; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
         :func:`matrics.ranking.threshold_curve`, against the threshold; with several models each measure has its own
         panel.
@@ -355,8 +364,8 @@ def curve(
     class_names : sequence of str, optional
         Names of the classes, in their order, which is that of the columns of ``y_score``.
     positive : str or int, optional
-        The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
-        Class 1 if left out, or of n classes each against the rest.
+        The label of the positive class, against the rest: a label of ``y_true``, or of ``class_names`` if given. Class
+        1 if left out, or of n classes each against the rest.
     iso : str, Metric or bool, optional
         Behind a ROC or a precision-recall curve: lines on which this measure has the same value, for the share of
         positive samples of the data. F1 for precision and recall if left out; False for none.
@@ -364,7 +373,7 @@ def curve(
         The measure whose best threshold is marked. The measure itself against the threshold if left out, and none on
         other curves; False for none.
     threshold : float, optional
-        The score from which on a sample is predicted as positive: this place of a ROC or a precision-recall curve is
+        Samples with at least this score are predicted as positive: its point on a ROC or a precision-recall curve is
         marked, in place of the best threshold of a measure.
     style : {"default", "clinical"}, default "default"
         How the axes of a ROC or a precision-recall curve are named: by false positive rate and recall, or as in
@@ -380,7 +389,7 @@ def curve(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel; a new figure if left out.
+        The axes to draw on, an Axes for each panel; a new figure if left out.
 
     Returns
     -------
@@ -412,26 +421,26 @@ def curve(
         raise ArgumentError("style", f"expected 'default' or 'clinical', got {quoted(style)}")
     if y_score is None:
         refuse_with_computed(kind, best, level)
-        shown, measures, models = computed_before(y_true, names)
-        prevalence, drawn, sides = np.nan, None, TWO
+        curve_kind, measures, models = read_computed(y_true, names)
+        prevalence, bands, sides = np.nan, None, TWO
     else:
-        kind = spelt(kind)
+        kind = curve_name(kind)
         level_of_areas = 0.95 if level is None else check_level(level)
         scores = read_scores(y_true, y_score, names, class_names, positive)
         sides = scores[0].sides
         measures = measures_of("roc" if kind is None else kind, sides)
-        shown = "threshold" if measures else "roc" if kind is None else str(kind)
-        best = best if measures or best is None or isinstance(best, bool) else one_measure(best, "best", sides)
+        curve_kind = "threshold" if measures else "roc" if kind is None else str(kind)
+        best = best if measures or best is None or isinstance(best, bool) else single_measure(best, "best", sides)
         if measures and not (best is None or isinstance(best, bool)):
-            raise ValueError("best: expected True or False, as each measure against the threshold has its own best one")
-        models = lines_of_scores(scores, shown, measures, best, level_of_areas)
-        shares = {float(one.y_true.mean()) for one in scores if not one.problem}
+            raise ValueError("best: expected True or False, as each measure has its own best threshold")
+        models = lines_of_scores(scores, curve_kind, measures, best, level_of_areas)
+        shares = {float(model.y_true.mean()) for model in scores if not model.problem}
         prevalence = shares.pop() if len(shares) == 1 else np.nan
-        drawn = bands_of_models(scores, shown, measures, level, num, rng) if level is not None else None
+        bands = bands_of_models(scores, curve_kind, measures, level, num, rng) if level is not None else None
     if threshold is not None:
-        models = [[_marked(line, threshold, shown, best) for line in lines] for lines in models]
+        models = [[_line_with_mark(line, threshold, curve_kind, best) for line in lines] for lines in models]
     display = _display(
-        shown, measures, models, drawn, prevalence, equal_values(iso, shown, prevalence, sides), level,
+        curve_kind, measures, models, bands, prevalence, equal_values(iso, curve_kind, prevalence, sides), level,
         best.title(sides) if isinstance(best, Metric) else None,
     )  # fmt: skip
     display.sides, display.positive = sides, "" if positive is None else sides.name(1)
@@ -439,40 +448,42 @@ def curve(
     return display.plot(ax, width=width)
 
 
-def _marked(line: CurveLine, threshold: Any, kind: str, best: Any) -> CurveLine:
+def _line_with_mark(line: CurveLine, threshold: Any, kind: str, best: Any) -> CurveLine:
     if kind == "threshold" or not (best is None or best is False):
-        what = "measures against the threshold" if kind == "threshold" else "best="
-        raise ArgumentError("threshold", f"expected None with {what}, got {quoted(threshold)}")
+        other = "measures against the threshold" if kind == "threshold" else "best="
+        raise ArgumentError("threshold", f"expected None with {other}, got {quoted(threshold)}")
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not np.isfinite(float(threshold)):
         raise ArgumentError("threshold", f"expected a finite number, got {quoted(threshold)}")
-    return line if line.problem else marked(line, float(threshold))
+    return line if line.problem else with_mark(line, float(threshold))
 
 
-def _display(  # noqa: PLR0917 (what a display holds)
+def _display(  # noqa: PLR0917 (the fields of a display)
     kind: str,
     measures: dict[str, Metric],
     models: list[list[CurveLine]],
-    drawn: list[list[Band]] | None,
+    bands: list[list[Band]] | None,
     prevalence: float,
     iso: Metric | None,
     level: float | None,
     best_of: str | None,
 ) -> CurveDisplay:
-    """One panel for one model, with a line for each measure; otherwise one for each measure, with its models."""
+    """The display: a panel with a line for each measure of a single model; otherwise a panel for each measure."""
     titles = [""]
     ranges = [metric.range for metric in measures.values()]
     if len(models) == 1 and measures:
         panels = [[line._replace(name=name) for line, name in zip(models[0], measures, strict=True)]]
-        of_panels = drawn or [[]]
+        of_panels = bands or [[]]
         ranges = [(min(low for low, _ in ranges), max(high for _, high in ranges))]
     else:
         panels = [list(lines) for lines in zip(*models, strict=True)]
-        of_panels = [list(found) for found in zip(*drawn, strict=True)] if drawn else [[] for _ in panels]
+        of_panels = (
+            [list(models_of_panel) for models_of_panel in zip(*bands, strict=True)] if bands else [[] for _ in panels]
+        )
         titles = list(measures) if len(measures) > 1 else [""]
     if len(panels) > MOST_PANELS:
         raise ValueError(f"kind: expected at most {MOST_PANELS} measures of several models, got {len(panels)}")
     first = next(iter(measures.values()), None)
-    named = most_telling(
+    named = lines_to_name(
         [line.summary for line in panels[0]], higher_is_better=True if first is None else first.higher_is_better
     )
     return CurveDisplay(

@@ -1,4 +1,4 @@
-"""How sure a curve is: at each threshold, false positive rate or recall the quantiles of resampled curves."""
+"""Pointwise limits of curves: quantiles of resampled curves at each threshold, false positive rate or recall."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from matrics.typing import NumPyArray
 
 __all__ = ["Band", "bands_of_models"]
 
-MOST_THRESHOLDS = 400  # whose values are computed in every replicate
+MOST_THRESHOLDS = 400  # at which values are computed in every replicate
 WHERE = np.linspace(0, 1, 201)  # false positive rates, or recalls
 NUMBERS_AT_ONCE = 2**21
 
@@ -33,7 +33,7 @@ class Band(NamedResult):
     Parameters
     ----------
     x, low, high : array, shape (G,)
-        Where, and between which values the middle replicates are.
+        The thresholds or rates, and the limits there.
     """
 
     x: NumPyArray
@@ -41,7 +41,7 @@ class Band(NamedResult):
     high: NumPyArray
 
 
-def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
+def bands_of_models(  # noqa: PLR0917 (the inputs and options of the draws)
     models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], level: Any, num: Any, rng: Any
 ) -> list[list[Band]]:
     """The bands of every model; empty for models without a curve.
@@ -49,48 +49,50 @@ def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
     Raises
     ------
     TypeError, ValueError
-        The level, the number of replicates or the random numbers are none.
+        The level, the number of replicates or the source of random numbers is invalid.
     """
     level, num = check_level(level), check_draws(num)
-    nothing = Band(np.empty(0), np.empty(0), np.empty(0))
+    empty = Band(np.empty(0), np.empty(0), np.empty(0))
     sources = source_of(rng).split(len(models))
     return [
-        [nothing] * max(1, len(measures)) if one.problem else _bands(one, kind, measures, level, num, source)
-        for one, source in zip(models, sources, strict=True)
+        [empty] * max(1, len(measures)) if model.problem else _bands(model, kind, measures, level, num, source)
+        for model, source in zip(models, sources, strict=True)
     ]
 
 
-def _bands(  # noqa: PLR0917 (what is drawn, and how)
+def _bands(  # noqa: PLR0917 (the inputs and options of the draws)
     model: CurveScores, kind: str, measures: Mapping[str, Metric], level: float, num: int, source: RandomSource
 ) -> list[Band]:
-    """A band for each line of a model: bootstrap of its samples, by the counts between neighbouring thresholds."""
+    """A band for each line of a model: a bootstrap of the counts between neighbouring thresholds."""
     thresholds = np.unique(model.scores[np.isfinite(model.scores)])
     if len(thresholds) > MOST_THRESHOLDS:
         thresholds = thresholds[np.linspace(0, len(thresholds) - 1, MOST_THRESHOLDS).round().astype(int)]
-    place = np.searchsorted(thresholds, model.scores, side="right")  # so many of the thresholds are not above the score
+    bins = np.searchsorted(
+        thresholds, model.scores, side="right"
+    )  # the number of thresholds that are not above the score
     width = len(thresholds) + 1
-    counts = np.bincount(model.y_true * width + place, minlength=2 * width)
+    counts = np.bincount(model.y_true * width + bins, minlength=2 * width)
     if measures:
-        wanted = list(measures.values())
+        metrics = list(measures.values())
     else:
         pair = ("fpr", "recall") if kind == "roc" else ("recall", "precision")
-        wanted = list(resolve(pair, TWO).values())
-    at_once = max(1, NUMBERS_AT_ONCE // (4 * width))
+        metrics = list(resolve(pair, TWO).values())
+    chunk = max(1, NUMBERS_AT_ONCE // (4 * width))
     parts = []
-    for start in range(0, num, at_once):
-        some = min(at_once, num - start)
-        own = source.multinomial(*_drawn_from(counts, source), some)
-        parts.append(_values(np.asarray(source.backend.to_numpy(own)).reshape(some, 2, width), wanted))
+    for start in range(0, num, chunk):
+        number = min(chunk, num - start)
+        drawn = source.multinomial(*_drawn_from(counts, source), number)
+        parts.append(_values(np.asarray(source.backend.to_numpy(drawn)).reshape(number, 2, width), metrics))
     values = [np.concatenate(column) for column in zip(*parts, strict=True)]  # each (num, T), lowest threshold first
     if measures:
         return [Band(thresholds, *_limits(value[:, :-1], level)) for value in values]
     x, y = (value[:, ::-1] for value in values)
-    there = [np.interp(WHERE, a, b) if kind == "roc" else _step(a, b) for a, b in zip(x, y, strict=True)]
-    return [Band(WHERE, *_limits(np.stack(there), level))]
+    interpolated = [np.interp(WHERE, a, b) if kind == "roc" else _step(a, b) for a, b in zip(x, y, strict=True)]
+    return [Band(WHERE, *_limits(np.stack(interpolated), level))]
 
 
 def _drawn_from(counts: NumPyArray, source: RandomSource) -> tuple[Any, Any]:
-    """The number of samples (1,) and the shares of the cells (1, K), as the source's arrays."""
+    """The number of samples (1,) and the shares of the cells (1, K), as arrays of the source."""
     xp = source.backend.xp
     total = int(counts.sum())
     shares = source.asarray([(counts / total).tolist()])
@@ -98,12 +100,12 @@ def _drawn_from(counts: NumPyArray, source: RandomSource) -> tuple[Any, Any]:
     return xp.astype(source.asarray([float(total)]), integer), shares
 
 
-def _values(drawn: NumPyArray, wanted: list[Metric]) -> list[NumPyArray]:
-    """The measures (R, T + 1) of samples (R, 2, T + 1), lowest threshold first and then one above all scores."""
+def _values(drawn: NumPyArray, metrics: list[Metric]) -> list[NumPyArray]:
+    """The measures (R, T + 1) of counts (R, 2, T + 1), at ascending thresholds, the last above all scores."""
     above = np.concatenate([drawn[..., ::-1].cumsum(-1)[..., ::-1][..., 1:], np.zeros_like(drawn[..., :1])], axis=-1)
     below = drawn.sum(-1, keepdims=True) - above
     return evaluate(
-        np.stack([below, above], axis=-1).transpose(0, 2, 1, 3), [one.bind() for one in wanted], invalid="nan"
+        np.stack([below, above], axis=-1).transpose(0, 2, 1, 3), [metric.bind() for metric in metrics], invalid="nan"
     )
 
 

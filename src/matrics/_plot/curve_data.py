@@ -1,4 +1,4 @@
-"""The data of curves: points of every model at every threshold, from scores or from precomputed curves."""
+"""The data of curves: points of every model at every threshold, from scores or from computed curves."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from matrics.typing import NumPyArray
 __all__ = [
     "CurveLine",
     "CurveScores",
-    "computed_before",
+    "curve_name",
     "equal_values",
     "index_of",
     "lines_of_scores",
-    "marked",
     "measures_of",
-    "one_measure",
+    "read_computed",
     "read_scores",
     "refuse_with_computed",
     "sides_of",
-    "spelt",
+    "single_measure",
     "steps",
+    "with_mark",
 ]
 
-# What curves are called that have a name, and how else they are called. PyCM's PR is the prevalence.
-NAMED = {
+# The names and aliases of curves. (In PyCM, PR is the prevalence.)
+CURVE_NAMES = {
     "roc": "roc",
     "roc_curve": "roc",
     "precision_recall": "precision_recall",
@@ -53,21 +53,21 @@ NAMED = {
 AREAS = {"roc": "roc_auc", "precision_recall": "average_precision"}
 
 #: Each of several classes against the rest.
-EACH = Classes(2, ("the rest", "each class"), by_construction=True)
+EACH_CLASS = Classes(2, ("the rest", "each class"), by_construction=True)
 
 
 class CurveScores(NamedTuple):
-    """The scores of one model, or of one class against the rest."""
+    """The scores of a model, or of a class against the rest."""
 
     name: str
     y_true: NumPyArray  # (N,), integers 0 and 1
     scores: NumPyArray  # (N,)
-    problem: str  # why there is no curve; empty if there is one
-    sides: Classes = TWO  # both classes, as titles call them
+    problem: str  # why there is no curve; empty if there is a curve
+    sides: Classes = TWO  # both classes, with their names in titles
 
 
 class CurveLine(NamedResult):
-    """One line of :func:`matrics.plot.curve`.
+    """A line of :func:`matrics.plot.curve`.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ class CurveLine(NamedResult):
     summary : float
         The ROC AUC, the average precision, or the best value. NaN if it is undefined or was not computed.
     best : int or None
-        The place of the marked threshold in these arrays: the best or the given threshold.
+        The index of the marked threshold in these arrays: the best or the given threshold.
     problem : str
-        Why there are no points; empty if there are.
+        Why there are no points; empty if there are points.
     low, high : float
-        The limits of an area; NaN where there are none.
+        The limits of an area; NaN if there are none.
     """
 
     name: str
@@ -106,7 +106,7 @@ def read_scores(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> list[CurveScores]:
-    """Each model, or each class against the rest, with a name; with ``positive`` only that class.
+    """The scores of each model, or of each class against the rest, with names; with ``positive`` only of that class.
 
     Raises
     ------
@@ -114,20 +114,20 @@ def read_scores(
         Names, labels and scores do not fit.
     """
     if not isinstance(y_score, Mapping):
-        return _read_one(y_true, y_score, names, class_names, positive)
+        return _read_model(y_true, y_score, names, class_names, positive)
     if not y_score:
         raise ValueError("y_score: expected the scores of at least one model, got an empty mapping")
     if names is not None:
-        raise ValueError("names: expected none, as the keys of y_score are the names")
-    found: list[CurveScores] = []
+        raise ValueError("names: expected None, as the keys of y_score are the names")
+    models: list[CurveScores] = []
     for key, scores in y_score.items():
-        parts = _read_one(y_true, scores, None, class_names, positive)
+        parts = _read_model(y_true, scores, None, class_names, positive)
         named = [part._replace(name=f"{key}, {part.name}" if len(parts) > 1 else str(key)) for part in parts]
-        found += named
-    return found
+        models += named
+    return models
 
 
-def _read_one(
+def _read_model(
     y_true: Any, y_score: Any, names: Sequence[str] | None, class_names: Sequence[str] | None, positive: Hashable
 ) -> list[CurveScores]:
     samples = read(y_true, y_score, positive=index_of(class_names, positive))
@@ -140,20 +140,20 @@ def _read_one(
         raise ValueError(f"y_score: expected the scores of at least one model, got shape {np.shape(y_score)}")
     if samples.num_classes is not None and class_names is not None:
         check_names(class_names, samples.num_classes)
-        found = [", ".join([*map(str, place[:-1]), class_names[place[-1]]]) for place in np.ndindex(*shape)]
+        default_names = [", ".join([*map(str, place[:-1]), class_names[place[-1]]]) for place in np.ndindex(*shape)]
     else:
-        what = "curve" if samples.num_classes is None else "class"
-        found = [f"{what} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
+        word = "curve" if samples.num_classes is None else "class"
+        default_names = [f"{word} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
     return [
         CurveScores(
             name, labels[k].astype(np.int64), scores[k], _problem(labels[k], is_spoiled=bool(spoiled[k])), sides
         )
-        for k, name in enumerate(_chosen(names, found))
+        for k, name in enumerate(_checked_names(names, default_names))
     ]
 
 
 def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
-    """The number of the positive class among classes that have names; without names ``positive`` is a label."""
+    """The index of the positive class among ``class_names``; without these, ``positive`` itself."""
     if class_names is None or positive is None:
         return positive
     return Classes.of(len(class_names), tuple(class_names), positive).positive
@@ -162,18 +162,18 @@ def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
 def sides_of(samples: ScoredSamples, class_names: Sequence[str] | None) -> Classes:
     """The names of the two classes in titles."""
     if samples.num_classes is not None:
-        return EACH
+        return EACH_CLASS
     if samples.names is None or class_names is None:
         return two_classes(samples.names)
     rest, positive = (class_names[k] if isinstance(k, int) else k for k in samples.names)
     return two_classes((rest, positive))
 
 
-def _chosen(names: Sequence[str] | None, found: list[str]) -> list[str]:
+def _checked_names(names: Sequence[str] | None, default_names: list[str]) -> list[str]:
     if names is None:
-        return found
-    if isinstance(names, str) or len(names) != len(found):
-        raise ValueError(f"names: expected {len(found)}, one for each curve, got {quoted(names)}")
+        return default_names
+    if isinstance(names, str) or len(names) != len(default_names):
+        raise ValueError(f"names: expected {len(default_names)}, a name for each curve, got {quoted(names)}")
     return [str(name) for name in names]
 
 
@@ -187,41 +187,43 @@ def _problem(positive: NumPyArray, *, is_spoiled: bool) -> str:
     return ""
 
 
-def spelt(kind: Any) -> Any:
-    """The name of a curve that has one, also from "PR" or "precision-recall"; anything else unchanged."""
-    return NAMED.get(kind.lower().replace("-", "_").replace(" ", "_"), kind) if isinstance(kind, str) else kind
+def curve_name(kind: Any) -> Any:
+    """The name of a curve, also from "PR" or "precision-recall"; measures are unchanged."""
+    return CURVE_NAMES.get(kind.lower().replace("-", "_").replace(" ", "_"), kind) if isinstance(kind, str) else kind
 
 
 def measures_of(kind: Any, classes: Classes) -> dict[str, Metric]:
-    """The measures that are drawn against the threshold, by their titles; none for the curves that have names.
+    """The measures that are drawn against the threshold, keyed by title; empty for ROC and precision-recall curves.
 
     Raises
     ------
     ValueError
-        A measure is not known, or has a value for each class.
+        A measure is unknown, or has a value for each class.
     """
-    if isinstance(kind, str) and kind in NAMED:
+    if isinstance(kind, str) and kind in CURVE_NAMES:
         return {}
-    chosen = resolve(kind, classes)
-    for name, metric in chosen.items():
+    metrics = resolve(kind, classes)
+    for name, metric in metrics.items():
         if metric.is_classwise:
-            raise ValueError(f"kind: expected measures with one value a matrix, got {name}: name an average")
-    return {title_of(name): metric for name, metric in chosen.items()}
+            raise ValueError(
+                f"kind: expected measures with a single value for each matrix, got {name}; choose an average"
+            )
+    return {title_of(name): metric for name, metric in metrics.items()}
 
 
 def lines_of_scores(
     models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], best: Any, level: float
 ) -> list[list[CurveLine]]:
-    """The lines of each model: one of a curve that has a name, one for each measure otherwise."""
+    """The lines of each model: a single ROC or precision-recall curve, or a line for each measure."""
     return [_lines_of(model, kind, measures, best, level) for model in models]
 
 
 def _lines_of(
     model: CurveScores, kind: str, measures: Mapping[str, Metric], best: Any, level: float
 ) -> list[CurveLine]:
-    nothing = np.empty(0)
+    no_points = np.empty(0)
     if model.problem:
-        empty = CurveLine(model.name, nothing, nothing, nothing, problem=model.problem)
+        empty = CurveLine(model.name, no_points, no_points, no_points, problem=model.problem)
         return [empty] * max(1, len(measures))
     if measures:
         curve = threshold_curve(model.y_true, model.scores, list(measures.values()), unique=True)
@@ -244,8 +246,8 @@ def _lines_of(
     return [line]
 
 
-def marked(line: CurveLine, threshold: float) -> CurveLine:
-    """The line with a mark where samples are positive from this score on."""
+def with_mark(line: CurveLine, threshold: float) -> CurveLine:
+    """The line with a mark at this threshold."""
     return line._replace(best=max(int(np.count_nonzero(line.thresholds >= threshold)) - 1, 0))
 
 
@@ -258,30 +260,30 @@ def _against_threshold(
 
 
 def _place_of_best(values: NumPyArray, metric: Metric) -> int | None:
-    """As :func:`matrics.ranking.best_threshold`: of equal values the highest threshold; None if all are undefined."""
+    """The index of the best value, of equal values that of the highest threshold; None if all are undefined."""
     if metric.higher_is_better is None or np.isnan(values).all():
         return None
     return int(np.nanargmax(values if metric.higher_is_better else -np.asarray(values)))
 
 
-def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[str, Metric], list[list[CurveLine]]]:
-    """The kind, the measures and the lines of a curve of the library, or of a mapping of names to such curves.
+def read_computed(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[str, Metric], list[list[CurveLine]]]:
+    """The kind, the measures and the lines of a computed curve, or of a mapping of names to computed curves.
 
     Raises
     ------
     TypeError
-        It is something else.
+        The argument is something else.
     ValueError
         The curves are of different kinds, or names do not fit.
     """
     if isinstance(curves, Mapping) and curves and names is None:
-        parts = [computed_before(one, None) for one in curves.values()]
+        parts = [read_computed(curve, None) for curve in curves.values()]
         if len({(kind, tuple(measures)) for kind, measures, _ in parts}) > 1:
-            raise ValueError("y_true: expected curves of one kind and of the same measures")
+            raise ValueError("y_true: expected curves of the same kind and of the same measures, got different kinds")
         lines = [
-            [line._replace(name=f"{key}, {line.name}" if len(found) > 1 else str(key)) for line in model]
-            for key, (_, _, found) in zip(curves, parts, strict=True)
-            for model in found
+            [line._replace(name=f"{key}, {line.name}" if len(models) > 1 else str(key)) for line in model]
+            for key, (_, _, models) in zip(curves, parts, strict=True)
+            for model in models
         ]
         return *parts[0][:2], lines
     if isinstance(curves, ThresholdCurve):
@@ -292,17 +294,17 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
         columns = []
         for name, value in values.items():
             ((title, metric),) = measures_of(name, TWO).items()
-            title = title if title_of(name) == name else title_of(name)  # the curve itself has the class
+            title = title if title_of(name) == name else title_of(name)  # the title of the curve already has the class
             if title not in measures:
                 columns.append(value.reshape(flat.shape))
             measures.setdefault(title, metric)
-        found = _chosen(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
+        titles = _checked_names(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
         return (
             "threshold",
             measures,
             [
                 [
-                    _against_threshold(found[k], *_descending(flat[k], column[k]), metric)
+                    _against_threshold(titles[k], *_descending(flat[k], column[k]), metric)
                     for column, metric in zip(columns, measures.values(), strict=True)
                 ]
                 for k in range(len(flat))
@@ -310,20 +312,20 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
         )
     if not isinstance(curves, (RocCurve, PrecisionRecallCurve)):
         raise TypeError(
-            "y_score: expected scores next to y_true; or, instead of both, a ThresholdCurve, RocCurve or "
+            "y_score: expected scores in addition to y_true; or, instead of both, a ThresholdCurve, RocCurve or "
             f"PrecisionRecallCurve, or a mapping of names to such curves, got {type(curves).__name__}"
         )
     first, second, thresholds = (on_host("curve", part) for part in curves)
     x, y = (first, second) if isinstance(curves, RocCurve) else (second, first)
     flat_x, flat_y, flat = (part.reshape(-1, part.shape[-1]) for part in (x, y, thresholds))
-    found = _chosen(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
-    lines = [[CurveLine(found[k], flat_x[k], flat_y[k], flat[k])] for k in range(len(flat))]
+    titles = _checked_names(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
+    lines = [[CurveLine(titles[k], flat_x[k], flat_y[k], flat[k])] for k in range(len(flat))]
     lines = [[_undefined_if_nan(line) for line in model] for model in lines]
     return ("roc" if isinstance(curves, RocCurve) else "precision_recall"), {}, lines
 
 
 def _descending(thresholds: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """From the highest threshold to the lowest; users may pass theirs in any order."""
+    """Thresholds and values in descending order of the thresholds; users may pass them in any order."""
     order = np.argsort(-thresholds, kind="stable")
     return thresholds[order], values[order]
 
@@ -334,27 +336,27 @@ def _undefined_if_nan(line: CurveLine) -> CurveLine:
 
 
 def steps(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """The corners of steps: each value holds from the x before it, which it does not include, to its own."""
+    """The corners of steps: each value holds from the previous x (exclusive) to its own x (inclusive)."""
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
 
 
 def refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
-    """Raise for options that need more data than a precomputed curve has."""
+    """Raise an error for options that need more data than a computed curve has."""
     for name, value in (("kind", kind), ("level", level)):
         if value is not None:
-            raise ValueError(f"{name}: expected None next to a curve that was computed before; pass y_true and y_score")
+            raise ValueError(f"{name}: expected None with a computed curve; pass y_true and y_score instead")
     if best is not None and not isinstance(best, bool):
+        raise ValueError("best: expected True or False with a computed curve; pass y_true and y_score instead")
+
+
+def single_measure(metric: Any, name: str, classes: Classes) -> Metric:
+    """The measure of the argument ``best`` or ``iso``."""
+    metrics = list(resolve(metric, classes).values())
+    if len(metrics) != 1 or metrics[0].is_classwise:
         raise ValueError(
-            "best: expected True or False next to a curve that was computed before; pass y_true and y_score"
+            f"{name}: expected a measure with a single value for each matrix, got {quoted(metric)}; choose an average"
         )
-
-
-def one_measure(metric: Any, name: str, classes: Classes) -> Metric:
-    """The one measure that ``best`` or ``iso`` names."""
-    chosen = list(resolve(metric, classes).values())
-    if len(chosen) != 1 or chosen[0].is_classwise:
-        raise ValueError(f"{name}: expected one measure with one value a matrix, got {quoted(metric)}")
-    return chosen[0]
+    return metrics[0]
 
 
 def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Metric | None:
@@ -367,5 +369,5 @@ def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Me
         iso = "f1"
     if iso is None or iso is False:
         return None
-    metric = one_measure(iso, "iso", classes)
+    metric = single_measure(iso, "iso", classes)
     return metric if np.isfinite(prevalence) else None

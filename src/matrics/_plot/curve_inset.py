@@ -1,4 +1,4 @@
-"""The corner of a picture of curves, enlarged: good models overlap there, and most of the picture is empty."""
+"""An enlarged corner of a picture of curves, in which good models overlap."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_corner"]
 
-SIDES = (0.05, 0.1, 0.2)  # of the part that is enlarged; a larger one gains nothing
-# Where the picture is empty: below a ROC curve, and on the left of a curve of precision and recall.
+SIDES = (0.05, 0.1, 0.2)  # of the enlarged part; a larger part would hardly be enlarged
+# Empty parts of the picture: below a ROC curve, and at the left of a precision-recall curve.
 PLACES = {"roc": (0.47, 0.12, 0.48, 0.48), "precision_recall": (0.12, 0.12, 0.48, 0.48)}
 
 Curve = tuple[NumPyArray, NumPyArray]
 
 
-def draw_corner(axes: Axes, kind: str, curves: Sequence[Curve], looks: Sequence[Style]) -> None:
+def draw_corner(axes: Axes, kind: str, curves: Sequence[Curve], line_styles: Sequence[Style]) -> None:
     """Enlarge the corner of perfect scores, if several curves turn there."""
     from matplotlib.patches import Rectangle
 
@@ -31,13 +31,13 @@ def draw_corner(axes: Axes, kind: str, curves: Sequence[Curve], looks: Sequence[
     if side is None:
         return
     left, below, width, height = PLACES[kind]
-    # Without this what is behind would be seen in it, as pictures are saved with a transparent background.
+    # Pictures are saved with a transparent background, so the lines behind the inset must be covered.
     axes.add_patch(
         Rectangle((left, below), width, height, transform=axes.transAxes, facecolor="white", linewidth=0, zorder=4.5)
     )
     inset: Any = axes.inset_axes(PLACES[kind])
-    for (x, y), look in zip(curves, looks, strict=True):
-        draw_line(inset, x, y, look, "", beside=len(curves), marker=None)
+    for (x, y), style in zip(curves, line_styles, strict=True):
+        draw_line(inset, x, y, style, "", num_lines=len(curves), marker=None)
     room = side / 50
     if kind == "roc":
         inset.set(xlim=(-room, side), ylim=(1 - side, 1 + room), xticks=[0, side], yticks=[1 - side, 1])
@@ -49,9 +49,9 @@ def draw_corner(axes: Axes, kind: str, curves: Sequence[Curve], looks: Sequence[
 
 
 def _side(kind: str, curves: Sequence[Curve]) -> float | None:
-    """The smallest part in which all curves turn; None if one of them turns elsewhere."""
+    """The side of the smallest part in which all curves turn; None if any curve turns elsewhere."""
     turns = []
     for x, y in curves:
-        far = np.maximum(x if kind == "roc" else 1 - x, 1 - y)  # from the corner, by the farther of both sides
+        far = np.maximum(x if kind == "roc" else 1 - x, 1 - y)  # the larger of both distances from the corner
         turns.append(float(np.nanmin(far)))
     return next((side for side in SIDES if max(turns) <= 0.6 * side), None)

@@ -21,18 +21,18 @@ BEHIND = "#8a8a8a"  # darker than a grid, as these lines are read, and lighter t
 
 
 def measure_at(kind: str, x: NumPyArray, y: NumPyArray, prevalence: float, metric: Metric) -> NumPyArray:
-    """A measure at points of the picture, arrays of one shape; NaN at points that no classifier can reach.
+    """The values of a measure at points of the picture; NaN at points that no classifier can attain.
 
     Parameters
     ----------
     kind : {"roc", "precision_recall"}
-        What x and y are: false and true positive rate, or recall and precision.
+        The meaning of x and y: false and true positive rate, or recall and precision.
     x, y : array
-        The points.
+        The points, two arrays of the same shape.
     prevalence : float
         The share of positive samples.
     metric : Metric
-        A measure with one value a matrix.
+        A measure with a single value for each matrix.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == "roc":
@@ -49,16 +49,16 @@ def measure_at(kind: str, x: NumPyArray, y: NumPyArray, prevalence: float, metri
 
 
 def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) -> list[float]:
-    """Draw the lines with their values; returns the values. A measure that is the same everywhere has none."""
+    """Draw the lines with their values; returns the values. A constant measure has no lines."""
     from matplotlib.ticker import MaxNLocator
 
-    places = np.linspace(0.0025, 0.9975, GRID)
-    x, y = np.meshgrid(places, places)
+    positions = np.linspace(0.0025, 0.9975, GRID)
+    x, y = np.meshgrid(positions, positions)
     values = measure_at(kind, x, y, prevalence, metric)
-    known = np.isfinite(values)
-    if not known.any():
+    is_defined = np.isfinite(values)
+    if not is_defined.any():
         return []
-    low, high = np.quantile(values[known], [0.02, 0.98])
+    low, high = np.quantile(values[is_defined], [0.02, 0.98])
     round_numbers = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     levels = [round(float(level), 9) for level in round_numbers if low < level < high]
     if not levels:
@@ -73,7 +73,7 @@ def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) 
 
 
 def _name_end(axes: Axes, place: NumPyArray, text: str) -> None:
-    """Write the value to the end of a line: next to the picture, above it, or where the line ends within it."""
+    """Write the value at the end of a line: next to the picture, above it, or inside it."""
     above = place[1] > 0.98
     axes.annotate(
         text, (place[0], place[1]), (0, 2) if above else (2, 0), textcoords="offset points", alpha=0.8,

@@ -1,4 +1,4 @@
-"""Two confusion matrices, cell by cell: the differences, and which of them are significant."""
+"""Differences of two confusion matrices, cell by cell, with marks of significant differences."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Values = Literal["share", "count"]
 Correction = Literal["holm", "benjamini_hochberg"]
 CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
 
-NOISE = 1e-12  # differences of equal shares, rounded
-LEAST = 0.05  # of a class, the least end of the scale of colours
-GREYS = ("#ffffff", "#efefef", "#dddddd", "#cacaca")  # of differences that chance explains
+NOISE = 1e-12  # smaller differences are rounding errors
+LEAST = 0.05  # the least limit of the scale of colours, as a share of a class
+GREYS = ("#ffffff", "#efefef", "#dddddd", "#cacaca")  # of differences that are not significant
 
 
 class Change(NamedResult):
@@ -56,7 +56,7 @@ class Change(NamedResult):
     p_value: float
 
     def __str__(self) -> str:
-        """In words, as captions have it."""
+        """The change in words, for captions."""
         p_value = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         return f"{self.true} predicted as {self.predicted}: {percentage(self.a)}% → {percentage(self.b)}% ({p_value})"
 
@@ -70,7 +70,7 @@ class DifferenceDisplay(Display):
     a, b : array, shape (n, n)
         The counts, with classes in the order in which they are drawn.
     difference : array, shape (n, n)
-        The row shares of b minus those of a (or the counts); NaN in rows without samples in one of them.
+        The row shares of b minus those of a (or the counts); NaN in rows without samples in a or b.
     p_values : array, shape (n, n)
         The p-values, corrected for the number of cells; NaN for cells that were not tested.
     beyond_chance : array of bool, shape (n, n)
@@ -82,7 +82,7 @@ class DifferenceDisplay(Display):
     names : tuple of str
         The names of a and of b.
     test : str
-        Which test was made of each cell, with which correction and level; or why there is none.
+        The test of each cell, with its correction and level; or why there is no test.
     tested : int
         The number of cells that were tested.
     what : {"share", "count"}
@@ -90,7 +90,7 @@ class DifferenceDisplay(Display):
     text : bool
         Whether the differences are written into the cells.
     top : int
-        How many of the changes are named below the picture.
+        The number of changes that are named below the picture.
     """
 
     a: NumPyArray
@@ -108,11 +108,11 @@ class DifferenceDisplay(Display):
     top: int = 5
 
     def _height_at(self, width: float) -> float:
-        """The height of a panel of this width, which is square but for the lines below."""
+        """The height of a panel of this width: a square, and the lines below."""
         return height_of_cells(width, self._lines()) + 0.25
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper for few classes, the width of its page for many."""
+        """The width and height in inches: a column of a paper for few classes, a page for many."""
         width, height = size_of_cells(len(self.class_names), "count" if self.text else "none", self._lines())
         return max(width, 3.5), max(width, 3.5) - width + height + 0.25
 
@@ -120,10 +120,10 @@ class DifferenceDisplay(Display):
         """Draw the cells, the marks of significant cells, and the legend of colours."""
         (axes,) = panels
         tidy(axes)
-        marked = self.beyond_chance
-        draw_cells(axes, self._colours(), self._texts() if self.text else None, bold=marked)
+        is_marked = self.beyond_chance
+        draw_cells(axes, self._colours(), self._texts() if self.text else None, bold=is_marked)
         if self.text:
-            outline(axes, marked, ink_on(self._colours()))
+            outline(axes, is_marked, ink_on(self._colours()))
         else:
             self._mark_signs(axes)
         class_ticks(axes, self.class_names)
@@ -139,11 +139,11 @@ class DifferenceDisplay(Display):
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
         first, second = self.names
-        better = np.where(np.eye(len(self.a), dtype=bool), self.difference, -self.difference)[self.beyond_chance]
-        counts = np.count_nonzero(better > 0), np.count_nonzero(better < 0)
+        improvement = np.where(np.eye(len(self.a), dtype=bool), self.difference, -self.difference)[self.beyond_chance]
+        counts = np.count_nonzero(improvement > 0), np.count_nonzero(improvement < 0)
         of_them = f"; in {counts[0]} of them {second} is better, in {counts[1]} worse" if any(counts) else ""
-        told = f"Difference of two confusion matrices of {len(self.class_names)} classes, {second} less {first}"
-        return " ".join([f"{told}: {self._verdict()}{of_them}.", *(f"{change}." for change in self.changes[:3])])
+        subject = f"Difference of two confusion matrices of {len(self.class_names)} classes, {second} less {first}"
+        return " ".join([f"{subject}: {self._verdict()}{of_them}.", *(f"{change}." for change in self.changes[:3])])
 
     def _verdict(self) -> str:
         if not self.tested:
@@ -163,18 +163,18 @@ class DifferenceDisplay(Display):
         if not self.changes:
             return [*lines, f"None of {self.tested} cells differs by more than chance", f"({self.test})."]
         mark = "bold, outlined" if self.text else "marked + or −"
-        found = [
+        changes = [
             change._replace(true=short_name(change.true), predicted=short_name(change.predicted))
             for change in self.changes[: self.top]
         ]
         verb = "differs" if len(self.changes) == 1 else "differ"
         counted = f"{len(self.changes)} of {self.tested} cells {verb} by more than chance ({mark}),"
-        return [*lines, counted, f"by {self.test}{':' if found else '.'}", *map(str, found)]
+        return [*lines, counted, f"by {self.test}{':' if changes else '.'}", *map(str, changes)]
 
     def _colours(self) -> NumPyArray:
-        """Blue where b is better: on the diagonal more, elsewhere less; grey where chance explains the difference.
+        """The colours of the cells: blue where b is better, orange where it is worse, grey if not significant.
 
-        By the square root, so that little shows.
+        They follow the square root of the difference, so that small differences are visible.
         """
         diagonal = np.eye(len(self.difference), dtype=bool)
         better = np.where(diagonal, self.difference, -self.difference)
@@ -185,12 +185,12 @@ class DifferenceDisplay(Display):
         return np.where(self.beyond_chance[..., None], coloured, blend(GREYS, sizes))
 
     def _limit(self) -> float:
-        """The largest difference, and at least 5 % of a class: the scale is the same for both signs.
+        """The limit of the scale of colours for both signs: the largest difference, and at least 5 % of a class.
 
-        Without a least value the largest of many small differences looks like a catastrophe.
+        Without this minimum, the largest of many small differences would have the darkest colour.
         """
-        whole = 1.0 if self.what == "share" else float(max(self.a.sum(axis=1).max(initial=0), 1))
-        return max(float(np.nanmax(np.abs(self.difference), initial=0)), LEAST * whole)
+        unit = 1.0 if self.what == "share" else float(max(self.a.sum(axis=1).max(initial=0), 1))
+        return max(float(np.nanmax(np.abs(self.difference), initial=0)), LEAST * unit)
 
     def _texts(self) -> list[list[str]]:
         """The signed differences; empty texts for cells without samples in both matrices."""
@@ -205,12 +205,12 @@ class DifferenceDisplay(Display):
         ]
 
     def _mark_signs(self, axes: Axes) -> None:
-        """The signs of the cells beyond chance: all that there is room for in small cells."""
+        """Mark significant cells with signs, as small cells have no room for numbers."""
         cell = 0.7 * 72 * self.panel_size()[0] * self.scale / len(self.a)
         size = max(4.0, 0.6 * cell)
-        is_dark = ink_on(self._colours()) & (size < 1.2 * cell)  # a larger mark lies on other cells as well
-        for marker, chosen in (("+", self.difference > 0), ("_", self.difference < 0)):
-            mark_cells(axes, self.beyond_chance & chosen, marker, size, is_dark)
+        is_dark = ink_on(self._colours()) & (size < 1.2 * cell)  # a larger mark covers other cells as well
+        for marker, has_sign in (("+", self.difference > 0), ("_", self.difference < 0)):
+            mark_cells(axes, self.beyond_chance & has_sign, marker, size, is_dark)
 
 
 def difference(
@@ -229,12 +229,11 @@ def difference(
     width: float | None = None,
     ax: Any = None,
 ) -> DifferenceDisplay:
-    """Draw the differences of two confusion matrices, and mark the significant ones.
+    """Draw the differences of two confusion matrices, and mark significant differences.
 
-    Each cell is the share of its true class in b minus that in a, with its sign. In blue cells b is better (larger on
-    the diagonal, smaller elsewhere); in orange cells it is worse. Grey cells differ by no more than chance explains;
-    those in colour are bold and outlined. The scale of colours ends at the largest difference, or at 5 points if it is
-    less.
+    Each cell is the share of its true class in b minus the share in a. In blue cells b is better (larger on the
+    diagonal, smaller elsewhere); in orange cells it is worse. Grey cells do not differ significantly; coloured cells
+    are bold and outlined. The scale of colours ends at the largest difference, and at 5 percentage points or more.
 
     Parameters
     ----------
@@ -256,13 +255,13 @@ def difference(
         How p-values are corrected for the number of cells: by Holm's method, after which the probability of a single
         wrong mark is at most 1 - level; or for the expected share of wrong marks among the marks.
     order : {"clusters"} or sequence of int, optional
-        The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other in the
-        sum of both matrices (needs SciPy), and class numbers in their new order. Unchanged if left out.
+        The order of the classes: ``"clusters"`` makes classes neighbours that are confused with each other in the sum
+        of both matrices (needs SciPy), and class numbers in their new order. Unchanged if left out.
     top : int, default 5
-        How many of the differences beyond chance are named below, the largest first.
+        The number of significant differences that are named below, the largest first.
     text : "auto" or bool, default "auto"
-        Whether numbers are written into the cells, which are the differences: for up to 20 classes if left out. Without
-        them the cells beyond chance are marked by their signs.
+        Whether numbers are written into the cells, the differences: for up to 20 classes if left out. Without numbers,
+        significant cells are marked by their signs.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
@@ -279,7 +278,7 @@ def difference(
     ImportError
         Matplotlib is not installed.
     ValueError
-        The shapes do not fit two matrices of the same classes or one joint table, or an option does not fit.
+        The shapes do not fit two matrices of the same classes or a joint table, or an option does not fit.
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
@@ -287,13 +286,13 @@ def difference(
     -----
     Matrices of different samples are compared by Fisher's exact test of each cell (the share of the row), a joint table
     by McNemar's exact test of each cell, because samples with equal predictions have no information about a difference.
-    Both need independent samples: repeats of the same sample make p-values too small. Matrices of the same samples
-    without their joint table are tested as if the samples were different. This has less power, and is valid unless the
-    errors of the classifiers are negatively correlated.
+    Both tests need independent samples: repeats of the same sample make p-values too small. Matrices of the same
+    samples without their joint table are tested as if the samples were different. This test has less power, and is
+    valid unless the errors of the classifiers are negatively correlated.
 
     The correction counts all cells that could differ. Cells without samples in both matrices (in a joint table: without
-    samples that only one classifier predicts as the class) have a p-value of 1 and do not count. Cells that are no
-    whole numbers, such as sums of weights, are not tested, as a note in the picture states.
+    samples that a single classifier predicts as the class) have a p-value of 1 and do not count. If counts are not
+    whole numbers, such as sums of weights, no cell is tested, as a note in the picture states.
 
     Examples
     --------
@@ -345,7 +344,7 @@ def difference(
         second - first if what == "count" else np.where(np.abs(gap) < NOISE, 0.0, gap),
         p_values,
         beyond,
-        sorted(changes, key=lambda one: -abs(one.b - one.a)),
+        sorted(changes, key=lambda change: -abs(change.b - change.a)),
         in_order,
         (str(names[0]), str(names[1])),
         test,
@@ -357,24 +356,24 @@ def difference(
 
 
 def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArray | None]:
-    """Both matrices, and the joint table if there is one."""
+    """Both matrices, and the joint table or None."""
     if joint is None:
         if a is None or b is None:
             raise TypeError(
                 "expected two matrices, a and b, or joint=, the joint table of two classifiers on the same samples"
             )
         both = []
-        for name, given in (("a", a), ("b", b)):
-            matrices = host_stack(given)[1]
-            if np.ndim(given) != 2:
-                raise ValueError(f"{name}: expected one confusion matrix (n, n), got shape {np.shape(given)}")
+        for name, matrix in (("a", a), ("b", b)):
+            matrices = host_stack(matrix)[1]
+            if np.ndim(matrix) != 2:
+                raise ValueError(f"{name}: expected a single confusion matrix (n, n), got shape {np.shape(matrix)}")
             check(matrices[0])
             both.append(matrices[0].astype(np.float64))
         if both[0].shape != both[1].shape:
             raise ValueError(f"expected matrices of the same classes, got {len(both[0])} in a and {len(both[1])} in b")
         return both[0], both[1], None
     if a is not None or b is not None:
-        raise TypeError("joint: expected in place of a and b, which are its sums, got both")
+        raise TypeError("joint: expected None with a and b, which are its sums, got both; pass joint= alone")
     table = on_host("joint", joint)
     if table.ndim != 3 or len(set(table.shape)) != 1:
         raise ValueError(
@@ -384,23 +383,23 @@ def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArra
     table = table.astype(np.float64)
     first, second = table.sum(axis=2), table.sum(axis=1)
     check(table.min(axis=2))
-    check(first)  # an infinite count is no least one
+    check(first)  # the minimum above does not show infinite counts
     return first, second, table
 
 
 def _test(a: NumPyArray, b: NumPyArray, table: NumPyArray | None, correction: str) -> tuple[NumPyArray, int, str]:
-    """The corrected p-values, the number of tests, and which test it is; or why there is none."""
+    """The corrected p-values, the number of tests, and the name of the test, or why there is no test."""
     if not all(np.array_equal(cells, np.rint(cells)) for cells in (a, b, *([] if table is None else [table]))):
         return np.full(a.shape, np.nan), 0, "not tested for chance, as the counts are no whole numbers"
     if table is None:
         sizes = a.sum(axis=1, keepdims=True) + b.sum(axis=1, keepdims=True)
         p_values, name = independent_cells(a, b), "Fisher's exact test"
-        counted = np.isfinite(p_values) & (a + b > 0) & (a + b < sizes)
+        is_tested = np.isfinite(p_values) & (a + b > 0) & (a + b < sizes)
     else:
-        both = np.diagonal(table, axis1=1, axis2=2)
+        both_correct = np.diagonal(table, axis1=1, axis2=2)
         p_values, name = paired_cells(table), "McNemar's exact test of the same samples"
-        counted = a + b > 2 * both
-    if not counted.any():
+        is_tested = a + b > 2 * both_correct
+    if not is_tested.any():
         return p_values, 0, "no cell has samples for a test"
-    said = f"{name}, corrected by {CORRECTIONS[correction]}"
-    return adjusted(p_values, counted, correction), int(np.count_nonzero(counted)), said
+    description = f"{name}, corrected by {CORRECTIONS[correction]}"
+    return adjusted(p_values, is_tested, correction), int(np.count_nonzero(is_tested)), description

@@ -1,4 +1,4 @@
-"""Discrimination lines: which of two kinds of errors measures prefer."""
+"""Discrimination lines: which of two kinds of errors a measure prefers."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 __all__ = ["DiscriminationLinesDisplay", "NamedLine", "discrimination_lines"]
 
 MOST_LINES = 24
-STATUS = {int(status): status for status in LineStatus}
+STATUSES = {int(status): status for status in LineStatus}
 MOST_PANELS = 12
-SAME = 1e-6  # lines that nowhere differ by more are drawn as one
+SAME = 1e-6  # lines with smaller differences are drawn as a single line
 NOTE = "above a line errors in one class are preferred,\nbelow it errors in all classes"
-FOLD = 0.25  # two branches that begin this close to each other are the two ends of a fold
-NEAR = 0.05  # roots of neighbouring x that are farther apart are not joined, unless as many roots follow
+FOLD = 0.25  # two branches that begin at a smaller distance belong to a fold
+NEAR = 0.05  # roots of neighbouring x at a larger distance are not joined, unless the number of roots stays the same
 
 
 class NamedLine(NamedResult):
-    """A discrimination line with the names of all measures, or all imbalances, that have it.
+    """A discrimination line with the names of all measures, or all imbalances, that share it.
 
     Parameters
     ----------
     names : tuple of str
-        What has this line.
+        The measures or imbalances.
     line : DiscriminationLine
-        The line, of one imbalance.
+        The line, of a single imbalance.
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
     by_imbalance : bool
         Whether the lines of a panel differ in their imbalance, and not in their measure.
     imbalance : float
-        The imbalance of all lines, if they do not differ in it.
+        The imbalance of all lines, if it is the same.
     """
 
     lines: list[list[NamedLine]]
@@ -75,12 +75,12 @@ class DiscriminationLinesDisplay(LinesDisplay):
     imbalance: float = 0.0
 
     def panels(self) -> int:
-        """One for each measure if the lines differ in their imbalance, else one."""
+        """The number of measures if the lines differ in their imbalance; otherwise 1."""
         return len(self.lines)
 
     def panel_size(self) -> tuple[float, float]:
         """The width of a paper's column, and room for the legend; smaller for several panels."""
-        rows = sum(_label(one.names).count("\n") + 1 for one in self.lines[0]) + 3
+        rows = sum(_label(line.names).count("\n") + 1 for line in self.lines[0]) + 3
         size = (3.5, 3.4) if self.panels() == 1 else (2.6, 2.7)
         return size[0], size[1] + LEGEND_LINE * rows / self.grid()[0]
 
@@ -90,40 +90,54 @@ class DiscriminationLinesDisplay(LinesDisplay):
         for number, (axes, lines) in enumerate(zip(panels, self.lines, strict=True)):
             tidy(axes, grid="both")
             axes.plot([0, 1], [0, 1], color=FAINT, linewidth=4, solid_capstyle="butt", zorder=1.4)
-            looks = sequence_of_styles(len(lines)) if self.by_imbalance else styles(len(lines))
-            found = [self._draw_one(axes, one, look) for one, look in zip(lines, looks, strict=True)]
+            line_styles = sequence_of_styles(len(lines)) if self.by_imbalance else styles(len(lines))
+            line_handles = [self._draw_line(axes, line, style) for line, style in zip(lines, line_styles, strict=True)]
             axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), aspect="equal", title=self.titles[number])
             axes.set_xlabel("recall x of every class")
             axes.set_ylabel("recall y of the first class,\nothers without errors")
             if number == 0:
-                handles = [*found, *axes.plot([], [], color=FAINT, linewidth=4, label="y = x")]
+                handles = [*line_handles, *axes.plot([], [], color=FAINT, linewidth=4, label="y = x")]
             if self.panels() > 1:
                 axes.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
         handles += panels[0].plot([], [], linestyle="none", label=NOTE)
         legend_below(panels, handles, owns_figure=self.owns_figure)
 
-    def _draw_one(self, axes: Axes, one: NamedLine, look: Style) -> Any:
-        """All branches of a line, and what lies between the ends of intervals of equal values."""
-        if (one.line.status == LineStatus.EQUAL).all() and len(one.line.x) > 1:
-            return axes.plot([], [], linestyle="none", label=f"{_label(one.names)}: the same for all errors")[0]
-        x, low, high = _intervals(one.line)
+    def _draw_line(self, axes: Axes, named_line: NamedLine, style: Style) -> Any:
+        """Draw all branches of a line, and the intervals of equal values; returns the handle for the legend."""
+        if (named_line.line.status == LineStatus.EQUAL).all() and len(named_line.line.x) > 1:
+            return axes.plot([], [], linestyle="none", label=f"{_label(named_line.names)}: the same for all errors")[0]
+        x, low, high = _intervals(named_line.line)
         if len(x) == 1:
-            axes.vlines(x, low, high, color=look.colour, linestyle=look.dashes, linewidth=1.3)
+            axes.vlines(x, low, high, color=style.colour, linestyle=style.dashes, linewidth=1.3)
         elif len(x):
             width = np.diff(x).min()
             axes.bar(
-                x, high - low, width, low, color=look.colour, alpha=0.2, linewidth=0, zorder=1.2, rasterized=len(x) > 50
+                x,
+                high - low,
+                width,
+                low,
+                color=style.colour,
+                alpha=0.2,
+                linewidth=0,
+                zorder=1.2,
+                rasterized=len(x) > 50,
             )
         handle = None
-        for place, (x, y) in enumerate(sorted(branches(one.line), key=lambda part: -len(part[0]))):
-            marker = look.marker if len(x) > 20 or place == 0 else ""
+        for place, (x, y) in enumerate(sorted(branches(named_line.line), key=lambda part: -len(part[0]))):
+            marker = style.marker if len(x) > 20 or place == 0 else ""
             drawn = draw_line(
-                axes, x, y, look, _label(one.names), beside=len(self.lines[0]) * len(self.lines), marker=marker
+                axes,
+                x,
+                y,
+                style,
+                _label(named_line.names),
+                num_lines=len(self.lines[0]) * len(self.lines),
+                marker=marker,
             )
             handle = handle or drawn
         if handle is None:
-            preferred = STATUS[int(np.bincount(one.line.status).argmax())].name.lower().replace("_", " ")
-            (handle,) = axes.plot([], [], linestyle="none", label=f"{_label(one.names)}: no line ({preferred})")
+            preferred = STATUSES[int(np.bincount(named_line.line.status).argmax())].name.lower().replace("_", " ")
+            (handle,) = axes.plot([], [], linestyle="none", label=f"{_label(named_line.names)}: no line ({preferred})")
         return handle
 
     def describe(self) -> str:
@@ -133,23 +147,23 @@ class DiscriminationLinesDisplay(LinesDisplay):
             "good as the recall x of every class. Above its line a measure prefers errors in one class, below it "
             "errors in all classes."
         )
-        told = [text]
+        sentences = [text]
         for title, lines in zip(self.titles, self.lines, strict=True):
-            parts = [f"{', '.join(one.names)} {_at(one.line, 0.9)}" for one in lines[:12]]
-            told.append(f"{title + ': ' if title else ''}{'; '.join(parts)}.")
-        return " ".join(told)
+            parts = [f"{', '.join(named_line.names)} {_root_at(named_line.line, 0.9)}" for named_line in lines[:12]]
+            sentences.append(f"{title + ': ' if title else ''}{'; '.join(parts)}.")
+        return " ".join(sentences)
 
 
-def _at(line: DiscriminationLine, x: float) -> str:
-    """The greatest root at this x, or the preference without a root."""
+def _root_at(line: DiscriminationLine, x: float) -> str:
+    """The greatest root at this x in words, or the preference if there is no root."""
     place = int(np.abs(line.x - x).argmin())
     if np.isfinite(line.y[place]):
         return f"has y = {rounded(line.y[place])} for x = {line.x[place]:.3g}"
-    return f"has none for x = {line.x[place]:.3g}: {STATUS[int(line.status[place])].sentence}"
+    return f"has none for x = {line.x[place]:.3g}: {STATUSES[int(line.status[place])].sentence}"
 
 
 def _label(names: tuple[str, ...]) -> str:
-    """Names in lines that fit below a picture of the width of a column."""
+    """The names, with line breaks for a legend with the width of a column."""
     rows = [""]
     for name in names:
         rows = (
@@ -159,44 +173,44 @@ def _label(names: tuple[str, ...]) -> str:
 
 
 def branches(line: DiscriminationLine) -> list[tuple[NumPyArray, NumPyArray]]:
-    """The roots of a line of one imbalance, joined to lines: each with those of the next x that continue it.
+    """The branches of a line: roots of neighbouring x, joined to lines.
 
     Parameters
     ----------
     line : DiscriminationLine
-        With arrays (X,) and (X, R).
+        The line of a single imbalance, with arrays (X,) and (X, R).
 
     Returns
     -------
     list of (array, array)
-        x and y of each branch.
+        The coordinates x and y of each branch.
     """
-    done: list[list[tuple[float, float]]] = []
-    going: list[list[tuple[float, float]]] = []
-    near = max(NEAR, 4 * float(np.diff(line.x, prepend=line.x[:1]).max(initial=0)))
+    finished: list[list[tuple[float, float]]] = []
+    current: list[list[tuple[float, float]]] = []
+    limit = max(NEAR, 4 * float(np.diff(line.x, prepend=line.x[:1]).max(initial=0)))
     for x, row in zip(line.x, line.roots, strict=True):
         roots = [float(root) for root in row[np.isfinite(row)]]
-        pairs = list(zip(range(len(going)), range(len(roots)), strict=False))
-        if len(going) != len(roots):  # a branch begins or ends: the nearest ones go on
-            every = sorted(
-                (abs(branch[-1][1] - root), k, j) for k, branch in enumerate(going) for j, root in enumerate(roots)
+        pairs = list(zip(range(len(current)), range(len(roots)), strict=False))
+        if len(current) != len(roots):  # a branch begins or ends: the nearest branches continue
+            distances = sorted(
+                (abs(branch[-1][1] - root), k, j) for k, branch in enumerate(current) for j, root in enumerate(roots)
             )
             pairs = []
-            for away, k, j in every:
-                if away <= near and k not in {one for one, _ in pairs} and j not in {one for _, one in pairs}:
+            for distance, k, j in distances:
+                if distance <= limit and k not in {i for i, _ in pairs} and j not in {i for _, i in pairs}:
                     pairs.append((k, j))
-        continued = {j: going[k] for k, j in pairs}
-        done += [branch for k, branch in enumerate(going) if k not in {k for k, _ in pairs}]
-        going = [[*continued.get(j, []), (float(x), root)] for j, root in enumerate(roots)]
-    return [(np.asarray(points)[:, 0], np.asarray(points)[:, 1]) for points in _folded([*done, *going], line.x)]
+        continued = {j: current[k] for k, j in pairs}
+        finished += [branch for k, branch in enumerate(current) if k not in {k for k, _ in pairs}]
+        current = [[*continued.get(j, []), (float(x), root)] for j, root in enumerate(roots)]
+    return [(np.asarray(points)[:, 0], np.asarray(points)[:, 1]) for points in _folded([*finished, *current], line.x)]
 
 
 def _folded(parts: list[list[tuple[float, float]]], x: NumPyArray) -> list[list[tuple[float, float]]]:
-    """Two branches that begin, or end, side by side are one that turns back there, between two x."""
+    """The branches, after joining pairs that begin or end close to each other, because the line turns back there."""
     for end, outermost in ((0, x[0]), (-1, x[-1])):
         for first, second in itertools.combinations(sorted(parts, key=lambda part: part[end]), 2):
-            (x_one, y_one), (x_two, y_two) = first[end], second[end]
-            if x_one == x_two != outermost and abs(y_one - y_two) < FOLD and len(first) > 1 < len(second):
+            (x_first, y_first), (x_second, y_second) = first[end], second[end]
+            if x_first == x_second != outermost and abs(y_first - y_second) < FOLD and len(first) > 1 < len(second):
                 rest = [part for part in parts if part is not first and part is not second]
                 joined = [*first[::-1], *second] if end == 0 else [*first, *second[::-1]]
                 return _folded([*rest, joined], x)
@@ -204,11 +218,11 @@ def _folded(parts: list[list[tuple[float, float]]], x: NumPyArray) -> list[list[
 
 
 def _intervals(line: DiscriminationLine) -> tuple[NumPyArray, NumPyArray, NumPyArray]:
-    """Where all y between two roots have the same value: x, and both ends. Of more roots it is not known which two."""
-    known = line.has_interval & (np.isfinite(line.roots).sum(axis=-1) == 2)
-    if not known.any():
+    """The x, lower and upper ends of intervals in which all y have the same value, for x with exactly two roots."""
+    is_interval = line.has_interval & (np.isfinite(line.roots).sum(axis=-1) == 2)
+    if not is_interval.any():
         return np.empty(0), np.empty(0), np.empty(0)
-    return line.x[known], np.nanmin(line.roots[known], axis=-1), np.nanmax(line.roots[known], axis=-1)
+    return line.x[is_interval], np.nanmin(line.roots[is_interval], axis=-1), np.nanmax(line.roots[is_interval], axis=-1)
 
 
 def discrimination_lines(
@@ -223,7 +237,7 @@ def discrimination_lines(
 ) -> DiscriminationLinesDisplay:
     """Draw discrimination lines of measures, or of class sizes (:func:`matrics.study.discrimination_line`).
 
-    Measures that have the same line share it. For one imbalance all measures are in one panel; for several, each
+    Measures with the same line share it. For a single imbalance all measures are in the same panel; for several, each
     measure has a panel with a line for each imbalance.
 
     Parameters
@@ -236,7 +250,7 @@ def discrimination_lines(
     num_classes : int
         Number of classes, n, at least 2.
     imbalance : float or array_like, shape (P,), default 0
-        In [0, 1]: 0 for classes of one size, 1 for halving sizes.
+        In [0, 1]: 0 for classes of equal size, 1 for halving sizes.
     positive : int, optional
         The index of the class, for per-class measures without an average.
     hits : array_like, shape (X,), optional
@@ -245,7 +259,7 @@ def discrimination_lines(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel; a new figure if left out.
+        The axes to draw on, an Axes for each panel; a new figure if left out.
 
     Returns
     -------
@@ -264,66 +278,66 @@ def discrimination_lines(
     --------
     >>> import matrics.plot
     >>> display = matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "csi"], 3, hits=[0.8, 0.9, 1])
-    >>> [one.names for one in display.lines[0]]
+    >>> [line.names for line in display.lines[0]]
     [('accuracy', 'cohen_kappa'), ('csi',)]
     >>> print(display.describe()[-70:])
     cohen_kappa has y = 0.700 for x = 0.9; csi has y = 0.678 for x = 0.9.
     """
-    chosen: dict[str, Any]
+    measures: dict[str, Any]
     if isinstance(metrics, Mapping):
-        chosen = {str(key): one for key, one in metrics.items()}
+        measures = {str(key): metric for key, metric in metrics.items()}
     else:
         classes = Classes.of(check_count(num_classes, "num_classes"), None, positive)
-        chosen = {title_of(key): one for key, one in resolve(metrics, classes).items()}
+        measures = {title_of(key): metric for key, metric in resolve(metrics, classes).items()}
     levels = np.asarray(imbalance, float)
     by_imbalance = levels.ndim == 1 and levels.size > 1
     if levels.ndim > 1 or not levels.size:
-        raise ValueError(f"imbalance: expected one number, or several of shape (P,), got shape {levels.shape}")
-    number = levels.size if by_imbalance else len(chosen)
-    if not 0 < number <= MOST_LINES or (by_imbalance and not 0 < len(chosen) <= MOST_PANELS):
+        raise ValueError(f"imbalance: expected a number, or several of shape (P,), got shape {levels.shape}")
+    number = levels.size if by_imbalance else len(measures)
+    if not 0 < number <= MOST_LINES or (by_imbalance and not 0 < len(measures) <= MOST_PANELS):
         raise ValueError(
-            f"metrics: expected 1 to {MOST_LINES} lines in a panel, and up to {MOST_PANELS} panels, got {len(chosen)} "
-            f"measures and {levels.size} imbalances"
+            f"metrics: expected 1 to {MOST_LINES} lines in a panel, and up to {MOST_PANELS} panels, got "
+            f"{len(measures)} measures and {levels.size} imbalances"
         )
     x = np.linspace(0, 1, 201) if hits is None else hits
-    every = {
+    lines = {
         name: discrimination_line(metric, num_classes, levels.reshape(-1), positive=positive, hits=x)
-        for name, metric in chosen.items()
+        for name, metric in measures.items()
     }
-    if not next(iter(every.values())).x.size:
+    if not next(iter(lines.values())).x.size:
         raise ValueError("hits: expected at least one recall, got none")
     if by_imbalance:
         panels = [
-            _merged((f"p = {level:g}", _of_level(line, k)) for k, level in enumerate(levels)) for line in every.values()
+            _merged((f"p = {level:g}", _of_level(line, k)) for k, level in enumerate(levels)) for line in lines.values()
         ]
-        titles = list(chosen) if len(chosen) > 1 else [f"{next(iter(chosen))}, by imbalance p"]
+        titles = list(measures) if len(measures) > 1 else [f"{next(iter(measures))}, by imbalance p"]
         return DiscriminationLinesDisplay(panels, titles, num_classes, by_imbalance=True).plot(ax, width=width)
-    panels = [_merged((name, _of_level(line, 0)) for name, line in every.items())]
+    panels = [_merged((name, _of_level(line, 0)) for name, line in lines.items())]
     return DiscriminationLinesDisplay(
         panels, [""], num_classes, by_imbalance=False, imbalance=float(levels.reshape(-1)[0])
     ).plot(ax, width=width)  # fmt: skip
 
 
 def _of_level(line: DiscriminationLine, k: int) -> DiscriminationLine:
-    """The line of one imbalance."""
+    """The line of imbalance ``k``."""
     return DiscriminationLine(line.x, line.y[k], line.roots[k], line.has_interval[k], line.status[k])
 
 
 def _merged(lines: Iterable[tuple[str, DiscriminationLine]]) -> list[NamedLine]:
-    """Lines that are the same become one with several names."""
-    found: list[NamedLine] = []
+    """The lines, with equal lines merged into a single line with several names."""
+    merged: list[NamedLine] = []
     for name, line in lines:
-        same = next((k for k, one in enumerate(found) if _are_same(one.line, line)), None)
+        same = next((k for k, named_line in enumerate(merged) if _are_same(named_line.line, line)), None)
         if same is None:
-            found.append(NamedLine((name,), line))
+            merged.append(NamedLine((name,), line))
         else:
-            found[same] = found[same]._replace(names=(*found[same].names, name))
-    return found
+            merged[same] = merged[same]._replace(names=(*merged[same].names, name))
+    return merged
 
 
 def _are_same(a: DiscriminationLine, b: DiscriminationLine) -> bool:
     width = max(a.roots.shape[-1], b.roots.shape[-1])
     first, second = (
-        np.pad(one.roots, ((0, 0), (0, width - one.roots.shape[-1])), constant_values=np.nan) for one in (a, b)
+        np.pad(line.roots, ((0, 0), (0, width - line.roots.shape[-1])), constant_values=np.nan) for line in (a, b)
     )
     return np.array_equal(a.status, b.status) and np.allclose(first, second, rtol=0, atol=SAME, equal_nan=True)

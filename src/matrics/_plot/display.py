@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Display"]
 
-# Text stays text in an SVG file: it can be searched and read aloud, and takes less room than outlines. Verdana is as
-# wide as DejaVu Sans, with which Matplotlib has measured it.
+# Text is kept as text in SVG files: it can be searched and read aloud, and is smaller than outlines. Verdana is as wide
+# as DejaVu Sans, which Matplotlib uses for the layout.
 FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
-MOST_TOLD = 400  # characters of a display as text
+LONGEST = 400  # characters of a display as text
 
 
-# Matplotlib's settings belong to the process: two threads that changed them at once could leave them changed.
+# Matplotlib's settings are global: two threads that change them at the same time could leave them changed.
 SETTINGS = threading.Lock()
 
 
@@ -50,40 +50,42 @@ class Display:
     figure_: Figure
     ax_: Any
     owns_figure: bool = True
-    scale: float = 1.0  # the width of the figure by that which its contents suggest
+    scale: float = 1.0  # the width of the figure divided by its default width
 
-    #: Whether rows of text decide how high it is, whatever the width.
+    #: Whether the height depends on rows of text only, and not on the width.
     as_high_as_rows: ClassVar[bool] = False
     #: Width and height of a panel in inches; 3.5 is a column of a paper.
     size: ClassVar[tuple[float, float]] = (3.5, 3.0)
 
     def plot(self, ax: Any = None, *, width: float | None = None) -> Self:
-        """Draw the data once more, into other axes.
+        """Draw the data again, into other axes.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, or array of them, optional
-            The axes to draw on, one for each panel; a new figure if left out.
+            The axes to draw on, an Axes for each panel; a new figure if left out.
         width : float, optional
             The width of a new figure in inches; chosen by the contents if left out. Texts keep their size.
 
         Returns
         -------
         Display
-            This object, whose ``figure_`` and ``ax_`` are the new ones.
+            This object, with new ``figure_`` and ``ax_``.
         """
         rows, columns = self.grid()
         self.owns_figure = ax is None
-        own = self.panel_size()[0] * columns
+        default_width = self.panel_size()[0] * columns
         width = checked_width(width, ax)
-        self.scale = 1.0 if width is None else width / own
+        self.scale = 1.0 if width is None else width / default_width
         if ax is None:
             figure_class = import_figure()
-            high = self.panel_size()[1] if width is None else self._height_at(own * self.scale / columns)
-            height = rows * max(high, 0.5)
-            # The text is dark in every style of Matplotlib, so the background is white.
+            panel_height = (
+                self.panel_size()[1] if width is None else self._height_at(default_width * self.scale / columns)
+            )
+            height = rows * max(panel_height, 0.5)
+            # The text is dark in every style of Matplotlib, so the background must be white.
             self.figure_ = figure_class(
-                figsize=(own * self.scale, height), dpi=144, layout=self.layout(), facecolor="white"
+                figsize=(default_width * self.scale, height), dpi=144, layout=self.layout(), facecolor="white"
             )
             panels = list(self.figure_.subplots(rows, columns, squeeze=False).flat)
             for empty in panels[self.panels() :]:
@@ -94,9 +96,11 @@ class Display:
                 panel.grid(visible=False)
         else:
             panels = list(np.ravel(np.asarray(ax, object)))
-            if len(panels) != self.panels() or not all(hasattr(one, "transAxes") for one in panels):
-                wanted = "Axes of Matplotlib" if self.panels() == 1 else f"{self.panels()} Axes, one for each panel"
-                raise TypeError(f"ax: expected {wanted}, got {quoted(ax)}")
+            if len(panels) != self.panels() or not all(hasattr(panel, "transAxes") for panel in panels):
+                expected = (
+                    "Axes of Matplotlib" if self.panels() == 1 else f"{self.panels()} Axes, an Axes for each panel"
+                )
+                raise TypeError(f"ax: expected {expected}, got {quoted(ax)}")
             self.figure_ = panels[0].get_figure(root=True)
         self.ax_ = panels[0] if self.panels() == 1 else np.asarray(panels, object)
         before = dict(texts_of(panels))
@@ -115,7 +119,7 @@ class Display:
         raise NotImplementedError
 
     def layout(self) -> Any:
-        """How Matplotlib finds the places of the panels in a figure of our own."""
+        """The layout engine of a new figure."""
         return "constrained"
 
     def panels(self) -> int:
@@ -123,7 +127,7 @@ class Display:
         return 1
 
     def grid(self) -> tuple[int, int]:
-        """Rows and columns of panels: about as many of each, and never more rows."""
+        """The numbers of rows and columns of panels: about equal, with at least as many columns as rows."""
         columns = int(np.ceil(np.sqrt(self.panels())))
         return -(-self.panels() // columns), columns
 
@@ -132,12 +136,16 @@ class Display:
         return self.size
 
     def _height_at(self, width: float) -> float:
-        """The height of a panel of this width: it keeps its proportions, and texts below a square one their height."""
-        own, height = self.panel_size()
-        return height if self.as_high_as_rows else height + (width - own) * min(1, height / own)
+        """The height of a panel of this width: its proportions stay, and so does the height of texts below a square."""
+        default_width, default_height = self.panel_size()
+        return (
+            default_height
+            if self.as_high_as_rows
+            else default_height + (width - default_width) * min(1, default_height / default_width)
+        )
 
     def save(self, path: str | Path, *, dpi: float = 300) -> Path:
-        """Write the picture to a file, of the kind that its name ends with: PNG, SVG, PDF, ….
+        """Write the picture to a file, whose suffix determines its format: PNG, SVG, PDF, ….
 
         PDF and EPS files have the fonts as TrueType, as publishers require; Matplotlib's default is Type 3.
 
@@ -146,7 +154,7 @@ class Display:
         path : str or Path
             The file.
         dpi : float, default 300
-            Dots per inch, for kinds of files that are made of dots.
+            Dots per inch, for raster formats.
 
         Returns
         -------
@@ -165,9 +173,9 @@ class Display:
         return path
 
     def svg(self) -> str:
-        """The picture as an ``<svg>`` element that can stand in a page: text is text, and :meth:`describe` its label.
+        """The picture as an ``<svg>`` element for a page, with text as text, and with :meth:`describe` as its label.
 
-        Two displays of the same data give the same text, byte by byte.
+        Two displays of the same data give identical elements.
         """
         from matplotlib import rc_context
 
@@ -175,22 +183,22 @@ class Display:
         with SETTINGS, rc_context({"svg.fonttype": "none", "svg.hashsalt": "matrics"}):
             self.figure_.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = buffer.getvalue()
-        # Matplotlib names a dozen fonts with each text, and turns it by 0: most of a picture with many.
+        # Matplotlib adds a dozen fonts and a rotation by 0 to each text, which would be most of the file.
         text = re.sub(r'font-family: [^;"]*; | transform="rotate\(-0 [^"]*"', "", text[text.index("<svg") :])
         label = html.escape(self.describe(), quote=True)
         return text.replace("<svg ", f'<svg role="img" aria-label="{label}" style="font-family: {FONTS}" ', 1)
 
     def __repr__(self) -> str:
-        told = self.describe()
-        return f"<{type(self).__name__}: {told if len(told) <= MOST_TOLD else f'{told[:MOST_TOLD]}…'}>"
+        description = self.describe()
+        return f"<{type(self).__name__}: {description if len(description) <= LONGEST else f'{description[:LONGEST]}…'}>"
 
     def _repr_html_(self) -> str:
-        """Show the picture in a notebook, on white, for any colours of the notebook."""
+        """The picture for a notebook, on a white background."""
         return f'<div style="background: white; display: inline-block; max-width: 100%">{self.svg()}</div>'
 
 
 def checked_width(width: Any, ax: Any) -> float | None:
-    """The width of a new figure in inches, if it is given."""
+    """The checked width of a new figure in inches, or None."""
     if width is None:
         return None
     if ax is not None:
@@ -202,13 +210,13 @@ def checked_width(width: Any, ax: Any) -> float | None:
 
 
 def texts_of(panels: Sequence[Axes]) -> Iterator[tuple[Text, str]]:
-    """All texts in the panels. In names of classes and models a dollar is a dollar, and begins no formula."""
+    """All texts in the panels, and their contents."""
     from matplotlib.text import Text
 
     for axes in panels:
-        for found in axes.findobj(Text):
-            if isinstance(found, Text):
-                yield found, found.get_text()
+        for text in axes.findobj(Text):
+            if isinstance(text, Text):
+                yield text, text.get_text()
 
 
 def import_figure() -> type[Figure]:

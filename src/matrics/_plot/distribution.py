@@ -1,4 +1,4 @@
-"""How a measure is distributed: over the replicates of a bootstrap, over folds, seeds, or the runs of a sweep."""
+"""Distributions of a measure over replicates of a bootstrap, folds, seeds, or the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["DistributionDisplay", "distribution"]
 
 FEW_VALUES = 60  # up to this number of values, all are drawn as points
-TALL_ROWS = 12  # groups whose shapes are drawn; of more only quantiles
-NAMED_ROWS = 50  # groups that all have a name
+TALL_ROWS = 12  # up to this number of groups, shapes are drawn; of more only quantiles
+NAMED_ROWS = 50  # up to this number of groups, each has a name
 MOST_ROWS = 200
-DISTINCT = 40  # values up to which each is a line of its own: bins would make a pattern of their own
+DISTINCT = 40  # up to this number of different values, each has a line, as bins would show artefacts
 MOST_BINS = 60
 NAME = 24  # characters
 LIGHT, DARK, ORANGE = "#9cc4e2", "#08306b", "#b85606"
@@ -45,8 +45,8 @@ class DistributionDisplay(Display):
     title : str
         The name of the measure.
     quantiles : array, shape (G, 5)
-        Of the finite values of each group: the limits of the share ``level`` and of the middle half, and the median
-        between them; NaN of groups without such values.
+        Quantiles of the finite values of each group: the limits of the share ``level`` and of the middle half, and the
+        median between them; NaN for groups without finite values.
     estimates : array, shape (G,), or None
         A value of each group to mark, such as the value of all samples.
     rows : list of int
@@ -66,7 +66,7 @@ class DistributionDisplay(Display):
     as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper; as high as there are rows."""
+        """The width of a column of a paper, and a height for all rows."""
         number = len(self.rows)
         row = 0.9 if number == 1 else 0.42 if number <= TALL_ROWS else 0.165 if number <= NAMED_ROWS else 7.0 / number
         return 3.5, max(0.9, 0.5 + row * number) + 0.15 * len(self._notes()) + 0.1
@@ -97,35 +97,37 @@ class DistributionDisplay(Display):
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
-        told = [f"Distribution of {self.title or 'values'} in {len(self.values)} groups."]
+        sentences = [f"Distribution of {self.title or 'values'} in {len(self.values)} groups."]
         if len(self.values) == 1:
-            told = [f"Distribution of {self.title or 'values'}."]
+            sentences = [f"Distribution of {self.title or 'values'}."]
         for group in self.rows[:5]:
             low, _, middle, _, high = self.quantiles[group]
             name = f"{self.names[group]}: " if len(self.values) > 1 else ""
-            known = self._finite(group)
-            if not len(known):
-                told.append(f"{name}no value{self._left_out(group)}.")
+            finite = self._finite(group)
+            if not len(finite):
+                sentences.append(f"{name}no value{self._left_out(group)}.")
                 continue
             limits = f"{self.level:.0%} of them between {significant(low)} and {significant(high)}"
-            if len(known) <= FEW_VALUES:
-                limits = f"from {significant(known.min())} to {significant(known.max())}"
-            number = f"{len(known):,} value{'s' * (len(known) > 1)}"
-            told.append(f"{name}{number} around {significant(middle)}, {limits}{self._left_out(group)}.")
+            if len(finite) <= FEW_VALUES:
+                limits = f"from {significant(finite.min())} to {significant(finite.max())}"
+            number = f"{len(finite):,} value{'s' * (len(finite) > 1)}"
+            sentences.append(f"{name}{number} around {significant(middle)}, {limits}{self._left_out(group)}.")
         medians = self.quantiles[np.isfinite(self.quantiles[:, 2]), 2]
         if len(self.rows) > 5 and len(medians):
-            told.append(
+            sentences.append(
                 f"The medians of all groups are between {significant(medians.min())} and {significant(medians.max())}."
             )
         if len(self.rows) < len(self.values):
-            told.append(f"{len(self.rows)} of {len(self.values)} groups are shown, evenly chosen by their medians.")
-        return " ".join(told)
+            sentences.append(
+                f"{len(self.rows)} of {len(self.values)} groups are shown, evenly chosen by their medians."
+            )
+        return " ".join(sentences)
 
     def _finite(self, group: int) -> NumPyArray:
         return self.values[group][np.isfinite(self.values[group])]
 
     def _left_out(self, group: int) -> str:
-        """How many values are not drawn, in words."""
+        """The number of values that are not drawn, in words."""
         undefined = np.count_nonzero(np.isnan(self.values[group]))
         infinite = np.count_nonzero(np.isinf(self.values[group]))
         parts = [f"{number:,} {what}" for number, what in ((undefined, "undefined"), (infinite, "infinite")) if number]
@@ -136,26 +138,26 @@ class DistributionDisplay(Display):
         return f"{name}\n{left_out[1:]}" if left_out and len(self.rows) <= TALL_ROWS else f"{name}{left_out}"
 
     def _draw_quantiles(self, axes: Axes) -> None:
-        """A thin line for the given share of the values, a thick one for half of them, the median, and the estimate."""
+        """Draw thin lines for the share ``level``, thick lines for half of the values, the median and estimate."""
         is_tall, is_named = len(self.rows) <= TALL_ROWS, len(self.rows) <= NAMED_ROWS
-        known = [(place, group) for place, group in enumerate(self.rows) if len(self._finite(group))]
+        rows_with_values = [(place, group) for place, group in enumerate(self.rows) if len(self._finite(group))]
         if is_tall:
-            for place, group in known:
+            for place, group in rows_with_values:
                 if self._is_few(group):
                     line = self.quantiles[group, [2, 2]]
                     axes.plot(line, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
-            known = [(place, group) for place, group in known if not self._is_few(group)]
-        # One line for all rows, with gaps: many rows are a small file.
-        rows = np.array([[place, place, np.nan] for place, _ in known]) + 0.12 * is_tall
-        found = self.quantiles[[group for _, group in known]]
+            rows_with_values = [(place, group) for place, group in rows_with_values if not self._is_few(group)]
+        # A single line with gaps for all rows keeps the file small.
+        rows = np.array([[place, place, np.nan] for place, _ in rows_with_values]) + 0.12 * is_tall
+        quantiles = self.quantiles[[group for _, group in rows_with_values]]
         for ends, colour, width in (
             ([0, 4], INK, 1.0 if is_named else 0.5),
             ([1, 3], DARK, 3.5 if is_named else 1.6),
         ):
-            lines = np.concatenate([found[:, ends], np.full((len(found), 1), np.nan)], axis=1)
+            lines = np.concatenate([quantiles[:, ends], np.full((len(quantiles), 1), np.nan)], axis=1)
             axes.plot(lines.ravel(), rows.ravel(), color=colour, linewidth=width, solid_capstyle="butt")
         axes.plot(
-            found[:, 2], rows.reshape(-1, 3)[:, 0], linestyle="", marker="o", color="white", markeredgecolor=INK,
+            quantiles[:, 2], rows.reshape(-1, 3)[:, 0], linestyle="", marker="o", color="white", markeredgecolor=INK,
             markersize=4 if is_named else 1.8, markeredgewidth=0.8 if is_named else 0.4,
         )  # fmt: skip
         if self.estimates is not None:
@@ -166,7 +168,7 @@ class DistributionDisplay(Display):
             )  # fmt: skip
 
     def _is_few(self, group: int) -> bool:
-        """Whether all values are drawn as points, if there is room for them."""
+        """Whether all values of a group are drawn as points, if there is room for them."""
         return 0 < len(self._finite(group)) <= FEW_VALUES
 
     def _notes(self) -> list[str]:
@@ -190,7 +192,7 @@ class DistributionDisplay(Display):
 
 
 def draw_points(axes: Axes, place: float, values: NumPyArray) -> None:
-    """All values as points; those that would cover each other are next to each other."""
+    """Draw all values as points; points that would cover each other are moved apart."""
     values = np.sort(values)
     span = float(values[-1] - values[0]) or 1.0
     columns = np.round((values - values[0]) / span * 45)
@@ -205,13 +207,13 @@ def draw_points(axes: Axes, place: float, values: NumPyArray) -> None:
 
 
 def draw_shape(axes: Axes, place: float, values: NumPyArray) -> None:
-    """A histogram above the row's line, or a line for each value if there are few different ones."""
+    """Draw a histogram above the line of the row, or a line for each value if there are few different values."""
     distinct, counts = np.unique(values, return_counts=True)
     line = place + 0.02
     if len(distinct) <= DISTINCT:
         axes.vlines(distinct, line - 0.55 * counts / counts.max(), line, color=DARK, linewidth=1.2)
         return
-    low, high = np.quantile(values, [0.0005, 0.9995])  # single values far away make no bins
+    low, high = np.quantile(values, [0.0005, 0.9995])  # outliers do not determine the bins
     inside = values[(values >= low) & (values <= high)]
     width = 2 * np.subtract(*np.quantile(inside, [0.75, 0.25])) / np.cbrt(len(inside))  # Freedman and Diaconis
     bins = int(np.clip((high - low) / width, 10, MOST_BINS)) if width > 0 else MOST_BINS
@@ -230,17 +232,17 @@ def distribution(
     width: float | None = None,
     ax: Any = None,
 ) -> DistributionDisplay:
-    """Draw how the values of a measure are distributed: of replicates, folds, seeds, or the runs of a sweep.
+    """Draw the distribution of a measure over replicates, folds, seeds, or the runs of a sweep.
 
-    Up to 60 values are drawn as points, each of them. Of more there is a histogram, and below it a thin line for 95% of
-    the values, a thick one for half of them, and the median. Of more than 12 groups there are only these lines, and of
-    more than 50 the groups are sorted by their medians. Undefined values are counted next to the name. The axis shows
-    the values, and need not begin at 0.
+    Up to 60 values are drawn as points. More values have a histogram, and below it a thin line for 95% of the values, a
+    thick line for half of them, and the median. More than 12 groups have only these lines, and more than 50 groups are
+    sorted by their medians. Undefined values are counted next to the name. The axis shows the values, and need not
+    begin at 0.
 
     Parameters
     ----------
     values : array_like, shape (R,) or (R, G), or mapping of str to array_like, shape (R,)
-        R values of a measure, for each of G groups, as :func:`matrics.score` returns them for a stack of
+        R values of a measure for each of G groups, such as the result of :func:`matrics.score` for a stack of
         :func:`matrics.simulate.resample`, whose first axis is that of the replicates. Groups in a mapping may have
         different numbers of values.
     title : str, default ""
@@ -281,9 +283,9 @@ def distribution(
     level = check_level(level)
     if isinstance(values, Mapping):
         names = [title_of(key) if isinstance(key, str) else str(key) for key in values] if names is None else names
-        groups = [on_host(f"values of {key}", one).astype(np.float64) for key, one in values.items()]
-        if any(one.ndim != 1 for one in groups):
-            raise ValueError(f"values: expected (R,) in each group, got shapes {[one.shape for one in groups]}")
+        groups = [on_host(f"values of {key}", group).astype(np.float64) for key, group in values.items()]
+        if any(group.ndim != 1 for group in groups):
+            raise ValueError(f"values: expected (R,) in each group, got shapes {[group.shape for group in groups]}")
     else:
         array = on_host("values", values).astype(np.float64)
         if array.ndim not in (1, 2):
@@ -291,27 +293,27 @@ def distribution(
         names = [""] if names is None and array.ndim == 1 else names
         groups = list(array.T) if array.ndim == 2 else [array]
     if not groups or not any(len(group) for group in groups):
-        raise ValueError("values: expected at least one, got none")
-    marked = None if estimates is None else on_host("estimates", estimates).astype(np.float64).reshape(-1)
-    if marked is not None and len(marked) != len(groups):
-        raise ValueError(f"estimates: expected {len(groups)}, one for each group, got {len(marked)}")
+        raise ValueError("values: expected at least one value, got none")
+    estimates_of_groups = None if estimates is None else on_host("estimates", estimates).astype(np.float64).reshape(-1)
+    if estimates_of_groups is not None and len(estimates_of_groups) != len(groups):
+        raise ValueError(f"estimates: expected {len(groups)}, a value for each group, got {len(estimates_of_groups)}")
     tail = (1 - level) / 2
     shares = [tail, 0.25, 0.5, 0.75, 1 - tail]
     finite = [group[np.isfinite(group)] for group in groups]
-    quantiles = np.stack([np.quantile(one, shares) if len(one) else np.full(5, np.nan) for one in finite])
+    quantiles = np.stack([np.quantile(group, shares) if len(group) else np.full(5, np.nan) for group in finite])
     return DistributionDisplay(
         groups,
         names_of_rows(names, len(groups), "group"),
         title_of(title),
         quantiles,
-        marked,
+        estimates_of_groups,
         _rows(quantiles[:, 2]),
         level,
     ).plot(ax, width=width)
 
 
 def _rows(medians: NumPyArray) -> list[int]:
-    """The groups in their order; many sorted by their medians, the highest first, and of very many evenly chosen."""
+    """The groups in their order; many groups are sorted by descending medians, and very many are thinned evenly."""
     number = len(medians)
     if number <= NAMED_ROWS:
         return list(range(number))

@@ -1,4 +1,4 @@
-"""Heat maps of classes: coloured cells with text, and the names of classes if there is room."""
+"""Heat maps of classes: coloured cells with text, and names of classes if there is room."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = [
 
 CellText = Literal["both", "share", "count", "none"]
 LONGEST = 14  # characters of a name of a class
-LETTER, LINE = 0.062, 0.15  # inches of one below a picture
-FEW = 25  # classes for which there is room for text in the cells of one page
+LETTER, LINE = 0.062, 0.15  # inches of a letter and of a line below a picture
+FEW = 25  # up to this number of classes there is room for text in the cells on a page
 
 
 def cell_text(counts: NumPyArray, shares: NumPyArray, text: CellText) -> list[list[str]] | None:
-    """The text of each cell; cells without samples have none, so that the others stand out."""
+    """The text of each cell; cells without samples have no text, so that the others are easier to see."""
     if text == "none":
         return None
     count = np.vectorize(lambda x: "" if x == 0 else _short(x), otypes=[str])(counts)
@@ -43,12 +43,12 @@ def cell_text(counts: NumPyArray, shares: NumPyArray, text: CellText) -> list[li
         return [
             [f"{c}\n{s}%" if c else "" for c, s in zip(*row, strict=True)] for row in zip(count, share, strict=True)
         ]
-    chosen: list[list[str]] = (share if text == "share" else count).tolist()
-    return chosen
+    texts: list[list[str]] = (share if text == "share" else count).tolist()
+    return texts
 
 
 def _short(count: float) -> str:
-    """A count in at most five characters or so."""
+    """A count in about five characters."""
     for power, unit in ((1e15, ""), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if count >= power:
             return f"{count:.0e}" if not unit else f"{count / (1e3 if unit == 'k' else power):.3g}{unit}"
@@ -56,7 +56,7 @@ def _short(count: float) -> str:
 
 
 def _per_cent(share: float) -> str:
-    """A share as a percentage of two digits or three; a small one is not rounded to nothing, or to everything."""
+    """A share as a percentage of two or three digits; shares near 0 and 1 are not rounded to 0 or 100."""
     if share < 0.001:
         return "<0.1"
     if share < 0.0095 or 0.995 <= share < 1:
@@ -65,21 +65,21 @@ def _per_cent(share: float) -> str:
 
 
 def size_of_cells(n: int, text: CellText, lines: Sequence[str] = ()) -> tuple[float, float]:
-    """Width and height of the only picture of n classes, and these lines below it: a column of a paper, or its page."""
+    """Width and height of a single picture of n classes with lines of text below it, for a column or a page."""
     cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(text, 0.0)
     side = min(7.2, max(3.0, 1.2 + cell * n) if n <= FEW else 5.8)
     return max(side, 0.3 + LETTER * max(map(len, lines), default=0)), height_of_cells(side, lines)
 
 
 def height_of_cells(width: float, lines: Sequence[str]) -> float:
-    """The height of square cells of a picture of this width, and these lines below it."""
+    """The height of a picture with square cells and lines of text below it."""
     return width - 0.3 + LINE * len(lines)
 
 
 def draw_cells(
     axes: Axes, colours: NumPyArray, text: list[list[str]] | None, *, bold: NumPyArray | None = None
 ) -> None:
-    """Draw cells (n, m, 3) in these colours, with lines between them, and text that can be read, some of it bold."""
+    """Draw cells in these colours (n, m, 3), with lines between them, and with text that contrasts with the colour."""
     rows, columns = colours.shape[:2]
     axes.imshow(colours, interpolation="nearest", aspect="equal")
     axes.spines[:].set(visible=True, color=INK, linewidth=0.8)
@@ -102,7 +102,7 @@ def draw_cells(
 
 
 def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None = None) -> None:
-    """Name the rows and the columns: all of up to 50, and of more every second, fifth, tenth, …."""
+    """Label the rows and the columns: all of up to 50, otherwise every second, fifth, tenth, …."""
     for axis, own in ((axes.yaxis, names), (axes.xaxis, columns or names)):
         step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, len(own)) if len(own) <= 50 * step)
         places = range(0, len(own), step)
@@ -115,27 +115,27 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
 
 
 def _fit(axes: Axes, names: Sequence[str]) -> bool:
-    """Whether names fit next to each other below square cells, whose names are also at their left.
+    """Whether names fit next to each other below square cells.
 
-    The layout is made later: of the panel there will be what ticks, labels and names leave.
+    The layout is computed later, so this estimates the room that ticks, labels and names will leave.
     """
     figure: Any = axes.get_figure(root=True)
-    place = axes.get_position()  # of Matplotlib's default, which leaves margins around 0.77 of the figure
-    width, height = place.width * figure.get_figwidth() / 0.77, place.height * figure.get_figheight() / 0.77
+    position = axes.get_position()  # in Matplotlib's default layout, in which axes take 0.77 of the figure
+    width, height = position.width * figure.get_figwidth() / 0.77, position.height * figure.get_figheight() / 0.77
     longest = LETTER * max(len(short_name(name)) for name in names)
     side = min(width - 0.55 - longest, height - 0.45)
     return bool(longest + LETTER / 2 <= side / len(names))
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
-    """Shorten a name in its middle, because names often differ at the end."""
+    """The name, shortened in its middle, because names often differ at the end."""
     if len(name) <= longest:
         return name
     return f"{name[: longest // 2]}…{name[-longest // 2 + 1 :]}"
 
 
 def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPyArray], NumPyArray], ...]) -> None:
-    """Draw the colour bar of shares next to the panels; one strip for each scale of colours."""
+    """Draw the colour bar of shares next to the panels, with a strip for each scale of colours."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, PowerNorm
 
@@ -153,7 +153,7 @@ def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPy
 
 
 def write_below(axes: Axes, label: str, lines: Sequence[str], *, owns_figure: bool) -> None:
-    """Write lines below the label of the x axis, in room that empty lines of the label keep free."""
+    """Write lines below the label of the x axis; empty lines of the label reserve the room."""
     if owns_figure:
         figure: Any = axes.get_figure(root=True)
         letters = max(10, int((figure.get_figwidth() - 0.1) / LETTER))

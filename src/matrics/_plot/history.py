@@ -1,4 +1,4 @@
-"""Values measured during training: read from mappings, from lists of steps, and from the files of loggers."""
+"""Values of measures during training, from mappings, lists of steps, and files of loggers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ STEP = "step"
 
 
 class TrainingRun(NamedResult):
-    """One run: measures by their names, over steps.
+    """A training run: measures over steps, keyed by name.
 
     Parameters
     ----------
     name : str
-        The run.
+        The name of the run.
     values : dict of str to (array, array)
         For each measure its steps, ascending, and its values; NaN if undefined.
     """
@@ -38,28 +38,28 @@ class TrainingRun(NamedResult):
 
 
 def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:
-    """Read the runs from any of the supported inputs.
+    """The runs, read from any of the supported inputs.
 
     Raises
     ------
     TypeError, ValueError
-        It is none of what can be read; values and steps do not fit; or names do not fit the runs.
+        The input is not supported; values and steps do not fit; or names do not fit the runs.
     """
-    runs = _of_frame(runs)
+    runs = _columns_of_frame(runs)
     if isinstance(runs, Mapping):
-        runs = {name: _of_frame(one) for name, one in runs.items()}
+        runs = {name: _columns_of_frame(run) for name, run in runs.items()}
     elif isinstance(runs, (list, tuple)):
-        runs = [_of_frame(one) for one in runs]
-    named = _named_runs(runs)
+        runs = [_columns_of_frame(run) for run in runs]
+    named_runs = _named_runs(runs)
     if names is not None:
-        if isinstance(names, str) or len(names) != len(named):
-            raise ValueError(f"names: expected {len(named)}, one for each run, got {quoted(names)}")
-        named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
-    return [TrainingRun(name, _values_of(one, steps, name)) for name, one in named]
+        if isinstance(names, str) or len(names) != len(named_runs):
+            raise ValueError(f"names: expected {len(named_runs)}, a name for each run, got {quoted(names)}")
+        named_runs = [(str(name), run) for name, (_, run) in zip(names, named_runs, strict=True)]
+    return [TrainingRun(name, _values_of(run, steps, name)) for name, run in named_runs]
 
 
-def _of_frame(value: Any) -> Any:
-    """The columns of a table as a mapping, and anything else unchanged."""
+def _columns_of_frame(value: Any) -> Any:
+    """The columns of a table as a mapping; other values are unchanged."""
     if isinstance(value, Mapping) or not hasattr(value, "columns"):
         return value
     table = open_table("runs", value)
@@ -67,7 +67,7 @@ def _of_frame(value: Any) -> Any:
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
-    """Each run with its name: a mapping has names, a list of runs has numbers, and a file its own name."""
+    """The runs with names: keys of a mapping, numbers in a list, or names of files."""
     if isinstance(runs, (str, Path)):
         return [("", Path(runs))]
     if isinstance(runs, Mapping):
@@ -75,17 +75,17 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
             raise ValueError("runs: expected at least one measure or run, got an empty mapping")
         is_run = [isinstance(value, (str, Path, Mapping)) or _are_records(value) for value in runs.values()]
         if all(is_run):
-            return [(str(name), Path(one) if isinstance(one, str) else one) for name, one in runs.items()]
+            return [(str(name), Path(run) if isinstance(run, str) else run) for name, run in runs.items()]
         if any(is_run):
-            raise TypeError("runs: expected a mapping of measures to values, or one of names to runs, got a mixture")
+            raise TypeError("runs: expected a mapping of measures to values, or of names to runs, got a mixture")
         return [("", runs)]
     if _are_records(runs):
         return [("", runs)]
-    if isinstance(runs, Sequence) and runs and all(isinstance(one, (str, Path, Mapping, list, tuple)) for one in runs):
-        paths = [Path(one) if isinstance(one, str) else one for one in runs]
-        stems = [one.stem if isinstance(one, Path) else f"run {k}" for k, one in enumerate(paths)]
+    if isinstance(runs, Sequence) and runs and all(isinstance(run, (str, Path, Mapping, list, tuple)) for run in runs):
+        paths = [Path(run) if isinstance(run, str) else run for run in runs]
+        stems = [run.stem if isinstance(run, Path) else f"run {k}" for k, run in enumerate(paths)]
         if len(set(stems)) < len(stems):
-            stems = [str(one) if isinstance(one, Path) else f"run {k}" for k, one in enumerate(paths)]
+            stems = [str(run) if isinstance(run, Path) else f"run {k}" for k, run in enumerate(paths)]
         return list(zip(stems, paths, strict=True))
     raise TypeError(
         "runs: expected a mapping of measures to values, a data frame, a list of the scores of each step, the path of "
@@ -94,12 +94,12 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
 
 
 def _are_records(value: Any) -> bool:
-    """Whether it is a list of steps, each a mapping of names to single numbers."""
+    """Whether a value is a list of steps, each a mapping of names to single numbers."""
     return (
         isinstance(value, (list, tuple))
         and len(value) > 0
-        and all(isinstance(one, Mapping) and all(np.ndim(x) == 0 for x in one.values()) for one in value)
-        and not any(isinstance(x, (str, Path, Mapping)) for one in value for x in one.values())
+        and all(isinstance(record, Mapping) and all(np.ndim(x) == 0 for x in record.values()) for record in value)
+        and not any(isinstance(x, (str, Path, Mapping)) for record in value for x in record.values())
     )
 
 
@@ -107,62 +107,62 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
     if isinstance(run, Path):
         columns = _columns_of_records(_read_file(run))
     elif isinstance(run, Mapping):
-        columns = {_named(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
+        columns = {_as_text(key): _numbers(str(key), _check_single(str(key), value)) for key, value in run.items()}
     elif _are_records(run):
-        columns = _columns_of_records([{_named(key): value for key, value in one.items()} for one in run])
+        columns = _columns_of_records([{_as_text(key): value for key, value in record.items()} for record in run])
     else:
         raise TypeError(f"runs: expected of the run {name} a mapping, a list of the scores of each step or a path")
     if not columns:
         raise ValueError(f"runs: expected measures, got none{f' of the run {name}' if name else ''}")
-    own = columns.pop(STEP, None)
-    places = own if steps is None else _numbers("steps", steps)
-    found = {}
+    own_steps = columns.pop(STEP, None)
+    steps_of_run = own_steps if steps is None else _numbers("steps", steps)
+    results = {}
     for key, values in columns.items():
-        at = np.arange(len(values), dtype=float) if places is None else places
-        if at.shape != values.shape:
-            raise ValueError(f"{key}: expected {len(at)} values, one for each step, got {len(values)}")
-        found[key] = _last_of_each_step(at, values)
-    return found
+        steps_of_values = np.arange(len(values), dtype=float) if steps_of_run is None else steps_of_run
+        if steps_of_values.shape != values.shape:
+            raise ValueError(f"{key}: expected {len(steps_of_values)} values, a value for each step, got {len(values)}")
+        results[key] = _last_of_each_step(steps_of_values, values)
+    return results
 
 
-def _named(key: Any) -> str:
-    """A key as text, with its title if it has one."""
+def _as_text(key: Any) -> str:
+    """A key as text."""
     return key if isinstance(key, str) else str(key)
 
 
-def _over_steps(name: str, value: Any) -> Any:
-    """A value for each step, and not the values of one step, such as those of each class."""
+def _check_single(name: str, value: Any) -> Any:
+    """The values of all steps; raises an error for an interval, or for values of each class."""
     if hasattr(value, "_fields") or name.endswith(":class"):
         raise ValueError(
-            f"{name}: expected one number for each step, got an interval or the values of each class: name them one by "
-            "one, as matrics.loggers.log_to does, or take the estimate or an average"
+            f"{name}: expected a number for each step, got an interval or the values of each class; give each its own "
+            "name, as matrics.loggers.log_to does, or take the estimate or an average"
         )
     return value
 
 
 def _numbers(name: str, values: Any) -> NumPyArray:
-    if isinstance(values, (list, tuple)):  # of tensors on any device, perhaps, or of None
+    if isinstance(values, (list, tuple)):  # the items may be tensors on any device, or None
         try:
-            found = np.asarray([np.nan if one is None else _number(one) for one in values], float)
+            numbers = np.asarray([np.nan if number is None else _number(number) for number in values], float)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: expected one number for each step: {cut(error)}") from None
+            raise ValueError(f"{name}: expected a number for each step: {cut(error)}") from None
     else:
-        found = np.asarray(on_host(name, values), float)
-    if found.ndim != 1:
-        raise ValueError(f"{name}: expected one number for each step, got shape {found.shape}")
-    return found
+        numbers = np.asarray(on_host(name, values), float)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected a number for each step, got shape {numbers.shape}")
+    return numbers
 
 
 def _number(value: Any) -> float:
-    """A number, or the only one of an array; of a tensor that requires a gradient as well."""
+    """A number, also from an array or a tensor with a single number."""
     return float(value.detach() if hasattr(value, "detach") else value)
 
 
 def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """In the order of the steps; of several rows of one step the last value.
+    """The steps in ascending order, and the last value of each.
 
-    A restarted run has several. So has Lightning, which writes training and validation in separate rows, each with
-    empty cells for the other: a number counts rather than an empty cell.
+    A restarted run has several rows of the same step. So has Lightning, which writes training and validation in
+    separate rows with empty cells: a number has precedence over an empty cell.
     """
     order = np.lexsort((~np.isnan(values), steps))
     steps, values = steps[order], values[order]
@@ -171,7 +171,7 @@ def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArra
 
 
 def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPyArray]:
-    """One array for each name, NaN where a step has no such number; names with text in any step are left out."""
+    """An array for each name, NaN where a step has no such number; names with text in any step are left out."""
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {}
     for name in names:
@@ -184,12 +184,12 @@ def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPy
 
 
 def _read_file(path: Path) -> list[dict[str, Any]]:
-    """The lines of a .csv or .jsonl file; an incomplete last line belongs to a run that continues, or was killed."""
+    """The lines of a .csv or .jsonl file; an incomplete last line is skipped, as the run may still be writing it."""
     ending = path.suffix.lower()
     if ending not in {".csv", ".jsonl", ".ndjson"}:
         raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {quoted(str(path))}")
     text = path.read_text(encoding="utf-8-sig")
-    lines = list(io.StringIO(text))  # by \n alone: names of classes may hold other ends of lines
+    lines = list(io.StringIO(text))  # by \n alone: names of classes may contain other line breaks
     if lines and not text.endswith("\n"):
         lines = lines[:-1] if not _is_whole(lines, ending) else lines
     return _read_csv(path, lines) if ending == ".csv" else _read_json(path, lines)
@@ -228,11 +228,11 @@ def _read_csv(path: Path, lines: list[str]) -> list[dict[str, Any]]:
 
 
 def _read_json(path: Path, lines: list[str]) -> list[dict[str, Any]]:
-    found = []
+    records = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         if not _is_object(line):
             raise ValueError(f"{path}, line {number}: expected a JSON object, got {line.rstrip()[:60]!r}")
-        found.append(json.loads(line))
-    return found
+        records.append(json.loads(line))
+    return records

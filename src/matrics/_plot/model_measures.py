@@ -1,4 +1,4 @@
-"""What the pictures of models show: a measure of each model, read from results or from matrices."""
+"""Data of pictures of models: a measure of each model, from results or from matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["MeasureOfModels", "are_matrices", "known_names", "read_measure"]
 
 
 class MeasureOfModels(NamedResult):
-    """One measure of M models.
+    """A measure of M models.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class MeasureOfModels(NamedResult):
     estimate, low, high : array, shape (M,)
         The values and their limits; NaN if there are none.
     tied : array of bool, shape (M,), or None
-        Which models are not significantly different from the best; None if they were not compared.
+        Whether each model is not significantly different from the best; None if models were not compared.
     """
 
     name: str
@@ -48,47 +48,57 @@ class MeasureOfModels(NamedResult):
         return None if np.isnan(self.estimate[order[0]]) else int(order[0])
 
     def order(self) -> NumPyArray:
-        """The numbers of the models, the best first, and undefined ones last."""
+        """The numbers of the models, the best first, and undefined estimates last."""
         return np.argsort(-self.estimate if self.higher_is_better else self.estimate, kind="stable")
 
 
 def are_matrices(results: Mapping[str, Any]) -> bool:
-    """Whether these are confusion matrices by the names of models."""
-    return not any(isinstance(one, (Interval, ModelComparison)) or np.ndim(one) < 2 for one in results.values())
+    """Whether the results are confusion matrices, keyed by the names of models."""
+    return not any(
+        isinstance(result, (Interval, ModelComparison)) or np.ndim(result) < 2 for result in results.values()
+    )
 
 
 def known_names(results: Mapping[str, Any], names: Sequence[str] | None) -> Sequence[str] | None:
-    """The names of the models: the caller's, or those that are known from what was compared."""
-    of_each = [one.names for one in results.values() if isinstance(one, ModelComparison) and one.names is not None]
-    known = list(map(str, results)) if are_matrices(results) else list(of_each[0]) if of_each else None
-    if known is not None and names is not None:
-        raise TypeError(f"names: expected None, as the models have names, {quoted_list(known)}, got {quoted(names)}")
-    if any(one != of_each[0] for one in of_each):
+    """The names of the models: as given, or from the results."""
+    lists_of_names = [
+        result.names for result in results.values() if isinstance(result, ModelComparison) and result.names is not None
+    ]
+    names_of_results = (
+        list(map(str, results)) if are_matrices(results) else list(lists_of_names[0]) if lists_of_names else None
+    )
+    if names_of_results is not None and names is not None:
+        raise TypeError(
+            f"names: expected None, as the models have names, {quoted_list(names_of_results)}, got {quoted(names)}"
+        )
+    if any(part != lists_of_names[0] for part in lists_of_names):
         raise ValueError("results: expected the same models for all measures, got several lists of names")
-    return names if known is None else known
+    return names if names_of_results is None else names_of_results
 
 
 def read_measure(key: str, result: Any) -> MeasureOfModels:
-    """One measure of all models, on the host."""
+    """A measure of all models, as NumPy arrays."""
     name = title_of(key)
-    compared = isinstance(result, ModelComparison)
-    found = result.intervals if compared else result
-    if not isinstance(found, Interval):
+    is_comparison = isinstance(result, ModelComparison)
+    intervals = result.intervals if is_comparison else result
+    if not isinstance(intervals, Interval):
         raise TypeError(f"results: expected intervals or comparisons of models, got {type(result).__name__} for {name}")
-    better = _metric_of(key).higher_is_better
-    if better is None:
+    higher_is_better = _metric_of(key).higher_is_better
+    if higher_is_better is None:
         raise ValueError(f"results: expected measures with a better direction, got {name}")
-    estimate, low, high = (on_host("results", part) for part in (found.estimate, found.low, found.high))
+    estimate, low, high = (on_host("results", part) for part in (intervals.estimate, intervals.low, intervals.high))
     if estimate.ndim != 1 or not len(estimate):
         raise ValueError(
             f"results: expected a value of {name} for each of M models, got the shape {estimate.shape}: "
-            "take an average of the classes, or one class"
+            "choose an average over the classes, or a class"
         )
-    return MeasureOfModels(name, better, estimate, low, high, on_host("tied", result.tied) if compared else None)
+    return MeasureOfModels(
+        name, higher_is_better, estimate, low, high, on_host("tied", result.tied) if is_comparison else None
+    )
 
 
 def _metric_of(key: str) -> Metric:
-    """The measure of a key of results, which may refer to one class: ``recall/cat``."""
+    """The measure of a key of results, which may refer to a class: ``recall/cat``."""
     try:
         return metric_of(key)
     except ValueError:

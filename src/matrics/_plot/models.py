@@ -1,4 +1,4 @@
-"""Forest plots: a measure of several models with its limits, the best first, and which are tied with the best."""
+"""Forest plots: measures of several models with limits, the best first, and marks of models tied with the best."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class ModelsDisplay(Display):
     Parameters
     ----------
     measures : list of MeasureOfModels
-        One a panel.
+        The measures, each in a panel.
     names : list of str
-        The names of the M models, in the order of the measures' arrays.
+        The names of the M models, in the order of the arrays of the measures.
     order : list of int
-        The numbers of the models from above to below: the best by the first measure first.
+        The numbers of the models from top to bottom: the best by the first measure first.
     shown : int
-        How many of them are shown; some of the middle are left out if that is less than M.
+        The number of models that are shown; if it is less than M, models in the middle are left out.
     """
 
     measures: list[MeasureOfModels]
@@ -91,7 +91,7 @@ class ModelsDisplay(Display):
             The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left
             out. Texts keep their size.
         ax : matplotlib.axes.Axes, or array of them, optional
-            The axes to draw on, one for each panel, which is a measure; a new figure if left out.
+            The axes to draw on, an Axes for each panel, which is a measure; a new figure if left out.
 
         Returns
         -------
@@ -108,28 +108,28 @@ class ModelsDisplay(Display):
         >>> display.names
         ['good', 'bad']
         """
-        found = compare_models(y_true, y_pred, metrics, **options)
-        return models(found, names=names, most=most, width=width, ax=ax)
+        results = compare_models(y_true, y_pred, metrics, **options)
+        return models(results, names=names, most=most, width=width, ax=ax)
 
     def panels(self) -> int:
-        """One for each measure."""
+        """The number of measures."""
         return len(self.measures)
 
     def grid(self) -> tuple[int, int]:
-        """Up to four panels in a row."""
+        """The numbers of rows and columns, with up to four panels in a row."""
         return -(-self.panels() // A_ROW), min(self.panels(), A_ROW)
 
     as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper for one measure; as high as there are rows."""
+        """The width and height in inches: a column of a paper for a single measure, and a height for all rows."""
         columns = self.grid()[1]
         names = 0.065 * min(NAME, max(len(name) for name in self.names))
         width = 3.5 if columns == 1 else (names + 1.45 * columns) / columns
         return width, 0.55 + 0.165 * len(self._rows()) + 0.15 * len(self._notes()) + 0.1
 
     def _draw(self, panels: Sequence[Axes]) -> None:
-        """Draw one panel for each measure, with the same rows."""
+        """Draw a panel for each measure, with the same rows."""
         columns = self.grid()[1] if self.owns_figure else 1
         for number, (axes, measure) in enumerate(zip(panels, self.measures, strict=True)):
             tidy(axes, grid="x")
@@ -166,11 +166,11 @@ class ModelsDisplay(Display):
         write_below(axes, measure.name + side, notes, owns_figure=self.owns_figure)
 
     def _write_values(self, axes: Axes) -> None:
-        """Write the values next to a single panel, because one bad model can compress the scale of the others."""
+        """Write the values next to a single panel, because a bad model may compress the scale of the others."""
         for place, model in enumerate(self._rows()):
             if model is not None and not np.isnan(value := self.measures[0].estimate[model]):
                 axes.text(
-                    1.02, place, written(value), va="center",
+                    1.02, place, value_text(value), va="center",
                     transform=axes.get_yaxis_transform(), fontsize=SMALL, color=INK,
                 )  # fmt: skip
 
@@ -203,7 +203,7 @@ class ModelsDisplay(Display):
             notes = [f"● none of {number} is significantly different from", "   the best (dashed)"]
         else:
             notes = ["● the best (dashed), or not significantly different", "○ significantly worse"]
-        if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
+        if any(np.any(np.isnan(measure.low + measure.high) & ~np.isnan(measure.estimate)) for measure in self.measures):
             notes.append("◆ without limits")
         if self.shown < number:
             notes.append(f"{number - self.shown:,} of the {number:,} models are not shown")
@@ -211,40 +211,40 @@ class ModelsDisplay(Display):
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
-        told = [f"Forest plot of {len(self.names)} model{'s' * (len(self.names) > 1)}."]
+        sentences = [f"Forest plot of {len(self.names)} model{'s' * (len(self.names) > 1)}."]
         for measure in self.measures:
             best = measure.best
             if best is None:
-                told.append(f"{measure.name} is undefined for all of them.")
+                sentences.append(f"{measure.name} is undefined for all of them.")
                 continue
             last = int(measure.order()[np.count_nonzero(~np.isnan(measure.estimate)) - 1])
-            told.append(
+            sentences.append(
                 f"By {measure.name}{'' if measure.higher_is_better else ' (lower is better)'} the best is "
                 f"{self.names[best]} with {_with_limits(measure, best)}, and the worst {self.names[last]} with "
                 f"{_with_limits(measure, last)}."
             )
             if measure.tied is not None:
                 others = [self.names[model] for model in measure.order() if measure.tied[model] and model != best]
-                told.append(
-                    f"Not significantly different from it: {_listed(others)}."
+                sentences.append(
+                    f"Not significantly different from it: {_first_names(others)}."
                     if others
                     else "All others are significantly worse."
                 )
             undefined = np.count_nonzero(np.isnan(measure.estimate))
             if undefined:
-                told.append(f"It is undefined for {undefined} of the models.")
+                sentences.append(f"It is undefined for {undefined} of the models.")
         if self.shown < len(self.names):
-            told.append(f"{self.shown} models are shown, the best and the worst by {self.measures[0].name}.")
-        return " ".join(told)
+            sentences.append(f"{self.shown} models are shown, the best and the worst by {self.measures[0].name}.")
+        return " ".join(sentences)
 
 
-def written(value: float) -> str:
-    """A value in three digits after the point, or four in all."""
+def value_text(value: float) -> str:
+    """A value with three digits after the decimal point, or with four significant digits."""
     return worded(value) if abs(value) < 10 else f"{value:.4g}"
 
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:
-    """A model's value and limits: filled if it is tied with the best, or if models were not compared."""
+    """Draw the value and limits of a model: filled if it is tied with the best, or if models were not compared."""
     is_tied = measure.tied is None or bool(measure.tied[model])
     colour = "#08306b" if is_tied else "#c06010"
     value, low, high = (float(part[model]) for part in (measure.estimate, measure.low, measure.high))
@@ -263,8 +263,8 @@ def _with_limits(measure: MeasureOfModels, model: int) -> str:
     return significant(value) + limits
 
 
-def _listed(names: list[str]) -> str:
-    """Up to five names, and how many more."""
+def _first_names(names: list[str]) -> str:
+    """Up to five names, and the number of the others."""
     if len(names) > 5:
         return f"{', '.join(names[:5])} and {len(names) - 5} more"
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
@@ -281,16 +281,17 @@ def models(
 ) -> ModelsDisplay:
     """Draw a forest plot: measures of several models with their limits, the best first.
 
-    Filled points are the models not significantly different from the best, if they were compared; their names are bold
-    (by the first measure). A dashed line is at the best value. The axes show the values, and need not begin at 0.
+    If models were compared, filled points mark models that are not significantly different from the best, and their
+    names are bold (by the first measure). A dashed line is at the best value. The axes show the values, and need not
+    begin at 0.
 
     Parameters
     ----------
     results : mapping of str to ModelComparison, Interval or array_like, shape (n, n)
-        What :func:`matrics.compare_models` returns, or :func:`matrics.interval` for a stack (M, n, n): of each measure
-        the values (M,) and their limits. Each measure has a panel, and all panels have the same rows. Intervals do not
-        show which models differ, so no model is marked as tied. Or the confusion matrix of each model by its name, of
-        which the intervals are computed.
+        The result of :func:`matrics.compare_models`, or of :func:`matrics.interval` for a stack (M, n, n): of each
+        measure the values (M,) and their limits. Each measure has a panel, and all panels have the same rows. Intervals
+        do not show which models differ, so no model is marked as tied. Or the confusion matrix of each model by its
+        name, for which intervals are computed.
     metrics : str, Metric, or several of them, optional
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
@@ -305,7 +306,7 @@ def models(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
+        The axes to draw on, an Axes for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------
@@ -319,8 +320,8 @@ def models(
     TypeError
         ``results`` is no mapping of intervals or comparisons.
     ValueError
-        A measure has no value for each model, there are more than 12 measures, or neither higher nor lower values of
-        one are better.
+        A measure has no value for each model, there are more than 12 measures, or neither higher nor lower values of a
+        measure are better.
 
     Examples
     --------
@@ -328,8 +329,8 @@ def models(
     >>> y_true = numpy.arange(300) % 3
     >>> random = numpy.random.default_rng(0)
     >>> y_pred = [numpy.where(random.random(300) < p, y_true, 0) for p in (0.9, 0.88, 0.6)]
-    >>> found = matrics.compare_models(y_true, y_pred, "accuracy", num_classes=3, num=1000, rng=0)
-    >>> display = matrics.plot.models(found, names=["forest", "boosting", "tree"])
+    >>> comparison = matrics.compare_models(y_true, y_pred, "accuracy", num_classes=3, num=1000, rng=0)
+    >>> display = matrics.plot.models(comparison, names=["forest", "boosting", "tree"])
     >>> print(display.describe()[:93])
     Forest plot of 3 models. By accuracy the best is boosting with 0.93 (between 0.895 and 0.954)
     >>> display = matrics.plot.models({"net": [[90, 10], [5, 95]], "tree": [[80, 20], [30, 70]]}, "accuracy, mcc")
@@ -341,28 +342,28 @@ def models(
             "results: expected a mapping of measures to intervals or comparisons, as from matrics.compare_models or "
             f"matrics.interval, or of names of models to confusion matrices, got {type(results).__name__}"
         )
-    found = known_names(results, names)
+    names_of_models = known_names(results, names)
     if are_matrices(results):
         stack = host_stack(results, "results")[1]
         results = interval(stack, "core" if metrics is None else metrics)
     elif metrics is not None:
         raise TypeError(
-            "metrics: expected None with results, which are of their own measures; choose some of their keys"
+            "metrics: expected None with results, which have measures of their own; choose some of their keys"
         )
     if len(results) > MOST_PANELS:
         raise ValueError(
-            f"results: expected at most {MOST_PANELS} measures, one a panel, got {len(results)}: choose some"
+            f"results: expected at most {MOST_PANELS} measures, each in a panel, got {len(results)}; choose some"
         )
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise ValueError(f"most: expected a number of models to show, 2 or more, got {quoted(most)}")
     measures = [read_measure(name, result) for name, result in results.items()]
     sizes = {len(measure.estimate) for measure in measures}
     if len(sizes) > 1:
-        raise ValueError(f"results: expected the same models for all measures, got {sorted(sizes)} of them")
+        raise ValueError(f"results: expected the same models for all measures, got {sorted(sizes)} models")
     number = sizes.pop()
     return ModelsDisplay(
         measures,
-        names_of_rows(found, number, "model"),
+        names_of_rows(names_of_models, number, "model"),
         [int(model) for model in measures[0].order()],
         min(most, number),
     ).plot(ax, width=width)

@@ -15,12 +15,12 @@ __all__ = ["ordered_classes"]
 
 
 def ordered_classes(matrix: NumPyArray, order: Any) -> list[int]:
-    """The numbers of the classes in the order in which they are to be drawn.
+    """The numbers of the classes in the order in which they are drawn.
 
     Raises
     ------
     ValueError
-        The order is neither "clusters" nor each number of a class once.
+        The order is neither "clusters" nor a permutation of the numbers of the classes.
     """
     n = len(matrix)
     if order is None:
@@ -38,9 +38,9 @@ def ordered_classes(matrix: NumPyArray, order: Any) -> list[int]:
 
 
 def clusters(matrix: NumPyArray) -> list[int]:
-    """Sort classes so that confused classes are neighbours: leaves of a tree, average linkage.
+    """The classes in an order in which confused classes are neighbours: the leaves of a tree, by average linkage.
 
-    The distance of two classes is 1 less the larger of the two shares in which one is predicted as the other.
+    The distance of two classes is 1 minus the larger of the two shares of errors between them.
     """
     if len(matrix) < 3:
         return list(range(len(matrix)))

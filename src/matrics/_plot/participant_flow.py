@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ParticipantFlowDisplay", "participant_flow"]
 
-MOST = 6  # results of the test that have room next to each other
+MOST = 6  # the largest number of results of the test next to each other
 NAME = 20  # letters of a label
 COLUMN, LINE = 1.9, 0.16  # inches of the boxes of a result, and of a line of text
-TOP, SIDE, FORK, MIDDLE, BOTTOM = 0.93, 0.76, 0.62, 0.5, 0.16  # where boxes are, as shares of the height
+TOP, SIDE, FORK, MIDDLE, BOTTOM = 0.93, 0.76, 0.62, 0.5, 0.16  # positions of boxes, as shares of the height
 
 
 @dataclass(eq=False, repr=False)
@@ -36,8 +36,8 @@ class ParticipantFlowDisplay(Display):
     flow: ParticipantFlow
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of boxes for each result of the test; as high as the lists of labels."""
-        lines = max((len(of) for of in self.flow.by_result.values()), default=1)
+        """The width and height in inches, with a column of boxes for each result of the test."""
+        lines = max((len(by_standard) for by_standard in self.flow.by_result.values()), default=1)
         return max(3.5, COLUMN * len(self.flow.by_result)), 3.0 + LINE * max(lines, len(self.flow.without_test))
 
     def _draw(self, panels: Sequence[Axes]) -> None:
@@ -47,29 +47,31 @@ class ParticipantFlowDisplay(Display):
         axes.set_axis_off()
         number = max(1, len(self.flow.by_result))
         start = _box(axes, 0.5, TOP, f"participants\nn = {self.flow.participants:,}")
-        without = self.flow.without_test
-        aside = _box(axes, 0.99, SIDE, "\n".join(_excluded("without test result", without)), align="right")
-        axes.annotate("", (0, 0.5), (0.5, SIDE), aside.get_bbox_patch(), "data", _arrow())
+        without_test = self.flow.without_test
+        box_of_excluded = _box(
+            axes, 0.99, SIDE, "\n".join(_excluded("without test result", without_test)), align="right"
+        )
+        axes.annotate("", (0, 0.5), (0.5, SIDE), box_of_excluded.get_bbox_patch(), "data", _arrow())
         ends = [0.5 / number, 1 - 0.5 / number]
         axes.annotate("", (0.5, FORK), (0.5, 0), "data", start.get_bbox_patch(), {**_arrow(), "arrowstyle": "-"})
         axes.plot(ends, [FORK, FORK], color=INK, linewidth=0.8, solid_capstyle="projecting")
-        for k, (result, of) in enumerate(self.flow.by_result.items()):
+        for k, (result, by_standard) in enumerate(self.flow.by_result.items()):
             x = (k + 0.5) / number
-            label = f"test result {short_name(result, NAME)}\nn = {sum(of.values()):,}"
+            label = f"test result {short_name(result, NAME)}\nn = {sum(by_standard.values()):,}"
             middle = _box(axes, x, MIDDLE, label)
             axes.annotate("", (0.5, 1), (x, FORK), middle.get_bbox_patch(), "data", _arrow())
-            texts = [f"no reference standard: {of.get('', 0):,}"]
-            texts += [f"{short_name(name, NAME)}: {size:,}" for name, size in of.items() if name]
+            texts = [f"no reference standard: {by_standard.get('', 0):,}"]
+            texts += [f"{short_name(name, NAME)}: {size:,}" for name, size in by_standard.items() if name]
             below = _box(axes, x, BOTTOM, "reference standard\n" + "\n".join(texts))
             axes.annotate("", (0.5, 1), (0.5, 0), below.get_bbox_patch(), middle.get_bbox_patch(), _arrow())
 
     def describe(self) -> str:
-        """The flow in words."""
+        """Describe the flow in words."""
         return " ".join(f"{line.strip()}." for line in str(self.flow).splitlines())
 
 
 def _box(axes: Axes, x: float, y: float, text: str, *, align: str = "center") -> Any:
-    """Text in a frame."""
+    """Write text in a frame; returns the text."""
     return axes.text(
         x, y, text, ha=align,
         multialignment="center" if align == "center" else "left", va="center",
@@ -82,14 +84,19 @@ def _arrow() -> dict[str, Any]:
     return {"arrowstyle": "-|>", "color": INK, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
 
 
-def _excluded(title: str, of: dict[str, int]) -> list[str]:
+def _excluded(title: str, by_standard: dict[str, int]) -> list[str]:
     """The number of excluded participants, by the reference standard."""
-    named = {name: size for name, size in of.items() if name} | ({"neither": of[""]} if of.get("") else {})
-    return [f"{title}: {sum(of.values()):,}", *(f"{short_name(name, NAME)}: {size:,}" for name, size in named.items())]
+    named = {name: size for name, size in by_standard.items() if name} | (
+        {"neither": by_standard[""]} if by_standard.get("") else {}
+    )
+    return [
+        f"{title}: {sum(by_standard.values()):,}",
+        *(f"{short_name(name, NAME)}: {size:,}" for name, size in named.items()),
+    ]
 
 
 def participant_flow(result: ParticipantFlow, *, width: float | None = None, ax: Any = None) -> ParticipantFlowDisplay:
-    """Draw how many participants of a diagnostic study have which results, as STARD's diagram shows it.
+    """Draw the flow of participants through a diagnostic study, as the diagram of STARD shows it.
 
     Parameters
     ----------
@@ -111,7 +118,7 @@ def participant_flow(result: ParticipantFlow, *, width: float | None = None, ax:
     ImportError
         Matplotlib is not installed.
     TypeError, ValueError
-        The result is another, or the test has more than six results.
+        The result is not a ParticipantFlow, or the test has more than six results.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a picture distinguishes more from less: signs, a scale of colours with two ends, and frames around cells."""
+"""Signed differences in pictures: signs, a diverging scale of colours, and frames around cells."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _signed_square(x: NumPyArray) -> NumPyArray:
 
 
 def signed(value: float, digits: int) -> str:
-    """Format a number with its sign and a number of digits; small numbers are not rounded to 0."""
+    """A number with its sign and a number of digits; small numbers are not rounded to 0."""
     size = abs(value)
     if size == 0:
         return "0"
@@ -55,7 +55,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def outline(axes: Axes, cells: NumPyArray, is_dark: NumPyArray) -> None:
-    """A frame around each of these cells (n, m), white in dark ones."""
+    """Draw a frame around each of these cells (n, m), which is white in dark cells."""
     from matplotlib.patches import Rectangle
 
     for row, column in np.argwhere(cells):
@@ -65,7 +65,7 @@ def outline(axes: Axes, cells: NumPyArray, is_dark: NumPyArray) -> None:
 
 
 def mark_cells(axes: Axes, cells: NumPyArray, marker: str, size: float, is_dark: NumPyArray) -> None:
-    """A marker in each of these cells (n, m), white in dark ones."""
+    """Draw a marker in each of these cells (n, m), which is white in dark cells."""
     for colour, where in (("white", is_dark), (INK, ~is_dark)):
         rows, columns = np.nonzero(cells & where)
         axes.plot(

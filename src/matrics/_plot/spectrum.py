@@ -1,4 +1,4 @@
-"""The eigenvalues behind the eigenvalues entropy, with Gershgorin's circles and the bounds that follow from them."""
+"""The eigenvalues of the eigenvalues entropy, with Gershgorin's circles and the bounds that follow from them."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ MOST_ROWS = 60
 MOST_CIRCLES = 40
 MOST_VALUES = 200  # of a row
 CIRCLE = "#0072b2"
-FAILS = "#b85606"
+INVALID = "#b85606"
 
 
 class Spectrum(NamedResult):
-    """The eigenvalues of one confusion matrix.
+    """The eigenvalues of a confusion matrix.
 
     Parameters
     ----------
     name : str
-        The matrix.
+        The name of the matrix.
     values : array, shape (n,)
         The eigenvalues, ascending; NaN if undefined.
     centres, radii : array, shape (n,)
-        Gershgorin's circles of the same matrix, one a class.
+        Gershgorin's circles of the same matrix, a circle for each class.
     lower, upper : float
         The bounds 1 - r and 1 + r that Dembélé prints, with r the largest radius of A.
     valid_lower : float
@@ -49,7 +49,7 @@ class Spectrum(NamedResult):
     eve : float
         The eigenvalues entropy.
     problem : str
-        Why there are no eigenvalues; empty if there are.
+        Why there are no eigenvalues; empty if there are eigenvalues.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Spectrum(NamedResult):
 
 @dataclass(eq=False, repr=False)
 class SpectrumDisplay(LinesDisplay):
-    """Eigenvalues of one or several matrices, as from :func:`matrics.plot.spectrum`.
+    """Eigenvalues of matrices, as from :func:`matrics.plot.spectrum`.
 
     Parameters
     ----------
     spectra : list of Spectrum
-        One a matrix.
+        The eigenvalues of each matrix.
     matrix : {"B", "A"}
-        Which matrix the eigenvalues are of.
+        The matrix that has the eigenvalues.
     """
 
     spectra: list[Spectrum]
@@ -81,7 +81,7 @@ class SpectrumDisplay(LinesDisplay):
     as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper, and as high as the rows need."""
+        """The width and height in inches: a column of a paper, and a height for all rows."""
         rows = len(self.spectra)
         legend = LEGEND_LINE * (4 + (self.matrix == "B"))
         if rows == 1:
@@ -90,7 +90,7 @@ class SpectrumDisplay(LinesDisplay):
         return (3.5 if rows <= 8 else 5.0), 0.8 + legend + max(rows * (0.3 if rows <= 12 else 0.2), 1.0)
 
     def _draw(self, panels: Sequence[Axes]) -> None:
-        """Draw circles in the plane of complex numbers for one matrix, and a row for each of several."""
+        """Draw circles in the complex plane for a single matrix, or a row for each matrix."""
         (axes,) = panels
         tidy(axes)
         handles = self._draw_circles(axes) if len(self.spectra) == 1 else self._draw_rows(axes)
@@ -100,87 +100,107 @@ class SpectrumDisplay(LinesDisplay):
     def _draw_circles(self, axes: Axes) -> list[Any]:
         from matplotlib.patches import Circle
 
-        (one,) = self.spectra
-        if one.problem:
+        (spectrum,) = self.spectra
+        if spectrum.problem:
             axes.set(xticks=[], yticks=[])
-            axes.text(0.5, 0.5, f"undefined: {one.problem}", transform=axes.transAxes, ha="center", color=INK)
+            axes.text(0.5, 0.5, f"undefined: {spectrum.problem}", transform=axes.transAxes, ha="center", color=INK)
             return []
-        order = np.argsort(-one.radii)[:MOST_CIRCLES]
+        order = np.argsort(-spectrum.radii)[:MOST_CIRCLES]
         width = 1.0 if len(order) <= 12 else 0.5
         for place in order:
             axes.add_patch(
-                Circle((one.centres[place], 0), one.radii[place], fill=False, edgecolor=CIRCLE, linewidth=width)
+                Circle(
+                    (spectrum.centres[place], 0), spectrum.radii[place], fill=False, edgecolor=CIRCLE, linewidth=width,
+                )
             )  # fmt: skip
         axes.axhline(0, color=INK, linewidth=0.6, zorder=1)
-        ends, reach = self._reach(one)
+        ends, reach = self._reach(spectrum)
         axes.set(xlim=ends, ylim=(-reach, reach), aspect="equal", ylabel="imaginary part")
-        handles = self._draw_bounds(axes, one, -0.35 * reach, 0.35 * reach, wide=False)
-        if len(one.centres) <= 12:
-            handles += axes.plot(one.centres, 0 * one.centres, "+", color=CIRCLE, markersize=6, label="centres")
-        handles += self._draw_values(axes, one, 0.0)
+        handles = self._draw_bounds(axes, spectrum, -0.35 * reach, 0.35 * reach, wide=False)
+        if len(spectrum.centres) <= 12:
+            handles += axes.plot(
+                spectrum.centres, 0 * spectrum.centres, "+", color=CIRCLE, markersize=6, label="centres"
+            )
+        handles += self._draw_values(axes, spectrum, 0.0)
         label = "Gershgorin's circles" + (
-            f", the {MOST_CIRCLES} largest of {len(one.radii)}" * (len(one.radii) > MOST_CIRCLES)
+            f", the {MOST_CIRCLES} largest of {len(spectrum.radii)}" * (len(spectrum.radii) > MOST_CIRCLES)
         )
         handles += axes.plot([], [], color=CIRCLE, linewidth=1, marker="o", markersize=8, markerfacecolor="none",
                              linestyle="none", label=label)  # fmt: skip
         return handles[::-1]
 
-    def _reach(self, one: Spectrum) -> tuple[tuple[float, float], float]:
-        """The limits of a picture with all circles and bounds, and its height."""
-        if one.problem:
+    def _reach(self, spectrum: Spectrum) -> tuple[tuple[float, float], float]:
+        """The limits of the x axis for all circles and bounds, and the limit of the y axis."""
+        if spectrum.problem:
             return (0.0, 1.0), 0.2
-        ends = [one.values.min(), one.values.max(), (one.centres - one.radii).min(), (one.centres + one.radii).max()]
-        ends += [end for end in (one.lower, one.upper, one.valid_lower) if np.isfinite(end)]
+        ends = [
+            spectrum.values.min(),
+            spectrum.values.max(),
+            (spectrum.centres - spectrum.radii).min(),
+            (spectrum.centres + spectrum.radii).max(),
+        ]
+        ends += [end for end in (spectrum.lower, spectrum.upper, spectrum.valid_lower) if np.isfinite(end)]
         low, high = float(min(ends)), float(max(ends))
         room = max(0.04 * (high - low), 0.01)
-        return (low - room, high + room), 1.1 * float(max(one.radii.max(), 0.05))
+        return (low - room, high + room), 1.1 * float(max(spectrum.radii.max(), 0.05))
 
     def _limits(self) -> tuple[float, float]:
-        """The limits of the rows: all eigenvalues, and bounds that are not too far away."""
-        known = [one for one in self.spectra if not one.problem]
-        if not known:
+        """The limits of the x axis of rows: all eigenvalues, and bounds that are not too far away."""
+        defined = [spectrum for spectrum in self.spectra if not spectrum.problem]
+        if not defined:
             return 0.0, 1.0
-        values = np.concatenate([one.values for one in known])
+        values = np.concatenate([spectrum.values for spectrum in defined])
         low, high = float(values.min()), float(values.max())
         span = max(high - low, 0.05)
-        bounds = [end for one in known for end in (one.lower, one.upper, one.valid_lower) if np.isfinite(end)]
+        bounds = [
+            end
+            for spectrum in defined
+            for end in (spectrum.lower, spectrum.upper, spectrum.valid_lower)
+            if np.isfinite(end)
+        ]
         ends = np.clip([low, high, *bounds], low - 0.6 * span, high + 0.6 * span)
         return float(ends.min()) - 0.04 * span, float(ends.max()) + 0.04 * span
 
     def _draw_rows(self, axes: Axes) -> list[Any]:
         handles: list[Any] = []
-        for row, one in enumerate(self.spectra):
-            if one.problem:
-                where = axes.get_yaxis_transform()
+        for row, spectrum in enumerate(self.spectra):
+            if spectrum.problem:
+                transform = axes.get_yaxis_transform()
                 axes.text(
-                    0.02, row, f"undefined: {one.problem}", transform=where, va="center", fontsize=SMALL, color=INK
+                    0.02,
+                    row,
+                    f"undefined: {spectrum.problem}",
+                    transform=transform,
+                    va="center",
+                    fontsize=SMALL,
+                    color=INK,
                 )
                 continue
-            found = [
-                *self._draw_bounds(axes, one, row - 0.32, row + 0.32, wide=True),
-                *self._draw_values(axes, one, row),
+            row_handles = [
+                *self._draw_bounds(axes, spectrum, row - 0.32, row + 0.32, wide=True),
+                *self._draw_values(axes, spectrum, row),
             ]
-            handles = found if len(found) > len(handles) else handles
-        axes.set_yticks(range(len(self.spectra)), [cut_name(one.name, 18) for one in self.spectra])
+            handles = row_handles if len(row_handles) > len(handles) else handles
+        axes.set_yticks(range(len(self.spectra)), [cut_name(spectrum.name, 18) for spectrum in self.spectra])
         axes.set(xlim=self._limits(), ylim=(len(self.spectra) - 0.4, -0.6))
         axes.grid(visible=True, axis="x", color="#dddddd", linewidth=0.5)
         axes.set_axisbelow(True)
         right = axes.secondary_yaxis("right")
-        right.set_yticks(range(len(self.spectra)), [_three(one.eve) for one in self.spectra])
+        right.set_yticks(range(len(self.spectra)), [_value_text(spectrum.eve) for spectrum in self.spectra])
         right.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
         right.spines[:].set_visible(False)
         right.set_ylabel("eigenvalues entropy", fontsize=SMALL + 0.5, color=INK)
         return handles[::-1]
 
-    def _draw_bounds(self, axes: Axes, one: Spectrum, bottom: float, top: float, *, wide: bool) -> list[Any]:
-        """The interval 1 ± r as a bar or by its ends, and the valid lower bound as a thick stroke."""
-        if not np.isfinite(one.lower):
+    def _draw_bounds(self, axes: Axes, spectrum: Spectrum, bottom: float, top: float, *, wide: bool) -> list[Any]:
+        """Draw the interval 1 ± r as a bar or by its ends, and the valid lower bound as a thick line."""
+        if not np.isfinite(spectrum.lower):
             return []
         handles = []
         height = top - bottom
         if self.matrix == "B":
-            axes.vlines(one.valid_lower, bottom, top, color=INK, linewidth=2.0, zorder=2)
-            if wide and one.valid_lower < self._limits()[0]:  # an arrow towards it
+            axes.vlines(spectrum.valid_lower, bottom, top, color=INK, linewidth=2.0, zorder=2)
+            if wide and spectrum.valid_lower < self._limits()[0]:  # an arrow points to a bound outside the picture
                 axes.plot(0.0, (bottom + top) / 2, marker="<", transform=axes.get_yaxis_transform(), color=INK,
                           markersize=5, clip_on=False, zorder=4)  # fmt: skip
             handles += axes.plot(
@@ -189,81 +209,91 @@ class SpectrumDisplay(LinesDisplay):
             )  # fmt: skip
         if wide:
             axes.barh(
-                (bottom + top) / 2, one.upper - one.lower, height * 0.72, one.lower, color="#d9d9d9",
+                (bottom + top) / 2, spectrum.upper - spectrum.lower, height * 0.72, spectrum.lower, color="#d9d9d9",
                 edgecolor="#8a8a8a", linewidth=0.6, zorder=1.5,
             )  # fmt: skip
             handles += axes.plot([], [], marker="s", markersize=8, color="#d9d9d9", markeredgecolor="#8a8a8a",
-                                 linestyle="none", label=f"1 ± r{self._that_fails()}{self._that_is_cut()}")  # fmt: skip
+                                 linestyle="none",
+                                 label=f"1 ± r{self._note_of_failure()}{self._note_of_cut()}")  # fmt: skip
         else:
             axes.vlines(
-                [one.lower, one.upper], bottom, top, color=FAILS, linewidth=1.4, linestyle=(0, (3, 1.5)), zorder=2
+                [spectrum.lower, spectrum.upper],
+                bottom,
+                top,
+                color=INVALID,
+                linewidth=1.4,
+                linestyle=(0, (3, 1.5)),
+                zorder=2,
             )
-            handles += axes.plot([], [], marker="|", markersize=9, markeredgewidth=1.4, color=FAILS, linestyle="none",
-                                 label=f"1 - r and 1 + r{self._that_fails()}")  # fmt: skip
+            handles += axes.plot([], [], marker="|", markersize=9, markeredgewidth=1.4, color=INVALID, linestyle="none",
+                                 label=f"1 - r and 1 + r{self._note_of_failure()}")  # fmt: skip
         return handles
 
-    def _that_fails(self) -> str:
+    def _note_of_failure(self) -> str:
         return ", printed as bounds; the lower fails" if self.matrix == "B" and any(map(_fails, self.spectra)) else ""
 
-    def _that_is_cut(self) -> str:
+    def _note_of_cut(self) -> str:
         low, high = self._limits()
-        cut = any(one.lower < low or one.upper > high for one in self.spectra if np.isfinite(one.lower))
-        return "; cut at the edge" if cut and len(self.spectra) > 1 else ""
+        is_cut = any(
+            spectrum.lower < low or spectrum.upper > high for spectrum in self.spectra if np.isfinite(spectrum.lower)
+        )
+        return "; cut at the edge" if is_cut and len(self.spectra) > 1 else ""
 
-    def _draw_values(self, axes: Axes, one: Spectrum, height: float) -> list[Any]:
-        """Eigenvalues: full markers of positive ones, which count for the entropy, and empty ones of the others."""
-        values = one.values
+    def _draw_values(self, axes: Axes, spectrum: Spectrum, height: float) -> list[Any]:
+        """Draw positive eigenvalues, which count in the entropy, as filled markers, and others as empty markers."""
+        values = spectrum.values
         if len(values) > MOST_VALUES:
             values = values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(int)]
-        dense = len(values) > 30  # strokes, which do not cover each other
-        size = 7.0 if dense else 3.6 if len(self.spectra) > 12 else 5.0
-        counts = values > 0
+        is_dense = len(values) > 30  # thin lines do not cover each other
+        size = 7.0 if is_dense else 3.6 if len(self.spectra) > 12 else 5.0
+        is_positive = values > 0
         handles = []
-        for which, face, label in (
-            (counts, INK, "eigenvalues"),
-            (~counts, "white", "eigenvalues that are not positive"),
+        for is_chosen, face, label in (
+            (is_positive, INK, "eigenvalues"),
+            (~is_positive, "white", "eigenvalues that are not positive"),
         ):
-            if which.any():
-                full = face == INK
+            if is_chosen.any():
+                is_full = face == INK
                 handles += axes.plot(
-                    values[which], np.full(which.sum(), height), ("|" if full else "x") if dense else "o", color=INK,
-                    markerfacecolor=face, markersize=size, markeredgewidth=0.5 if full else 0.9, zorder=3,
-                    markeredgecolor="white" if full and not dense else INK, clip_on=False, label=label,
+                    values[is_chosen], np.full(is_chosen.sum(), height), ("|" if is_full else "x") if is_dense else "o",
+                    color=INK, markerfacecolor=face, markersize=size, markeredgewidth=0.5 if is_full else 0.9, zorder=3,
+                    markeredgecolor="white" if is_full and not is_dense else INK, clip_on=False, label=label,
                 )  # fmt: skip
         return handles[::-1]
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
         drawn = "circles" if len(self.spectra) == 1 else "bounds"
-        told = [f"eigenvalues of the matrix {self.matrix} with Gershgorin's {drawn}."]
-        told += [self._in_words(one) for one in self.spectra[:12]]
+        sentences = [f"eigenvalues of the matrix {self.matrix} with Gershgorin's {drawn}."]
+        sentences += [self._in_words(spectrum) for spectrum in self.spectra[:12]]
         if len(self.spectra) > 12:
-            told.append(f"And {len(self.spectra) - 12} more matrices.")
-        return " ".join(told)
+            sentences.append(f"And {len(self.spectra) - 12} more matrices.")
+        return " ".join(sentences)
 
-    def _in_words(self, one: Spectrum) -> str:
-        name = f"{one.name}: " if one.name else ""
-        if one.problem:
-            return f"{name}undefined, as {one.problem}."
+    def _in_words(self, spectrum: Spectrum) -> str:
+        name = f"{spectrum.name}: " if spectrum.name else ""
+        if spectrum.problem:
+            return f"{name}undefined, as {spectrum.problem}."
         text = (
-            f"{name}{len(one.values)} eigenvalues from {rounded(one.values[0])} to {rounded(one.values[-1])}, "
-            f"{int((one.values > 0).sum())} of them positive; eigenvalues entropy {_three(one.eve)}"
+            f"{name}{len(spectrum.values)} eigenvalues from {rounded(spectrum.values[0])} to "
+            f"{rounded(spectrum.values[-1])}, {int((spectrum.values > 0).sum())} of them positive; "
+            f"eigenvalues entropy {_value_text(spectrum.eve)}"
         )
-        if not np.isfinite(one.lower):
+        if not np.isfinite(spectrum.lower):
             return f"{text}; no bounds, as the diagonal has a zero."
-        text += f"; 1 - r is {rounded(one.lower)}, 1 + r is {rounded(one.upper)}"
+        text += f"; 1 - r is {rounded(spectrum.lower)}, 1 + r is {rounded(spectrum.upper)}"
         if self.matrix == "B":
-            fails = ", above the smallest eigenvalue" if _fails(one) else ""
-            text += f"{fails}; the lower bound that holds is {rounded(one.valid_lower)}"
+            fails = ", above the smallest eigenvalue" if _fails(spectrum) else ""
+            text += f"{fails}; the lower bound that holds is {rounded(spectrum.valid_lower)}"
         return f"{text}."
 
 
-def _three(value: float) -> str:
+def _value_text(value: float) -> str:
     return "undefined" if np.isnan(value) else rounded(value)
 
 
-def _fails(one: Spectrum) -> bool:
-    return bool(np.isfinite(one.lower) and one.lower > one.values.min() + 1e-9)
+def _fails(spectrum: Spectrum) -> bool:
+    return bool(np.isfinite(spectrum.lower) and spectrum.lower > spectrum.values.min() + 1e-9)
 
 
 def spectrum(
@@ -276,14 +306,14 @@ def spectrum(
 ) -> SpectrumDisplay:
     """Draw the eigenvalues from which the eigenvalues entropy (:func:`matrics.eve`) is computed, with their bounds.
 
-    One matrix has its eigenvalues and Gershgorin's circles in the plane of complex numbers; several have a row each.
-    The interval 1 ± r that Dembélé prints holds for the matrix A. For B its lower end may lie above the smallest
-    eigenvalue; the valid bound is drawn next to it (:func:`matrics.study.gershgorin_bounds`).
+    For a single matrix, eigenvalues and Gershgorin's circles are drawn in the complex plane; several matrices have a
+    row each. The interval 1 ± r that Dembélé prints holds for the matrix A. For B its lower end may lie above the
+    smallest eigenvalue; the valid bound is drawn next to it (:func:`matrics.study.gershgorin_bounds`).
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
-        Counts of any library; rows are true classes, columns predicted ones.
+        Counts of any library; rows are true classes, columns are predicted classes.
     matrix : {"B", "A"}
         B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
         diagonal of 1 (Dembélé, equation 29).
@@ -320,17 +350,17 @@ def spectrum(
     """
     if matrix not in get_args(Matrix):
         raise ValueError(f"matrix: expected 'B' or 'A', got {quoted(matrix)}")
-    found, matrices = host_stack(cm)
+    default_names, matrices = host_stack(cm)
     if len(matrices) > MOST_ROWS:
         raise ValueError(
-            f"cm: expected at most {MOST_ROWS} matrices, one a row, got {len(matrices):,}: choose some, or see "
+            f"cm: expected at most {MOST_ROWS} matrices, each in a row, got {len(matrices):,}; choose some, or see "
             "matrics.plot.distribution for the eigenvalues entropy of all of them"
         )
-    titles = names_of_panels(names, found, len(matrices))
-    if found is None:
+    titles = names_of_panels(names, default_names, len(matrices))
+    if default_names is None:
         check(matrices[0])
     return SpectrumDisplay(
-        [_spectrum_of(name, one, matrix) for name, one in zip(titles, matrices, strict=True)], matrix
+        [_spectrum_of(name, cm_of_row, matrix) for name, cm_of_row in zip(titles, matrices, strict=True)], matrix
     ).plot(ax, width=width)
 
 
@@ -338,8 +368,8 @@ def _spectrum_of(name: str, cm: NumPyArray, matrix: Matrix) -> Spectrum:
     try:
         check(cm)
     except InvalidConfusionMatrix:
-        nothing = np.full(len(cm), np.nan)
-        return Spectrum(name, nothing, nothing, nothing, np.nan, np.nan, np.nan, np.nan, "an invalid matrix")
+        undefined = np.full(len(cm), np.nan)
+        return Spectrum(name, undefined, undefined, undefined, np.nan, np.nan, np.nan, np.nan, "an invalid matrix")
     values = np.asarray(eigenvalues(cm, matrix=matrix))
     centres, radii = gershgorin_circles(cm, matrix)
     problem = ""

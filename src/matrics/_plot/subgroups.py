@@ -46,15 +46,15 @@ class SubgroupsDisplay(Display):
     as_high_as_rows = True
 
     def panels(self) -> int:
-        """As many as measures."""
+        """The number of measures."""
         return len(self.measures)
 
     def grid(self) -> tuple[int, int]:
-        """Panels stand below each other, as each has texts at both sides."""
+        """The numbers of rows and columns: panels are below each other, as each has texts at both sides."""
         return self.panels(), 1
 
     def panel_size(self) -> tuple[float, float]:
-        """Room for names, counts and values next to the axes; as high as there are rows."""
+        """The width and height in inches, with room for names, counts and values next to the axes."""
         names = LETTER * max(len(short_name(name, NAME)) for name in (*self.groups.groups, "overall"))
         return names + TEXTS + 2.3, 0.65 + ROW * (len(self.groups.groups) + 2)
 
@@ -98,7 +98,7 @@ class SubgroupsDisplay(Display):
             )  # fmt: skip
 
     def _letters(self) -> int:
-        """The width of the column of counts."""
+        """The width of the column of counts in characters."""
         tables = (*self.groups.tables, self.groups.overall)
         places = [self.groups.overall.names.index(measure) for measure in self.measures]
         parts = [(float(table.numerator[k]), float(table.denominator[k])) for table in tables for k in places]
@@ -151,7 +151,7 @@ def subgroups(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
+        The axes to draw on, an Axes for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def subgroups(
     ImportError
         Matplotlib is not installed.
     TypeError, ValueError
-        The result is another, or has no such measure.
+        The result is not a DiagnosticGroups, or has no such measure.
 
     Examples
     --------
@@ -174,11 +174,11 @@ def subgroups(
     """
     if not isinstance(result, DiagnosticGroups):
         raise TypeError(f"result: expected the result of matrics.stats.diagnostic_groups, got {quoted(result)}")
-    chosen = (measures,) if isinstance(measures, str) else MEASURES if measures is None else tuple(measures)
+    names = (measures,) if isinstance(measures, str) else MEASURES if measures is None else tuple(measures)
     known = result.overall.names
-    for name in chosen:
+    for name in names:
         if name not in known:
             raise ArgumentError("measures", f"expected names out of {', '.join(known)}, got {quoted(name)}")
-    if not chosen:
+    if not names:
         raise ArgumentError("measures", "expected names, got none")
-    return SubgroupsDisplay(result, chosen).plot(ax, width=width)
+    return SubgroupsDisplay(result, names).plot(ax, width=width)

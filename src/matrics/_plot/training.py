@@ -20,7 +20,7 @@ from matrics._plot.lines import (
     draw_crowd,
     draw_line,
     legend_below,
-    looks,
+    line_styles,
 )
 from matrics._plot.style import INK, Style, styles, tidy
 from matrics._quoting import quoted
@@ -46,11 +46,11 @@ class TrainingDisplay(LinesDisplay):
     runs : list of TrainingRun
         The runs, with all of their values.
     metrics : list of str
-        The measures, one a panel.
+        The measures, each in a panel.
     smoothed : list of dict
         For each run the smoothed values of its measures; empty without smoothing.
     best : dict of str to (int, int)
-        Of each measure the run and the place in its steps that are best.
+        For each measure, the run with the best value and the index of its step.
     directions : dict of str to bool or None
         Whether higher values of a measure are better; None if unknown.
     """
@@ -63,11 +63,11 @@ class TrainingDisplay(LinesDisplay):
 
     @property
     def is_crowd(self) -> bool:
-        """Whether there are too many runs for separate styles: then grey lines, their mean, and the best run."""
+        """Whether there are too many runs for separate styles, so that most are drawn in grey."""
         return len(self.runs) > MOST_NAMED
 
     def panels(self) -> int:
-        """One for each measure."""
+        """The number of measures."""
         return len(self.metrics)
 
     def panel_size(self) -> tuple[float, float]:
@@ -81,8 +81,12 @@ class TrainingDisplay(LinesDisplay):
         handles: list[Any] = []
         for axes, metric in zip(panels, self.metrics, strict=True):
             tidy(axes, grid="both")
-            found = self._draw_crowd(axes, metric) if self.is_crowd else self._draw_runs(axes, metric)
-            handles += [handle for handle in found if handle.get_label() not in {one.get_label() for one in handles}]
+            line_handles = self._draw_crowd(axes, metric) if self.is_crowd else self._draw_runs(axes, metric)
+            handles += [
+                handle
+                for handle in line_handles
+                if handle.get_label() not in {handle_drawn.get_label() for handle_drawn in handles}
+            ]
             self._mark_best(axes, metric)
             axes.set_xlabel("step")
             axes.set_ylabel(cut_name(title_of(metric)))
@@ -101,33 +105,41 @@ class TrainingDisplay(LinesDisplay):
         return f"best step: {steps[place]:,.10g} ({significant(values[place], 4)})"
 
     def _draw_runs(self, axes: Axes, metric: str) -> list[Any]:
-        """Draw each run in its own style; raw values behind smoothed ones."""
+        """Draw each run in its own style; raw values are behind smoothed values."""
         handles = []
-        for number, (run, look) in enumerate(zip(self.runs, styles(len(self.runs)), strict=True)):
+        for number, (run, style) in enumerate(zip(self.runs, styles(len(self.runs)), strict=True)):
             if metric not in run.values:
                 continue
             steps, values = run.values[metric]
             if self.smoothed:
-                raw = look._replace(dashes="-")
-                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.7, alpha=0.55, beside=self._beside())
+                raw = style._replace(dashes="-")
+                draw_line(
+                    axes, steps, values, raw, "", marker="", linewidth=0.7, alpha=0.55, num_lines=self._num_lines()
+                )
                 values = self.smoothed[number][metric]
-            handles.append(draw_line(axes, steps, values, look, cut_name(run.name), beside=self._beside()))
+            handles.append(draw_line(axes, steps, values, style, cut_name(run.name), num_lines=self._num_lines()))
         return handles if len(self.runs) > 1 else []
 
     def _draw_crowd(self, axes: Axes, metric: str) -> list[Any]:
-        """All runs grey, their mean, and the best one."""
-        having = [(k, run.values[metric]) for k, run in enumerate(self.runs) if metric in run.values]
-        drawn = [(steps, self.smoothed[k][metric] if self.smoothed else values) for k, (steps, values) in having]
+        """Draw all runs in grey, their mean, and the best run."""
+        runs_with_metric = [(k, run.values[metric]) for k, run in enumerate(self.runs) if metric in run.values]
+        drawn = [
+            (steps, self.smoothed[k][metric] if self.smoothed else values) for k, (steps, values) in runs_with_metric
+        ]
         draw_crowd(axes, drawn)
-        mean_look, best_look = looks(2, in_a_crowd=True)
-        label = f"mean of {len(self.runs)} runs (grey), of those that have the step"
-        found = [draw_line(axes, *mean_of([line for _, line in having]), mean_look, label, marker="", linewidth=2)]
+        mean_style, best_style = line_styles(2, on_grey=True)
+        label = f"mean of {len(self.runs)} runs (grey) that have the step"
+        handles = [
+            draw_line(axes, *mean_of([line for _, line in runs_with_metric]), mean_style, label, marker="", linewidth=2)
+        ]
         if metric in self.best:
             steps, values = self.runs[self.best[metric][0]].values[metric]
-            found.append(draw_line(axes, steps, values, best_look, "run with the best value of the panel", marker=""))
-        return found
+            handles.append(
+                draw_line(axes, steps, values, best_style, "run with the best value of the panel", marker="")
+            )
+        return handles
 
-    def _beside(self) -> int:
+    def _num_lines(self) -> int:
         return len(self.runs) * len(self.metrics) * (2 if self.smoothed else 1)
 
     def _mark_best(self, axes: Axes, metric: str) -> None:
@@ -135,9 +147,9 @@ class TrainingDisplay(LinesDisplay):
             return
         number, place = self.best[metric]
         steps, values = self.runs[number].values[metric]
-        look: Style = looks(2, in_a_crowd=True)[1] if self.is_crowd else styles(len(self.runs))[number]
+        style: Style = line_styles(2, on_grey=True)[1] if self.is_crowd else styles(len(self.runs))[number]
         axes.plot(
-            steps[place], values[place], marker="o", markersize=7, color=look.colour, markerfacecolor="none",
+            steps[place], values[place], marker="o", markersize=7, color=style.colour, markerfacecolor="none",
             markeredgewidth=1.4, linestyle="none", zorder=4, clip_on=False,
         )  # fmt: skip
 
@@ -145,22 +157,22 @@ class TrainingDisplay(LinesDisplay):
         """Describe the picture in a few sentences."""
         number = len(self.runs)
         titles = [title_of(metric) for metric in self.metrics]
-        told = [f"{', '.join(titles)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
+        sentences = [f"{', '.join(titles)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
         for metric, title in zip(self.metrics, titles, strict=True):
-            known = [run.values[metric] for run in self.runs if metric in run.values]
-            undefined = sum(int(np.isnan(values).sum()) for _, values in known)
+            lines = [run.values[metric] for run in self.runs if metric in run.values]
+            undefined = sum(int(np.isnan(values).sum()) for _, values in lines)
             if metric in self.best:
-                which, place = self.best[metric]
-                steps, values = self.runs[which].values[metric]
-                of = f" of {self.runs[which].name}" if number > 1 else ""
-                told.append(f"{title}: best {significant(values[place], 4)} at step {steps[place]:,.10g}{of}.")
-            elif not any(np.isfinite(values).any() for _, values in known):
-                told.append(f"{title} has no values.")
+                number_of_run, place = self.best[metric]
+                steps, values = self.runs[number_of_run].values[metric]
+                suffix = f" of {self.runs[number_of_run].name}" if number > 1 else ""
+                sentences.append(f"{title}: best {significant(values[place], 4)} at step {steps[place]:,.10g}{suffix}.")
+            elif not any(np.isfinite(values).any() for _, values in lines):
+                sentences.append(f"{title} has no values.")
             if undefined:
-                told.append(f"{title} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
+                sentences.append(f"{title} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
         if self.smoothed:
-            told.append("Lines are smoothed, with the raw values behind them.")
-        return " ".join(told)
+            sentences.append("Lines are smoothed, with the raw values behind them.")
+        return " ".join(sentences)
 
 
 def training(
@@ -174,7 +186,7 @@ def training(
     width: float | None = None,
     ax: Any = None,
 ) -> TrainingDisplay:
-    """Draw measures over the steps of training, of one run or of many.
+    """Draw measures over the steps of training, for a single run or many.
 
     Each measure has a panel, and its best step is marked. Undefined values (NaN) are gaps. Up to eight runs have a line
     in separate styles; more are grey lines, with their mean and the run with the best value.
@@ -182,19 +194,18 @@ def training(
     Parameters
     ----------
     runs : mapping, data frame, sequence, str or Path
-        One run: a mapping of measures to values, one a step, in which ``"step"`` may have the steps, or a table
-        with these columns; a list with the scores of each step, such as those of :func:`matrics.score`; or the path of
-        a ``.csv`` or ``.jsonl`` file, as :func:`matrics.loggers.log_to` writes it. Several runs: a list of
-        these, or a mapping of names to them. A step that is there twice, as after a restart, counts with its last
-        values.
+        A single run: a mapping of measures to the values of all steps, in which ``"step"`` may have the steps, or a
+        table with these columns; a list with the scores of each step, such as those of :func:`matrics.score`; or the
+        path of a ``.csv`` or ``.jsonl`` file, as :func:`matrics.loggers.log_to` writes it. Several runs: a list of
+        runs, or a mapping of names to runs. Of a repeated step, as after a restart, the last values count.
     metrics : str or sequence of str, optional
-        Which measures are drawn, and in which order; all if left out.
+        The measures, in the order in which they are drawn; all if left out.
     steps : array_like, shape (T,), optional
         The steps, if the runs have none; 0, 1, 2, … if left out.
     names : sequence of str, optional
         The names of the runs.
     smoothing : float, default 0
-        In [0, 1): the weight of the previous mean in the next one (exponential moving average, as in
+        In [0, 1): the weight of the previous mean in the next mean (exponential moving average, as in
         TensorBoard). The raw values stay visible.
     higher_is_better : mapping of str to bool, optional
         For measures without a known better direction, so that their best step is marked, too.
@@ -202,7 +213,7 @@ def training(
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.
     ax : matplotlib.axes.Axes, or array of them, optional
-        The axes to draw on, one for each panel, which is a measure; a new figure if left out.
+        The axes to draw on, an Axes for each panel, which is a measure; a new figure if left out.
 
     Returns
     -------
@@ -227,28 +238,28 @@ def training(
     """
     if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < 1:
         raise ValueError(f"smoothing: expected a number from 0 to below 1, got {quoted(smoothing)}")
-    found = read_runs(runs, steps, names)
-    there = list(dict.fromkeys(name for run in found for name in run.values))
-    chosen = there if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
-    missing = [name for name in chosen if name not in there]
+    runs_read = read_runs(runs, steps, names)
+    known = list(dict.fromkeys(name for run in runs_read for name in run.values))
+    names_of_metrics = known if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
+    missing = [name for name in names_of_metrics if name not in known]
     if missing:
-        raise ValueError(f"metrics: expected some of {', '.join(there)}, got {quoted(missing[0])}")
-    if not 0 < len(chosen) <= MOST_PANELS:
+        raise ValueError(f"metrics: expected some of {', '.join(known)}, got {quoted(missing[0])}")
+    if not 0 < len(names_of_metrics) <= MOST_PANELS:
         raise ValueError(
-            f"metrics: expected 1 to {MOST_PANELS} measures, one a panel, got {len(chosen)}: choose some of "
-            f"{', '.join(there[:20])}{', …' if len(there) > 20 else ''}"
+            f"metrics: expected 1 to {MOST_PANELS} measures, each in a panel, got {len(names_of_metrics)}; choose some "
+            f"of {', '.join(known[:20])}{', …' if len(known) > 20 else ''}"
         )
-    directions = {name: (higher_is_better or {}).get(name, direction_of(name)) for name in chosen}
+    directions = {name: (higher_is_better or {}).get(name, direction_of(name)) for name in names_of_metrics}
     smoothed = [
-        {name: smooth(values, float(smoothing)) for name, (_, values) in run.values.items()} for run in found
+        {name: smooth(values, float(smoothing)) for name, (_, values) in run.values.items()} for run in runs_read
     ]  # fmt: skip
     return TrainingDisplay(
-        found, chosen, smoothed if smoothing else [], _bests(found, directions), directions
+        runs_read, names_of_metrics, smoothed if smoothing else [], _best_steps(runs_read, directions), directions
     ).plot(ax, width=width)  # fmt: skip
 
 
 def direction_of(name: str) -> bool | None:
-    """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if it is not known."""
+    """Whether higher values are better, from the parts of a name such as ``val/recall/cat``; None if unknown."""
     for title in reversed(name.replace("_loss", "/loss").split("/")):
         part = re.split(", | of ", title)[0]  # recall, macro; recall of cat
         if part in HIGHER_IS_BETTER:
@@ -262,8 +273,8 @@ def direction_of(name: str) -> bool | None:
     return None
 
 
-def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
-    """The run and the step with the best value of each measure: the first of equal ones."""
+def _best_steps(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
+    """The run and the index of the step with the best value of each measure, the first of equal values."""
     bests = {}
     for name, is_higher in directions.items():
         if is_higher is None:
@@ -283,31 +294,31 @@ def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -
 
 
 def smooth(values: NumPyArray, weight: float) -> NumPyArray:
-    """Exponential moving average of the values so far, without the bias of its start; a NaN affects only its own step.
+    """The exponential moving average of values, without the bias of its start; a NaN affects only its own step.
 
     Parameters
     ----------
     values : array, shape (T,)
         The values.
     weight : float
-        In [0, 1): the weight of the previous mean in the next one.
+        In [0, 1): the weight of the previous mean in the next mean.
 
     Returns
     -------
     array, shape (T,)
         The means.
     """
-    found, mean, total = np.full(len(values), np.nan), 0.0, 0.0
+    means, mean, total = np.full(len(values), np.nan), 0.0, 0.0
     for place, value in enumerate(values):
         if np.isfinite(value):
             mean = weight * mean + (1 - weight) * value
             total = weight * total + (1 - weight)
-            found[place] = mean / total
-    return found
+            means[place] = mean / total
+    return means
 
 
 def mean_of(lines: Sequence[tuple[NumPyArray, NumPyArray]]) -> tuple[NumPyArray, NumPyArray]:
-    """The mean at each step over the lines that have a value there; NaN where none has."""
+    """The mean at each step over the lines that have a value there; NaN if no line has a value."""
     steps = np.unique(np.concatenate([at for at, _ in lines]))
     total, number = np.zeros(len(steps)), np.zeros(len(steps))
     for at, values in lines:

@@ -1,4 +1,4 @@
-"""The areas and matrices of a ScoreState, as functions of its leaves."""
+"""The areas, thresholds and matrices of a ScoreState, as functions of its leaves."""
 
 from __future__ import annotations
 
@@ -26,21 +26,24 @@ def thresholds(leaves: Sequence[Array]) -> Array:
 
 
 def matrices(leaves: Sequence[Array], *, looks: bool) -> tuple[Standard, Array]:
-    """The library of the state, and its matrices; NumPy converts two-word counts, if values may be inspected."""
+    """The array library of the state, and its matrices.
+
+    NumPy converts counts of two words to integers, if values may be inspected.
+    """
     state = ScoreLeaves(*leaves)
     own, (counts, carried) = as_arrays(bins=state.bins, carried=state.bins_carried)
     has_words = carried.shape[-1] > 0
     is_exact = has_words and own.can_look(counts) and (looks or own.host_view(counts) is not None)
     reading = Reading.of_bins([own.to_numpy(leaf) for leaf in leaves] if is_exact else leaves)
-    made = reading.matrices()
+    cells = reading.matrices()
     if is_exact:
-        return own, made
-    made = reading.finish(made)
-    return own, made if reading.is_integer else own.xp.astype(made, counts.dtype)
+        return own, cells
+    cells = reading.finish(cells)
+    return own, cells if reading.is_integer else own.xp.astype(cells, counts.dtype)
 
 
 class Areas:
-    """The areas of a state, whose histograms are read once for all of them."""
+    """The areas of a state; the histograms are read once and used for all areas."""
 
     def __init__(self, leaves: Sequence[Array]) -> None:
         self._reading = Reading.of_areas(leaves)
@@ -48,7 +51,7 @@ class Areas:
         self._bins: dict[bool, list[bounds.BoundedBins]] = {}
 
     def bounded(self, name: str, average: Any, zero_division: float) -> Bounded:
-        """An area with its limits, ``"roc_auc"`` or ``"average_precision"``."""
+        """The area ``"roc_auc"`` or ``"average_precision"``, with its limits."""
         check_options(zero_division, "nan")
         zero_division = float(zero_division)
         reading, function = self._reading, bounds.roc_auc if name == "roc_auc" else bounds.average_precision
@@ -58,9 +61,12 @@ class Areas:
         average = check_average(average, num_classes=number)
         with backend.quiet():
             is_pooled = has_classes and average == "micro"
-            parts = [function(bins, backend) for bins in self._of(is_pooled=is_pooled)]
-            areas = [self._joined(some, is_pooled=is_pooled) for some in zip(*(part for part, _ in parts), strict=True)]
-            is_defined = self._joined([part for _, part in parts], is_pooled=is_pooled)
+            parts = [function(bins, backend) for bins in self._bins_of(is_pooled=is_pooled)]
+            areas = [
+                self._concatenated(values, is_pooled=is_pooled)
+                for values in zip(*(part for part, _ in parts), strict=True)
+            ]
+            is_defined = self._concatenated([part for _, part in parts], is_pooled=is_pooled)
             areas = bounds.widened(areas, reading.counts.shape[-2], backend)
             if has_classes and average in ("macro", "weighted"):
                 weights = self._total("all_positives") if average == "weighted" else None
@@ -78,23 +84,23 @@ class Areas:
         return Bounded(*map(reading.finish, areas))
 
     def samples(self) -> Array:
-        """How many samples each histogram has, as floats: 0 without any, NaN if a count is no number."""
+        """The number of samples in each histogram, as floats; NaN if a count is NaN."""
         return self._reading.finish(self._total("all_positives") + self._total("all_negatives"))
 
     def _total(self, name: str) -> Array:
-        """The positives, or the negatives, of each histogram, (*B,) or (*B, n)."""
+        """The number of positives or negatives in each histogram, (*B,) or (*B, n)."""
         is_pooled = False not in self._bins
-        return self._joined(
-            [getattr(bins, name)[..., 0] for bins in self._of(is_pooled=is_pooled)], is_pooled=is_pooled
+        return self._concatenated(
+            [getattr(bins, name)[..., 0] for bins in self._bins_of(is_pooled=is_pooled)], is_pooled=is_pooled
         )
 
-    def _of(self, *, is_pooled: bool) -> list[bounds.BoundedBins]:
+    def _bins_of(self, *, is_pooled: bool) -> list[bounds.BoundedBins]:
         if is_pooled not in self._bins:
             self._bins[is_pooled] = (self._reading.pooled() if is_pooled else self._reading).bins()
         return self._bins[is_pooled]
 
-    def _joined(self, parts: Sequence[Array], *, is_pooled: bool) -> Array:
-        """The results of groups of histograms in the shape of all."""
+    def _concatenated(self, parts: Sequence[Array], *, is_pooled: bool) -> Array:
+        """The results of all groups of histograms in a single array."""
         if not self._reading.backend.looking_is_free:
             return parts[0]
         shape = self._reading.counts.shape[: -3 if is_pooled else -2]

@@ -26,6 +26,7 @@ def roc_auc(
     multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -33,7 +34,7 @@ def roc_auc(
 ) -> Any:
     """Area under the receiver operating characteristic: how often a positive sample has a higher score than a negative.
 
-    Exact: a pair of equal scores counts one half, and pairs are counted in integers if there are no weights.
+    The value is exact: a pair of equal scores counts ½, and pairs are counted in integers if there are no weights.
 
     Parameters
     ----------
@@ -58,6 +59,9 @@ def roc_auc(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -86,7 +90,7 @@ def roc_auc(
     Notes
     -----
     The area is a step function of the scores: its gradient is 0 or undefined, and none is recorded.
-    :func:`matrics.probabilities.log_loss` has one.
+    :func:`matrics.probabilities.log_loss` has a gradient.
 
     References
     ----------
@@ -115,13 +119,21 @@ def roc_auc(
     >>> matrics.ranking.roc_auc([0, 1, 2, 1], y_score, average=None)
     array([1., 1., 1.])
     """
-    how = MULTI_CLASS.get(multi_class)
-    if how is None:
+    comparison = MULTI_CLASS.get(multi_class)
+    if comparison is None:
         raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {quoted(multi_class)}")
-    if how == "one_vs_one" and positive is not None:
-        raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    if how == "one_vs_one" and samples.num_classes is not None:
+    if comparison == "one_vs_one" and positive is not None:
+        raise ValueError("multi_class='one_vs_one': expected no positive=, which compares a class with the rest")
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
+    if comparison == "one_vs_one" and samples.num_classes is not None:
         return one_vs_one(samples, check_average(average, ("auto", "macro", "weighted")), zero_division, workers)
     return of_rows(
         _roc_area,
@@ -141,6 +153,7 @@ def partial_roc_auc(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -169,6 +182,9 @@ def partial_roc_auc(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -210,17 +226,25 @@ def partial_roc_auc(
     """
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr: expected a number above 0 and up to 1, got {quoted(max_fpr)}")
-    most = float(max_fpr)
+    limit = float(max_fpr)
 
     def area(rows: SampleRows, safe: Safe) -> Array:
-        found = points(rows)
-        value = _area_up_to(found, most, safe)
+        curve = points(rows)
+        value = _area_up_to(curve, limit, safe)
         if standardized:
-            least = most * most / 2
-            value = 0.5 * (1 + (value - least) / (most - least))
-        return safe.define(value, found.of_both_classes)  # after scaling, which is not for zero_division
+            area_of_random_scores = limit * limit / 2
+            value = 0.5 * (1 + (value - area_of_random_scores) / (limit - area_of_random_scores))
+        return safe.define(value, curve.of_both_classes)  # after scaling, so that zero_division stays as it is
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         area,
         samples,
@@ -237,15 +261,16 @@ def average_precision(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
     workers: int = 1,
 ) -> Any:
-    """Average precision: the mean over the positive samples of the precision at the threshold of each one's score.
+    """Average precision: the mean, over the positive samples, of the precision at the score of each as the threshold.
 
-    It is the area under the steps of the precision-recall curve, Σ (R_k - R_(k-1)) P_k. No line is drawn between two
-    points: what lies between them is not on a straight line, and trapezoids are too large.
+    It is the area under the steps of the precision-recall curve, Σ (R_k - R_(k-1)) P_k. The area is not interpolated
+    linearly between two points: the precision there is not linear in the recall, and trapezoids are too large.
 
     Parameters
     ----------
@@ -268,6 +293,9 @@ def average_precision(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -300,7 +328,15 @@ def average_precision(
     >>> matrics.ranking.average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     np.float64(0.8333333333333333)
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         _average_precision,
         samples,
@@ -311,19 +347,19 @@ def average_precision(
 
 
 def _roc_area(rows: SampleRows, safe: Safe) -> Array:
-    found = points(rows)
+    curve = points(rows)
     xp, backend = rows.backend.xp, rows.backend
-    if backend.is_float(found.tp) or backend.widest_int(found.tp) is None:  # products would not fit in 32 bits
-        return safe.define(_area_up_to(found, 1.0, safe), found.of_both_classes)
-    twice = xp.sum((found.fp[:, 1:] - found.fp[:, :-1]) * (found.tp[:, 1:] + found.tp[:, :-1]), axis=-1)
-    wide = backend.widest_float(found.tp)
-    pairs = xp.astype(found.positives, wide) * xp.astype(found.negatives, wide)
-    return safe.divide(xp.astype(twice, wide) / 2, pairs)
+    if backend.is_float(curve.tp) or backend.widest_int(curve.tp) is None:  # products would not fit in 32 bits
+        return safe.define(_area_up_to(curve, 1.0, safe), curve.of_both_classes)
+    twice_the_pairs = xp.sum((curve.fp[:, 1:] - curve.fp[:, :-1]) * (curve.tp[:, 1:] + curve.tp[:, :-1]), axis=-1)
+    dtype = backend.widest_float(curve.tp)
+    pairs = xp.astype(curve.positives, dtype) * xp.astype(curve.negatives, dtype)
+    return safe.divide(xp.astype(twice_the_pairs, dtype) / 2, pairs)
 
 
-def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
-    """The area of the trapezoids up to a false positive rate; of two classes with samples."""
-    fpr, tpr = found.fpr(safe), found.recall(safe)
+def _area_up_to(curve: Points, max_fpr: float, safe: Safe) -> Array:
+    """The area of the trapezoids up to a false positive rate; both classes must have samples."""
+    fpr, tpr = curve.fpr(safe), curve.recall(safe)
     x0, x1, y0, y1 = fpr[:, :-1], fpr[:, 1:], tpr[:, :-1], tpr[:, 1:]
     xp = safe.xp
     width, height = xp.clip(x1, None, max_fpr) - xp.clip(x0, None, max_fpr), y0 + y1
@@ -333,7 +369,7 @@ def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
 
 
 def _average_precision(rows: SampleRows, safe: Safe) -> Array:
-    found = points(rows)
-    precision, recall = found.precision(safe), found.recall(safe)
+    curve = points(rows)
+    precision, recall = curve.precision(safe), curve.recall(safe)
     area = safe.xp.sum((recall[:, 1:] - recall[:, :-1]) * precision[:, 1:], axis=-1)
-    return safe.define(area, found.positives > 0)
+    return safe.define(area, curve.positives > 0)

@@ -1,4 +1,4 @@
-"""The k samples with the highest scores: how many of them are positive, as in a queue of alerts."""
+"""Measures of the k samples with the highest scores, as in a queue of alerts: precision, recall and lift."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def precision_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -58,6 +59,9 @@ def precision_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -91,7 +95,7 @@ def precision_at_k(
     """
     return _of_highest(
         "precision", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 
@@ -103,6 +107,7 @@ def recall_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -136,6 +141,9 @@ def recall_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -165,7 +173,7 @@ def recall_at_k(
     """
     return _of_highest(
         "recall", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 
@@ -177,12 +185,13 @@ def lift_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
     workers: int = 1,
 ) -> Any:
-    """How many times as frequent the positive class is among the k samples with the highest scores as among all.
+    """Precision among the k samples with the highest scores, divided by the share of positives among all samples.
 
     Parameters
     ----------
@@ -207,6 +216,9 @@ def lift_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -236,28 +248,28 @@ def lift_at_k(
     """
     return _of_highest(
         "lift", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 
 def hits_at(k: float, sums: Array, number: Array, xp: Any) -> Array:
     """The expected sum over k rows, (R, 1), from sums and numbers of rows at each score, (R, T + 1).
 
-    Between two scores the sums rise along a straight line, as the rows of equal scores are in random order.
+    Between two scores the sums are interpolated linearly, because rows of equal scores are in random order.
     """
     below, above = number <= k, number >= k
 
-    def nearest(x: Array) -> tuple[Array, Array]:
+    def neighbours(x: Array) -> tuple[Array, Array]:
         before = xp.max(xp.where(below, x, 0), axis=-1, keepdims=True)
         return before, xp.min(xp.where(above, x, x[:, -1:]), axis=-1, keepdims=True)
 
-    (first, last), (start, end) = nearest(number), nearest(sums)
+    (first, last), (start, end) = neighbours(number), neighbours(sums)
     gap = last - first
-    part = xp.where(gap > 0, (k - first) / xp.where(gap > 0, gap, 1), 0)
-    return start + part * (end - start)
+    share = xp.where(gap > 0, (k - first) / xp.where(gap > 0, gap, 1), 0)
+    return start + share * (end - start)
 
 
-def _of_highest(  # noqa: PLR0917 (as of the doors)
+def _of_highest(  # noqa: PLR0917 (the parameters of the public functions)
     name: Literal["precision", "recall", "lift"],
     y_true: Any,
     y_score: Any,
@@ -274,13 +286,17 @@ def _of_highest(  # noqa: PLR0917 (as of the doors)
     if k > number:
         raise ValueError(f"k: expected at most the number of samples, {number:,}, got {k:,}")
 
-    def measured(rows: SampleRows, safe: Safe) -> Array:
+    def value(rows: SampleRows, safe: Safe) -> Array:
         backend, xp = rows.backend, rows.backend.xp
         dtype = backend.widest_float(rows.scores)
         hits, size, number = (xp.astype(x, dtype) for x in sums_at_scores(rows))
         chosen, weight = hits_at(k, hits, number, xp)[:, 0], hits_at(k, size, number, xp)[:, 0]
-        of = {"precision": weight, "recall": hits[:, -1], "lift": weight * hits[:, -1] / safe.nonzero(size[:, -1])}
-        return safe.define(chosen / safe.nonzero(of[name]), (of[name] > 0) & (number[:, -1] >= k))
+        divisors = {
+            "precision": weight,
+            "recall": hits[:, -1],
+            "lift": weight * hits[:, -1] / safe.nonzero(size[:, -1]),
+        }
+        return safe.define(chosen / safe.nonzero(divisors[name]), (divisors[name] > 0) & (number[:, -1] >= k))
 
-    how = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
-    return of_rows(measured, samples, how, zero_division, workers)
+    method = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
+    return of_rows(value, samples, method, zero_division, workers)

@@ -1,4 +1,4 @@
-"""From the rows of classes to one value: what functions of class scores share."""
+"""Averages over classes, for all functions of class scores."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ def check_average(
     positive: Any = None,
     num_classes: int | None = None,
 ) -> str:
-    """The average in words: "auto" is "binary" for two classes, else "macro", and None "class"; others raise an error.
+    """The name of the average: "auto" becomes "binary" for two classes and "macro" otherwise, None becomes "class".
 
-    With ``"binary"`` the value is that of class 1, as it is of scores of class 1 alone.
+    With ``"binary"`` the value is that of class 1, as for scores of class 1 alone. An unknown name raises an error.
     """
-    how = average if average is None or isinstance(average, str) else ""
-    if how != "auto" and positive is not None:
+    name = average if average is None or isinstance(average, str) else ""
+    if name != "auto" and positive is not None:
         raise ValueError(
-            f'average={quoted(average)}: expected "auto" with positive={quoted(positive)}, which is one class '
-            "against the rest"
+            f'average={quoted(average)}: expected "auto" with positive={quoted(positive)}, which compares a class '
+            "with the rest"
         )
-    if how == "auto" and num_classes == 2:
+    if name == "auto" and num_classes == 2:
         return "binary"
-    found = {"auto": "macro", None: "class"}.get(how, how)
-    if found not in known:
+    method = {"auto": "macro", None: "class"}.get(name, name)
+    if method not in known:
         expected = (*known, *([None] if "class" in known else []))
         raise ValueError(f"average: expected one of {', '.join(map(repr, expected))}, got {quoted(average)}")
-    return str(found)
+    return str(method)
 
 
 def of_rows(
     function: RowFunction, samples: ScoredSamples, average: str, zero_division: float, workers: int = 1
 ) -> Array:
-    """The value for scores of two classes, (*B,); for more, the average over each class against the rest."""
+    """The value for scores of class 1, (*B,); for scores of n classes, the average of each class against the rest."""
     check_options(zero_division, "nan", workers)
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, float(zero_division))
@@ -79,7 +79,7 @@ def mean_of_defined(values: Array, weights: Array | None, safe: Safe) -> Array:
 
 
 def _class_sizes(rows: SampleRows, shape: tuple[int, ...], like: Array) -> Array:
-    """The samples of each class, or the sums of their weights."""
+    """The number of samples in each class, or the sum of their weights."""
     xp = rows.backend.xp
     size = xp.astype(rows.positive, like.dtype) if rows.weight is None else xp.where(rows.positive, rows.weight, 0)
     return xp.astype(xp.reshape(xp.sum(size, axis=-1), shape), like.dtype)
@@ -89,18 +89,18 @@ def _others(rows: SampleRows, shape: tuple[int, ...], left_out: tuple[int, ...])
     """The rows of the classes that are not left out, and their shape."""
     xp, number = rows.backend.xp, shape[-1] - len(left_out)
 
-    def kept(x: Array) -> Array:
-        rest = tuple(x.shape[1:])
-        found = of_others(xp.reshape(x, (math.prod(shape[:-1]), shape[-1], *rest)), left_out, xp, axis=1)
-        return xp.reshape(found, (math.prod(shape[:-1]) * number, *rest))
+    def others(x: Array) -> Array:
+        sample_axes = tuple(x.shape[1:])
+        kept = of_others(xp.reshape(x, (math.prod(shape[:-1]), shape[-1], *sample_axes)), left_out, xp, axis=1)
+        return xp.reshape(kept, (math.prod(shape[:-1]) * number, *sample_axes))
 
-    weight = None if rows.weight is None else kept(rows.weight)
-    found = SampleRows(rows.backend, kept(rows.scores), kept(rows.positive), weight, kept(rows.spoiled))
-    return found, (*shape[:-1], number)
+    weight = None if rows.weight is None else others(rows.weight)
+    kept_rows = SampleRows(rows.backend, others(rows.scores), others(rows.positive), weight, others(rows.spoiled))
+    return kept_rows, (*shape[:-1], number)
 
 
 def _pooled(rows: SampleRows, shape: tuple[int, ...]) -> SampleRows:
-    """Rows in which all classes are one: whether a sample is of the class that a score is of."""
+    """Rows with the scores of all classes: a score is positive if the sample is of its class."""
     xp, count = rows.backend.xp, math.prod(shape[:-1])
     length = shape[-1] * rows.scores.shape[-1]
 

@@ -1,4 +1,4 @@
-"""The door of a ScoreState: labels, scores and weights of a batch become what the batch adds to the state."""
+"""Input of a ScoreState: labels, scores and weights of a batch become the arrays that the batch adds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matrics._counting.labels import (
     said,
     widen,
 )
-from matrics._ranking.histograms import Counter, Samples, Task, count, judged
+from matrics._ranking.histograms import Counter, Samples, Task, count, select_samples
 from matrics._ranking.inputs import ScoredSamples, check_pair
 from matrics._ranking.leaves import ADDED, Contents, ScoreLeaves, edges_of
 from matrics._ranking.positive import LEFT_OUT, read_labels
@@ -28,7 +28,10 @@ from matrics._states.windows import WEIGHED
 
 
 class ScoreBatch(NamedTuple):
-    """What a batch adds to the leaves of a state; but the counts and their high words include those of the state."""
+    """The arrays that a batch adds to the leaves of a state.
+
+    The counts and their high words already include those of the state.
+    """
 
     backend: Standard
     counts: Array  # (*B, [n,] K, 2)
@@ -41,30 +44,30 @@ class ScoreBatch(NamedTuple):
 
 
 def read_batch(y_true: Any, scores: Any, state: ScoreLeaves, *, in_place: bool = False, **options: Any) -> ScoreBatch:
-    """Count a batch of labels and scores, or logits; of the state only the counts may change, with ``in_place``.
+    """The arrays that a batch of labels and scores, or logits, adds to a state.
 
-    The options are those of ``count_into``.
+    With ``in_place`` the counts of the state change, and no other leaf. The options are those of ``count_into``.
     """
-    own, task, leaves, samples = _read(y_true, scores, state, in_place=in_place, **options)
+    library, task, leaves, samples = _read(y_true, scores, state, in_place=in_place, **options)
     with task.backend.quiet():  # infinite weights
-        made = _counted(samples, leaves, task)
-        made = [*task.counter.finish(), *made]
-    if own is not task.backend:
-        made = [own.from_host(array) for array in made]
-    return ScoreBatch(own, *made)
+        arrays = _counted(samples, leaves, task)
+        arrays = [*task.counter.finish(), *arrays]
+    if library is not task.backend:
+        arrays = [library.from_host(array) for array in arrays]
+    return ScoreBatch(library, *arrays)
 
 
 def count_into(y_true: Any, scores: Any, state: ScoreLeaves, *, decay: float | None = None, **options: Any) -> None:
-    """Count a batch into the arrays of a state, which change; they are NumPy's, or tensors without gaps.
+    """Count a batch into the arrays of a state in place; they are NumPy arrays or contiguous tensors.
 
     Parameters
     ----------
     y_true, scores
         Labels, and scores or logits.
     state
-        What the batch is added to.
+        The leaves to which the batch is added.
     decay
-        What weights are multiplied by before.
+        The factor by which the weights of the state are multiplied before.
     **options
         ``sample_weight``, ``ignore_index``, ``positive``, and ``are_logits``.
     """
@@ -74,11 +77,11 @@ def count_into(y_true: Any, scores: Any, state: ScoreLeaves, *, decay: float | N
             for name in WEIGHED:
                 leaf = getattr(leaves, name)
                 leaf *= decay
-        made = _counted(samples, leaves, task)
+        additions = _counted(samples, leaves, task)
         task.counter.finish()
-        for name, part in zip(ADDED[1:], made, strict=True):
+        for name, addition in zip(ADDED[1:], additions, strict=True):
             leaf = getattr(leaves, name)
-            leaf += part
+            leaf += addition
 
 
 def _read(
@@ -93,33 +96,35 @@ def _read(
     are_logits: bool = False,
     in_place: bool,
 ) -> tuple[Standard, Task, ScoreLeaves, list[Array]]:
-    """The library of the user; how a batch is counted; and the leaves and samples, on the host if all is there."""
+    """The array library of the user, how to count, the leaves and the samples; NumPy arrays if all are on the host."""
     batch_ndim, contents = state.dropped.ndim, Contents.of(state)
     has_classes = contents.num_classes is not None
     if has_classes and positive is not None:
         raise TypeError("positive: expected None, as this state has the scores of each of its classes")
     name = "logits" if are_logits else "y_score"
-    found = read_labels(y_true, positive, ignore_index, lambda _: has_classes, labels=labels, is_batch=True)
-    found.check_number(contents.num_classes or 2, has_classes=has_classes, each="one for each class of the state")
-    scores = scores if found.known is None else in_order(scores, found.known, name)
-    values = {"y_true": found.values, name: scores}
+    labels_read = read_labels(y_true, positive, ignore_index, lambda _: has_classes, labels=labels, is_batch=True)
+    labels_read.check_number(
+        contents.num_classes or 2, has_classes=has_classes, each="a label for each class of the state"
+    )
+    scores = scores if labels_read.known is None else in_order(scores, labels_read.known, name)
+    values = {"y_true": labels_read.values, name: scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = as_arrays(**values, state=state.counts)
+    library, arrays = as_arrays(**values, state=state.counts)
     del arrays[-1]
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
-    check_pair(arrays[0], arrays[1], name, own, "count them with matrics.ConfusionState")
-    arrays[0] = check_labels(arrays[0], "y_true", own)
+    check_pair(arrays[0], arrays[1], name, library, "count them with matrics.ConfusionState")
+    arrays[0] = check_labels(arrays[0], "y_true", library)
     if has_classes:
         refuse_axis_of_one(arrays[0], arrays[1], -1, name)
     sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
     if sample_ndim < 0:
         _refuse_batch(contents, values, arrays)
-    given = [arrays[0], *map(own.detached, arrays[1:])]  # counts have no gradient
-    bits = own.host_bits(given[1])
-    views = own.host_views(given[0], given[1] if bits is None else bits, *given[2:], *state)
-    backend = own if views is None else NUMPY
-    samples, leaves = (given, state) if views is None else (views[: len(given)], ScoreLeaves(*views[len(given) :]))
+    inputs = [arrays[0], *map(library.detached, arrays[1:])]  # counts have no gradient
+    bits = library.host_bits(inputs[1])
+    views = library.host_views(inputs[0], inputs[1] if bits is None else bits, *inputs[2:], *state)
+    backend = library if views is None else NUMPY
+    samples, leaves = (inputs, state) if views is None else (views[: len(inputs)], ScoreLeaves(*views[len(inputs) :]))
     if len(samples) > 2:
         samples[2] = check_weights(samples[2], backend)
     _check_classes(samples[0], samples[1], contents.num_classes, name)
@@ -127,47 +132,49 @@ def _read(
     samples = broadcast(sample_ndim, backend, shapes, *samples, has_classes=has_classes)
     if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != contents.batch:
         _refuse_batch(contents, values, arrays)
-    ignored = labels_to_ignore(found.ignored, samples[0], backend)
-    if found.positive is not None and found.names is None:
-        samples[0], ignored = _against_rest(samples[0], found.positive, ignored, backend)
+    ignored = labels_to_ignore(labels_read.ignored, samples[0], backend)
+    if labels_read.positive is not None and labels_read.names is None:
+        samples[0], ignored = _against_rest(samples[0], labels_read.positive, ignored, backend)
     samples[0] = widen(samples[0], backend)
     counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place)
     edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges
     equal = backend.shares(contents.num_bins, leaves.calibration) if contents.num_bins else leaves.edges
-    return own, Task(backend, contents, edges, equal, ignored, are_logits, counter), leaves, samples
+    return library, Task(backend, contents, edges, equal, ignored, are_logits, counter), leaves, samples
 
 
 def _counted(samples: list[Array], leaves: ScoreLeaves, task: Task) -> list[Array]:
-    """What a batch adds to the leaves behind the counts."""
+    """The arrays that a batch adds to the leaves after the counts."""
     backend, contents, batch = task.backend, task.contents, task.contents.batch
-    xp, grown = backend.xp, (leaves.bins, leaves.rounded, leaves.dropped, leaves.calibration)
+    xp, leaves_to_add_to = backend.xp, (leaves.bins, leaves.rounded, leaves.dropped, leaves.calibration)
     if contents.grid is not None or contents.num_edges or contents.num_bins:
         samples_ndim = samples[0].ndim
         flat = (math.prod(batch), math.prod(samples[0].shape[len(batch) :]))
-        one_axis = [
+        flat_samples = [
             x if len(batch) == 1 and samples_ndim == 2 else xp.reshape(x, (*flat, *x.shape[samples_ndim:]))
             for x in samples
         ]
-        found = count(Samples(one_axis[0], one_axis[1], one_axis[2] if len(one_axis) > 2 else None), task)
-        made = [xp.reshape(x, leaf.shape) for x, leaf in zip(found, grown, strict=True)]
+        counted = count(
+            Samples(flat_samples[0], flat_samples[1], flat_samples[2] if len(flat_samples) > 2 else None), task
+        )
+        additions = [xp.reshape(x, leaf.shape) for x, leaf in zip(counted, leaves_to_add_to, strict=True)]
     else:
-        made = [xp.zeros_like(leaf) for leaf in grown]
+        additions = [xp.zeros_like(leaf) for leaf in leaves_to_add_to]
     if not contents.has_sums:
-        return [*made, xp.zeros_like(leaves.sums)]
-    sums, made[2] = _summed(samples, leaves, task)
-    return [*made, sums]
+        return [*additions, xp.zeros_like(leaves.sums)]
+    sums, additions[2] = _summed(samples, leaves, task)
+    return [*additions, sums]
 
 
 def _summed(samples: list[Array], leaves: ScoreLeaves, task: Task) -> tuple[Array, Array]:
-    """The sums over samples, and how many are dropped."""
+    """The sums over samples, and the number of dropped samples."""
     backend, n = task.backend, task.contents.num_classes
     y_true, scores, *weights = samples
     top_k = leaves.top_k // leaves.states[..., None]
-    inside = backend.clamped(y_true, 0, (n or 2) - 1)
-    found = ScoredSamples(backend, backend, inside, scores, weights[0] if weights else None, None, n)
-    values = values_of(found, columns_of(leaves.sums, top_k), are_logits=task.are_logits)
-    is_good, dropped = judged(y_true, values[0], task.ignored, n or 2, leaves.dropped.ndim, backend)
-    return sample_sums(found, is_good, values[1:], leaves.sums, top_k), dropped
+    labels_in_range = backend.clamped(y_true, 0, (n or 2) - 1)
+    scored = ScoredSamples(backend, backend, labels_in_range, scores, weights[0] if weights else None, None, n)
+    values = values_of(scored, columns_of(leaves.sums, top_k), are_logits=task.are_logits)
+    is_good, dropped = select_samples(y_true, values[0], task.ignored, n or 2, leaves.dropped.ndim, backend)
+    return sample_sums(scored, is_good, values[1:], leaves.sums, top_k), dropped
 
 
 def _refuse_batch(contents: Contents, names: Iterable[str], arrays: list[Array]) -> None:
@@ -178,24 +185,25 @@ def _refuse_batch(contents: Contents, names: Iterable[str], arrays: list[Array])
 def _against_rest(
     y_true: Array, positive: int, ignored: tuple[int, ...], backend: Standard
 ) -> tuple[Array, tuple[int, ...]]:
-    """Integers as 0 and 1, below 0 if dropped, and the new labels to leave out."""
+    """Labels as 0 and 1, or below 0 for dropped samples, and the new labels to leave out."""
     xp, kept = backend.xp, is_kept(y_true, ignored, backend)
     y_true = widen(y_true, backend)
-    found = xp.where(y_true == positive, 1, xp.where(y_true < 0, -1, xp.zeros_like(y_true)))
-    return (found, ()) if kept is None else (xp.where(kept, found, LEFT_OUT), (LEFT_OUT,))
+    codes = xp.where(y_true == positive, 1, xp.where(y_true < 0, -1, xp.zeros_like(y_true)))
+    return (codes, ()) if kept is None else (xp.where(kept, codes, LEFT_OUT), (LEFT_OUT,))
 
 
 def _check_classes(y_true: Array, scores: Array, n: int | None, name: str) -> None:
-    """Raise unless scores have the classes of the state."""
+    """Raise an error unless the scores have the classes of the state."""
     shapes = f"y_true {tuple(y_true.shape)}, {name} {tuple(scores.shape)}"
     if n is not None and (scores.ndim == 0 or scores.shape[-1] != n):
         raise ValueError(
-            f"{name}: expected {n} along the last axis, one for each class of the state, got {shapes}; without "
+            f"{name}: expected {n} along the last axis, a score for each class of the state, got {shapes}; without "
             "num_classes= a state takes the scores of class 1 of two"
         )
     if n is not None and tuple(y_true.shape) == tuple(scores.shape):
         raise ValueError(
-            f"y_true: expected one axis less than {name} has, got {shapes}; of one-hot labels take y_true.argmax(-1)"
+            f"y_true: expected an axis less than {name} has, got {shapes}; convert one-hot labels with "
+            "y_true.argmax(-1)"
         )
     if n is None and scores.ndim > y_true.ndim > 0 and scores.shape[-1] != y_true.shape[-1]:
         raise ValueError(

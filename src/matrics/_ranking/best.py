@@ -26,7 +26,7 @@ from matrics._uncertainty.results import Interval
 
 
 class BestThreshold(NamedResult, optional=4):
-    """The best threshold of a measure and its value, as from :func:`matrics.ranking.best_threshold`; arrays (*B,).
+    """The result of :func:`matrics.ranking.best_threshold`: a threshold and the value of the measure, arrays (*B,).
 
     Parameters
     ----------
@@ -35,18 +35,20 @@ class BestThreshold(NamedResult, optional=4):
     value : array
         The measure at this threshold, on the samples on which it was chosen.
     threshold_interval : Interval, optional
-        With ``level``: of the threshold.
+        With ``level``: the interval of the threshold.
     value_interval : Interval, optional
-        With ``level``: of the value of the measure on new samples. The estimate is ``value`` minus the optimism.
+        With ``level``: the interval of the value of the measure on new samples. The estimate is ``value`` minus the
+        optimism.
     optimism : array, optional
-        With ``level``: by how much the value is better on the samples on which the threshold was chosen than on others.
+        With ``level``: how much better the value is on the samples that were used for the choice than on others.
     rows_of_constraints : int, optional
-        With ``unlabelled_scores``: how many samples a bound on a number of samples counts, with labels and without.
+        With ``unlabelled_scores``: the number of samples, with and without labels, that a bound on a number of samples
+        counts.
     """
 
     threshold: Array
     value: Array
-    threshold_interval: Interval = None  # type: ignore[assignment]  # is there with a level
+    threshold_interval: Interval = None  # type: ignore[assignment]  # present with a level
     value_interval: Interval = None  # type: ignore[assignment]
     optimism: Array = None
     rows_of_constraints: int = None  # type: ignore[assignment]
@@ -58,7 +60,7 @@ class Goal(NamedTuple):
     name: str  # of the measure, as given
     metric: Metric
     constraints: list[Constraint]
-    shares: Array | None = None  # of the classes, where measures are meant for another prevalence
+    shares: Array | None = None  # of the classes, for measures at another prevalence
 
     @property
     def sign(self) -> int:
@@ -67,7 +69,7 @@ class Goal(NamedTuple):
 
     @property
     def needs_rows(self) -> bool:
-        """Whether a constraint is on a number of samples, which is that of rows also where samples have weights."""
+        """Whether a constraint is on a number of samples, which counts rows also if samples have weights."""
         return any(not constraint.metric.scale_free for constraint in self.constraints)
 
     def unlabelled(self, given: Any, samples: ScoredSamples) -> Unlabelled | None:
@@ -86,33 +88,33 @@ class Goal(NamedTuple):
         zero_division: float,
         workers: int,
     ) -> list[Array]:
-        """Score a stack with the measure and the measures of the constraints.
+        """The values of the measure, and of the measures of the constraints, for a stack of matrices.
 
-        Where samples have weights, ``rows`` has their numbers, and ``costs`` the sums of their costs.
+        If samples have weights, ``rows`` are the matrices of their numbers; ``costs`` are the sums of their costs.
         """
         backend = as_stack(cm)[0]
         metrics = [self.metric, *(constraint.metric for constraint in self.constraints)]
 
-        def scored(stack: Array) -> list[Array]:
+        def values_of(stack: Array) -> list[Array]:
             functions = [metric.bind() for metric in metrics]
-            there = at_shares(stack, self.shares, backend)
-            return evaluate(there, functions, zero_division=zero_division, invalid="nan", workers=workers)
+            at_prevalence = at_shares(stack, self.shares, backend)
+            return evaluate(at_prevalence, functions, zero_division=zero_division, invalid="nan", workers=workers)
 
-        values = scored(cm)
+        values = values_of(cm)
         if rows is not None:
-            of_rows = scored(rows)
+            values_of_rows = values_of(rows)
             values[1:] = [
-                other if not metric.scale_free else own
-                for metric, own, other in zip(metrics[1:], values[1:], of_rows[1:], strict=True)
+                of_rows if not metric.scale_free else of_weights
+                for metric, of_weights, of_rows in zip(metrics[1:], values[1:], values_of_rows[1:], strict=True)
             ]
         if costs is not None:
             values[0] = cost_of(costs)
         return values
 
     def ranked(self, values: list[Array], backend: Standard) -> Array:
-        """Numbers, the largest for the best threshold; minus infinity for thresholds that are not allowed.
+        """Numbers that are larger for better thresholds; minus infinity for thresholds that are not allowed.
 
-        The worst value, which may be infinite, is still a value.
+        The worst value of a measure may be infinite, and is replaced by the smallest finite number.
         """
         xp = backend.xp
         allowed = ~xp.isnan(values[0]) & self.holds(values, backend)
@@ -120,38 +122,41 @@ class Goal(NamedTuple):
         return xp.where(allowed, xp.clip(self.sign * values[0], worst, None), -math.inf)
 
     def holds(self, values: list[Array], backend: Standard) -> Array:
-        """Which thresholds satisfy all constraints."""
-        found = backend.xp.ones_like(values[0], dtype=backend.xp.bool)
+        """Whether each threshold satisfies all constraints."""
+        satisfied = backend.xp.ones_like(values[0], dtype=backend.xp.bool)
         for constraint, of_constraint in zip(self.constraints, values[1:], strict=True):
-            found = found & constraint.holds(of_constraint)
-        return found
+            satisfied = satisfied & constraint.holds(of_constraint)
+        return satisfied
 
 
 def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO, *, has_costs: bool = False) -> Goal:
-    """The measure to optimise; raises for anything but one measure with a better direction."""
+    """The goal for a measure and constraints; raises an error unless a single measure has a better direction."""
     if has_costs != (metric == COST):
         hint = "which minimises the costs" if has_costs else "which needs cost_false_negative and cost_false_positive"
         raise ArgumentError(
-            "metric", f"expected {'' if has_costs else 'another than '}'cost', {hint}, got {quoted(metric)}"
+            "metric", f"expected {'' if has_costs else 'a measure other than '}'cost', {hint}, got {quoted(metric)}"
         )
     if has_costs:
         ((_, errors),) = resolve("hamming_loss", classes).items()
         return Goal(COST, errors, read_constraints(subject_to, classes))
-    chosen = resolve(metric, classes)
-    if len(chosen) != 1:
-        raise ArgumentError("metric", f"expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
-    ((name, found),) = chosen.items()
+    metrics = resolve(metric, classes)
+    if len(metrics) != 1:
+        raise ArgumentError("metric", f"expected a single measure, got {len(metrics)}: {quoted_list(metrics)}")
+    ((name, measure),) = metrics.items()
     constraints = read_constraints(subject_to, classes)
-    for one in (found, *(constraint.metric for constraint in constraints)):
-        if one.is_classwise:
-            raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
-    if found.higher_is_better is None:
+    for part in (measure, *(constraint.metric for constraint in constraints)):
+        if part.is_classwise:
+            raise ValueError(
+                f"{part}: expected a measure with a single value for each matrix, got a value for each class; "
+                "choose an average, as in recall(average='macro')"
+            )
+    if measure.higher_is_better is None:
         raise ArgumentError(
             "metric",
             f"expected a measure for which higher or lower values are better, got {name}: "
-            "use it as a constraint (subject_to=), and another measure as the goal",
+            "use it as a constraint (subject_to=), and choose another measure as the goal",
         )
-    return Goal(name, found, constraints)
+    return Goal(name, measure, constraints)
 
 
 def as_counted(samples: ScoredSamples) -> ScoredSamples:
@@ -171,51 +176,52 @@ def find_best(
     zero_division: float,
     workers: int,
 ) -> BestThreshold:
-    """The best threshold of samples; on the host, raise or warn with the reason if there is none."""
+    """The best threshold of samples; on the host, an error or a warning says why there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
     rows = all_thresholds(as_counted(samples))[1] if goal.needs_rows and samples.is_weighted else None
     if unlabelled is not None:
         rows = unlabelled.added(cm if rows is None else rows, limits)
-    of_costs = None if costs is None else all_thresholds(costs)[1]
-    values = goal.measured(cm, rows, of_costs, zero_division=zero_division, workers=workers)
+    cost_matrices = None if costs is None else all_thresholds(costs)[1]
+    values = goal.measured(cm, rows, cost_matrices, zero_division=zero_division, workers=workers)
     limits = limits if goal.shares is None else xp.broadcast_to(limits, tuple(values[0].shape))
-    order = goal.ranked(values, backend)
-    place = xp.argmax(order, axis=-1)[..., None]
-    found = backend.take_along(order, place)[..., 0]
-    is_found = found > -math.inf
-    threshold = xp.where(is_found, backend.take_along(limits, place)[..., 0], math.nan)
-    value = xp.where(is_found, backend.take_along(values[0], place)[..., 0], math.nan)
-    if backend is NUMPY and goal.constraints and not is_found.all():
-        _say_why(goal, values, is_found)
-    number = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
-    return BestThreshold(samples.finish(threshold), samples.finish(value), rows_of_constraints=number)  # type: ignore[arg-type]
+    orders = goal.ranked(values, backend)
+    best_index = xp.argmax(orders, axis=-1)[..., None]
+    best_order = backend.take_along(orders, best_index)[..., 0]
+    has_best = best_order > -math.inf
+    threshold = xp.where(has_best, backend.take_along(limits, best_index)[..., 0], math.nan)
+    value = xp.where(has_best, backend.take_along(values[0], best_index)[..., 0], math.nan)
+    if backend is NUMPY and goal.constraints and not has_best.all():
+        _explain(goal, values, has_best)
+    num_rows: Any = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
+    best = samples.finish(samples.directed(threshold))
+    return BestThreshold(best, samples.finish(value), rows_of_constraints=num_rows)
 
 
-def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:
-    """Raise for one curve without a best threshold under these constraints, and warn of those of several.
+def _explain(goal: Goal, values: list[Array], has_best: Array) -> None:
+    """Raise an error, or warn with several curves, if a curve has no best threshold under the constraints.
 
     There is no message if all values are undefined, for example because a score is NaN.
     """
     holds = goal.holds(values, NUMPY)
-    is_undefined = ~is_found & holds.any(axis=-1)
-    is_defined = ~np.all([np.isnan(found).all(axis=-1) for found in values], axis=0)
-    missing = ~is_found & is_defined
-    if not missing.any():
+    is_undefined = ~has_best & holds.any(axis=-1)
+    is_defined = ~np.all([np.isnan(part).all(axis=-1) for part in values], axis=0)
+    is_missing = ~has_best & is_defined
+    if not is_missing.any():
         return
-    first = tuple(int(i) for i in np.argwhere(missing)[0])
-    own = [found[first] for found in values]
-    error = _undefined(goal, holds[first]) if is_undefined[first] else _impossible(goal, own)
-    if is_found.ndim == 0:
+    first = tuple(int(i) for i in np.argwhere(is_missing)[0])
+    values_of_first = [part[first] for part in values]
+    error = _undefined_error(goal, holds[first]) if is_undefined[first] else _impossible_error(goal, values_of_first)
+    if has_best.ndim == 0:
         raise error
     warnings.warn(
-        f"{error} (curve {list(first)}; {np.count_nonzero(missing)} of {is_found.size} have none)",
+        f"{error} (curve {list(first)}; {np.count_nonzero(is_missing)} of {has_best.size} have none)",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )
 
 
-def _undefined(goal: Goal, holds: Array) -> ArgumentError:
+def _undefined_error(goal: Goal, holds: Array) -> ArgumentError:
     texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
     number = np.count_nonzero(holds)
     where = "at the only threshold" if number == 1 else f"at all {number} thresholds"
@@ -226,16 +232,16 @@ def _undefined(goal: Goal, holds: Array) -> ArgumentError:
     )
 
 
-def _impossible(goal: Goal, values: list[Array]) -> ArgumentError:
-    best = []
-    for constraint, found in zip(goal.constraints, values[1:], strict=True):
-        attainable = float(constraint.best(found, np))
-        is_defined = not np.isnan(found).all()
-        best.append(
+def _impossible_error(goal: Goal, values: list[Array]) -> ArgumentError:
+    reasons = []
+    for constraint, values_of_constraint in zip(goal.constraints, values[1:], strict=True):
+        attainable = float(constraint.best(values_of_constraint, np))
+        is_defined = not np.isnan(values_of_constraint).all()
+        reasons.append(
             f"the best attainable {constraint.name} is {attainable:.6g}"
             if is_defined
             else f"{constraint.name} is undefined"
         )
     texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
-    alone = " (each alone)" if len(best) > 1 else ""
-    return ArgumentError("subject_to", f"no threshold has {texts}; {cut(', '.join(best))}{alone}")
+    alone = " (each alone)" if len(reasons) > 1 else ""
+    return ArgumentError("subject_to", f"no threshold has {texts}; {cut(', '.join(reasons))}{alone}")

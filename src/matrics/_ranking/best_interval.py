@@ -1,4 +1,4 @@
-"""best_threshold(): the best threshold, and how sure it is: the whole choice, repeated on resampled samples."""
+"""best_threshold(): the best threshold, and its limits from repeating the choice on resampled samples."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from matrics.typing import ArrayLike
 
 # Matrices per chunk: all thresholds of some replicates.
 MATRICS_AT_ONCE = 2**18
-# How much further away than the quantiles without the optimism limits are, in units of it: a third of the real optimism
-# stays, and the replicates of a choice vary less than new samples. Closer limits hold in fewer than 93 of 100 cases.
+# How far the limits are moved beyond the quantiles without the optimism, in units of the optimism: a third of the real
+# optimism stays, and replicates of a choice vary less than new samples. Closer limits hold in fewer than 93 % of cases.
 BELOW, ABOVE = 1.0, 0.75
-# As for other intervals.
+# The same number as for other intervals.
 FEW_SAMPLES = 20
-# Replicates, where their number is left out.
+# The default number of replicates.
 NUM_REPLICATES = 1000
 MANY_UNDEFINED = 0.05
 
 
-# Each of the highest scores is a threshold in every replicate: none of their samples is drawn once in e^64 times.
+# Each of the highest scores is a threshold in every replicate. A replicate without any of their samples has the
+# probability e^-64.
 HIGHEST = 64
 
 
@@ -54,6 +55,7 @@ def best_threshold(
     unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -81,6 +83,9 @@ def best_threshold(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative. With ``level``, samples keep their weights when they are
         drawn, and samples of weight 0 are not drawn.
@@ -91,7 +96,7 @@ def best_threshold(
         The measure to maximise, or to minimise if lower values are better. A per-class measure
         without an average is the value of the positive class. ``"cost"`` minimises the cost of all errors.
     subject_to : str or list of str, optional
-        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
+        Constraints: a measure, ``>=``, ``<=``, ``>`` or ``<``, and a number, such as ``"recall>=0.9"``; several
         in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
         constraint. A bound on a number of samples, such as ``"predicted_positives<=500"``, applies to the samples that
         are not left out: to their number, also where samples have weights.
@@ -103,7 +108,7 @@ def best_threshold(
         ``predicted_negatives`` count these as well, such as all cases that a team can look at in a day; everything else
         is of the samples with labels. With ``level`` they are the same in all replicates.
     prevalence : float, array_like or PrevalenceEstimate, optional
-        The share of the positive class where the results are meant for, if it is another than that of the samples: a
+        The share of the positive class where the results are used, if it differs from that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. It changes the measure and the constraints. With ``level``,
         samples are drawn within their classes, or clusters as wholes, and the prevalence itself counts as known.
     clusters : array_like, shape (N,), optional
@@ -123,7 +128,7 @@ def best_threshold(
     Returns
     -------
     BestThreshold
-        ``threshold``, one of the scores, or infinity if it is best to predict no sample as positive; and ``value``.
+        ``threshold``, a score, or infinity if it is best to predict no sample as positive; and ``value``.
         Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest. NaN
         if the measure is undefined at every threshold, or a score is NaN. With several curves, or if values cannot be
         inspected, also NaN if no threshold satisfies the constraints, or the measure is undefined at all that do.
@@ -170,12 +175,12 @@ def best_threshold(
     >>> matrics.ranking.best_threshold(y_true, y_score, "recall", subject_to="precision>=0.9")
     BestThreshold(threshold=0.6, value=0.6667)
 
-    Where one sample of a hundred is positive, false alarms count for more:
+    If 1 % of the samples are positive, false alarms count for more:
 
     >>> matrics.ranking.best_threshold(y_true, y_score, "f1", prevalence=0.01)
     BestThreshold(threshold=0.6, value=0.8)
 
-    Money that errors cost, where a missed payment costs its amount, and a false alarm 5:
+    The cost of errors, if a missed payment costs its amount and a false alarm costs 5:
 
     >>> amount = [20, 80, 300, 10, 40, 120]
     >>> options = {"cost_false_negative": amount, "cost_false_positive": 5.0}
@@ -195,18 +200,28 @@ def best_threshold(
     >>> random = numpy.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 400)
     >>> y_score = y_true + random.normal(size=400)
-    >>> found = matrics.ranking.best_threshold(y_true, y_score, "f1", level=0.95, rng=1)
-    >>> where, value = found.threshold_interval, found.value_interval
-    >>> print(f"{where.estimate:.2f}, between {where.low:.2f} and {where.high:.2f}")
+    >>> best = matrics.ranking.best_threshold(y_true, y_score, "f1", level=0.95, rng=1)
+    >>> threshold, value = best.threshold_interval, best.value_interval
+    >>> print(f"{threshold.estimate:.2f}, between {threshold.low:.2f} and {threshold.high:.2f}")
     -0.30, between -0.53 and 0.17
     >>> print(f"{value.estimate:.2f}, between {value.low:.2f} and {value.high:.2f}")
     0.77, between 0.72 and 0.81
     """
     if level is not None:
         level, num = check_level(level), NUM_REPLICATES if num is None else check_draws(num)
-    elif unused := [name for name, one in {"clusters": clusters, "num": num, "rng": rng}.items() if one is not None]:
+    elif unused := [
+        name for name, value_given in {"clusters": clusters, "num": num, "rng": rng}.items() if value_given is not None
+    ]:
         raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
@@ -218,49 +233,56 @@ def best_threshold(
         return find_best(samples, costs, goal, unlabelled, **options)
     if samples.backend is not NUMPY:
         raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
-    units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
+    cluster_codes_ = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
     if shares is not None and shares.ndim > 1:
         raise ArgumentError(
-            "prevalence", f"expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}"
+            "prevalence", f"expected the same for all curves, a number or shape (2,), got {shares.shape[:-1]}"
         )
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
     best = find_best(samples, costs, goal, unlabelled, **options)
     rows, shape = as_rows(samples)
-    prices = None if costs is None else as_rows(costs)[0].weight
+    error_costs = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
-    found: list[tuple[Any, ...]] = []
-    for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
-        row = _Row.of(rows, k, units, prices)
-        drawn = _replicates(row, goal, unlabelled, num, generator, options)
-        status = _status(row, drawn)
+    rows_of_results: list[tuple[Any, ...]] = []
+    for k, (threshold, value) in enumerate(
+        zip(np.ravel(samples.directed(best.threshold)), np.ravel(best.value), strict=True)
+    ):
+        row = _Row.of(rows, k, cluster_codes_, error_costs)
+        replicates = _replicates(row, goal, unlabelled, num, generator, options)
+        status = _status(row, replicates)
         with NUMPY.quiet():  # measures may be infinite
-            found.append(_intervals(drawn, float(threshold), float(value), goal.sign, level, status))
+            rows_of_results.append(_intervals(replicates, float(threshold), float(value), goal.sign, level, status))
 
-    def gathered(results: Sequence[Interval]) -> Interval:
+    def stacked(results: Sequence[Interval]) -> Interval:
         fields = zip(columns_of(results, Interval), _DTYPES, strict=True)
         return Interval(*(samples.finish(np.asarray(field, dtype).reshape(shape)) for field, dtype in fields))
 
-    of_threshold, of_value, optimism = zip(*found, strict=True) if found else ((), (), ())
-    lost = samples.finish(np.asarray(optimism, float).reshape(shape))
-    number: Any = None if unlabelled is None else best.rows_of_constraints
-    return BestThreshold(best.threshold, best.value, gathered(of_threshold), gathered(of_value), lost, number)
+    threshold_intervals, value_intervals, optimism = (
+        zip(*rows_of_results, strict=True) if rows_of_results else ((), (), ())
+    )
+    threshold_intervals = tuple(_reversed(limits) if lower_is_positive else limits for limits in threshold_intervals)
+    optimisms = samples.finish(np.asarray(optimism, float).reshape(shape))
+    num_rows: Any = None if unlabelled is None else best.rows_of_constraints
+    return BestThreshold(
+        best.threshold, best.value, stacked(threshold_intervals), stacked(value_intervals), optimisms, num_rows
+    )
 
 
 _DTYPES = (float, float, float, float, np.int64, np.int64)
 
 
 class _Replicates(NamedTuple):
-    """The choice of each replicate, those without one left out."""
+    """The chosen threshold of each replicate that has a best threshold."""
 
     thresholds: Array
-    values: Array  # of the replicate there
-    others: Array  # of the samples themselves there
+    values: Array  # of the measure at the threshold, on the replicate
+    others: Array  # of the measure at the threshold, on the samples themselves
     undefined: int
 
 
 class _Row(NamedTuple):
-    """The samples of one curve that may be drawn, those of the highest score first."""
+    """The samples of a curve that may be drawn, in descending order of their scores."""
 
     scores: Array  # (N,)
     positive: Array  # (N,)
@@ -271,40 +293,42 @@ class _Row(NamedTuple):
 
     @classmethod
     def of(cls, rows: SampleRows, k: int, clusters: Array | None, costs: Array | None) -> _Row:
-        """One of the rows."""
+        """The samples of row ``k``."""
         scores, positive = rows.scores[k], rows.positive[k]
         order = np.lexsort((~positive, -scores))
         weight = None if rows.weight is None else rows.weight[k]
         if weight is not None:
             order = order[weight[order] > 0]
         units = np.arange(order.size) if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
-        own = None if weight is None or (weight[order] == 1).all() else weight[order]  # as of samples that are left out
+        weights = (
+            None if weight is None or (weight[order] == 1).all() else weight[order]
+        )  # weights of 0 are left out above
         cost = None if costs is None else costs[k][order]
-        return cls(scores[order], positive[order], own, units, int(units.max()) + 1 if units.size else 0, cost)
+        return cls(scores[order], positive[order], weights, units, int(units.max()) + 1 if units.size else 0, cost)
 
     def drawn(self, times: Array, weight: Array | None) -> Array:
-        """How often each sample is drawn, or the weight of that, (R, N), of the times of each cluster (R, K)."""
+        """How often each sample is drawn, times its weight, (R, N); ``times`` are the draws of each cluster (R, K)."""
         drawn = times[:, self.unit]
         return drawn if weight is None else drawn * weight
 
     def times(self, number: int, rng: np.random.Generator, *, within_classes: bool) -> Array:
-        """How often each cluster, or sample, is drawn in so many replicates, (R, K): as many as there are."""
-        sides = [np.ones(self.units, bool)]
+        """How often each cluster, or sample, is drawn in each replicate, (R, K)."""
+        groups = [np.ones(self.units, bool)]
         if within_classes:
-            sides = [np.zeros(self.units, bool)]
-            sides[0][self.unit[self.positive]] = True
-            sides.append(~sides[0])
-        found = np.zeros((number, self.units), np.int64)
-        for side in map(np.flatnonzero, sides):
-            for times in found:  # a multinomial number of each would take five times as long
-                times[side] = np.bincount(rng.integers(0, side.size, side.size), minlength=side.size)
-        return found
+            groups = [np.zeros(self.units, bool)]
+            groups[0][self.unit[self.positive]] = True
+            groups.append(~groups[0])
+        counts = np.zeros((number, self.units), np.int64)
+        for members in map(np.flatnonzero, groups):
+            for times in counts:  # drawing multinomial counts would take five times as long
+                times[members] = np.bincount(rng.integers(0, members.size, members.size), minlength=members.size)
+        return counts
 
     def segments(self, *, ends_positive: bool) -> tuple[Array, Array]:
-        """Where the samples between two thresholds begin, (T,), and the thresholds, (T + 1,), the first infinite.
+        """The first sample of each segment between two thresholds, (T,), and the thresholds, (T + 1,).
 
-        A segment is a score, or with ``ends_positive`` all scores up to the next that a positive sample has, after some
-        of the highest scores.
+        The first threshold is infinite. A segment has a single score. With ``ends_positive``, a segment after the
+        highest scores ends with the score of a positive sample.
         """
         is_first = np.ones(self.scores.size, bool)
         is_first[1:] = self.scores[1:] != self.scores[:-1]
@@ -318,11 +342,11 @@ class _Row(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether samples are drawn each by itself, and count alike."""
+        """Whether samples are drawn independently, and have neither weights nor costs."""
         return self.weight is None and self.cost is None and self.units == self.scores.size
 
     def fewest(self) -> int:
-        """The clusters, or samples, with a sample of the class that has fewer."""
+        """The number of clusters, or samples, of the smaller class."""
         return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
 
 
@@ -334,15 +358,17 @@ def _replicates(  # noqa: PLR0917 (a curve)
     rng: np.random.Generator,
     options: dict[str, Any],
 ) -> _Replicates:
-    """Draw samples or clusters with replacement, as many as there are, and choose a threshold each time."""
+    """The chosen thresholds of replicates: as many samples or clusters as there are, drawn with replacement."""
     sizes = [int(np.count_nonzero(row.positive == of_class)) for of_class in (False, True)]
-    is_short = row.is_plain and unlabelled is None and min(sizes) >= FEW_SAMPLES and is_best_at_positives(goal, *sizes)
-    starts, limits = row.segments(ends_positive=is_short)
+    from_cells = (
+        row.is_plain and unlabelled is None and min(sizes) >= FEW_SAMPLES and is_best_at_positives(goal, *sizes)
+    )
+    starts, limits = row.segments(ends_positive=from_cells)
     within_classes = goal.shares is not None and row.units == row.scores.size
     has_rows = goal.needs_rows and (row.weight is not None or unlabelled is not None)
 
     def counted(draws: Array) -> Array:
-        """The matrices at all thresholds, (R, T, 2, 2), of times or weights of the samples."""
+        """The matrices at all thresholds, (R, T, 2, 2), from the draws or weights of the samples (R, N)."""
         if not starts.size:
             return matrices_at([np.zeros((len(draws), 0), draws.dtype)] * 2)
         return matrices_at(
@@ -350,67 +376,78 @@ def _replicates(  # noqa: PLR0917 (a curve)
         )
 
     def measured(times: Array) -> list[Array]:
-        """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
+        """The measures at all thresholds, from the draws of each cluster (R, K)."""
         rows = counted(row.drawn(times, None)) if has_rows else None
         rows = rows if rows is None or unlabelled is None else unlabelled.added(rows, limits)
         costs = None if row.cost is None else counted(row.drawn(times, row.cost))
         return goal.measured(counted(row.drawn(times, row.weight)), rows, costs, **options)
 
-    cells = [np.add.reduceat(row.positive == of_class, starts) for of_class in (False, True)] if is_short else []
+    cells = [np.add.reduceat(row.positive == of_class, starts) for of_class in (False, True)] if from_cells else []
 
-    def drawn(number: int) -> list[Array]:
-        """The measures at all thresholds of so many replicates."""
-        if not is_short:
+    def values_of(number: int) -> list[Array]:
+        """The measures at all thresholds of new replicates."""
+        if not from_cells:
             return measured(row.times(number, rng, within_classes=within_classes))
         return goal.measured(matrices_at(drawn_cells(cells, number, rng, within_classes=within_classes)), **options)
 
-    own = measured(np.ones((1, row.units), int))[0][0]
-    at_once = max(1, MATRICS_AT_ONCE // limits.size)
-    found = []
-    for start in range(0, num, at_once):
-        number = min(at_once, num - start)
-        values = drawn(number)
+    values_of_samples = measured(np.ones((1, row.units), int))[0][0]
+    chunk = max(1, MATRICS_AT_ONCE // limits.size)
+    chosen = []
+    for start in range(0, num, chunk):
+        number = min(chunk, num - start)
+        values = values_of(number)
         order = goal.ranked(values, NUMPY)
-        place = order.argmax(axis=-1)
-        each = np.arange(number)
-        kept = order[each, place] > -math.inf
-        found.append(np.stack([limits[place], values[0][each, place], own[place]])[:, kept])
-    thresholds, values_there, others = np.concatenate(found, axis=-1)
-    return _Replicates(thresholds, values_there, others, num - thresholds.size)
+        best_index = order.argmax(axis=-1)
+        index = np.arange(number)
+        has_best = order[index, best_index] > -math.inf
+        chosen.append(
+            np.stack([limits[best_index], values[0][index, best_index], values_of_samples[best_index]])[:, has_best]
+        )
+    thresholds, values, others = np.concatenate(chosen, axis=-1)
+    return _Replicates(thresholds, values, others, num - thresholds.size)
 
 
-def _intervals(  # noqa: PLR0917 (one curve)
-    drawn: _Replicates, threshold: float, value: float, side: int, level: float, status: int
+def _intervals(  # noqa: PLR0917 (the results of a curve)
+    replicates: _Replicates, threshold: float, value: float, side: int, level: float, status: int
 ) -> tuple[Interval, Interval, float]:
-    """Of the threshold, of the value, and the optimism; ``side`` is -1 if lower values are better."""
-    shares = [(1 - level) / 2, (1 + level) / 2]
-    if not drawn.values.size or math.isnan(value):
-        nothing = Interval(threshold, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.UNDEFINED)
-        return nothing, nothing._replace(estimate=value), math.nan
-    # A measure that was undefined or infinite on all samples at the threshold of a replicate has no information.
-    gaps = drawn.values - drawn.others
+    """The interval of the threshold, the interval of the value, and the optimism.
+
+    ``side`` is -1 if lower values are better.
+    """
+    quantiles = [(1 - level) / 2, (1 + level) / 2]
+    if not replicates.values.size or math.isnan(value):
+        undefined = Interval(threshold, math.nan, math.nan, math.nan, replicates.undefined, IntervalStatus.UNDEFINED)
+        return undefined, undefined._replace(estimate=value), math.nan
+    # The optimism of a replicate is unknown if the measure is undefined or infinite on the samples at its threshold.
+    gaps = replicates.values - replicates.others
     gaps = gaps[np.isfinite(gaps)]
     optimism = float(gaps.mean()) if gaps.size else math.nan
-    low, high = np.quantile(drawn.thresholds, shares, method="inverted_cdf")  # some of them may be infinite
-    spread = float(np.std(drawn.thresholds)) if np.isfinite(drawn.thresholds).all() else math.nan
+    low, high = np.quantile(replicates.thresholds, quantiles, method="inverted_cdf")  # some of them may be infinite
+    spread = float(np.std(replicates.thresholds)) if np.isfinite(replicates.thresholds).all() else math.nan
     low, high = min(low, threshold), max(high, threshold)
-    of_threshold = Interval(threshold, low, high, spread, drawn.undefined, status)
+    threshold_interval = Interval(threshold, low, high, spread, replicates.undefined, status)
     if math.isnan(optimism):
-        nothing = Interval(value, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.NO_VARIATION)
-        return of_threshold, nothing, optimism
-    # The replicates are better than the samples by the optimism, and these than new ones by the same again.
-    low, high = np.quantile(drawn.values, shares) - 2 * optimism
+        undefined = Interval(value, math.nan, math.nan, math.nan, replicates.undefined, IntervalStatus.NO_VARIATION)
+        return threshold_interval, undefined, optimism
+    # Replicates are better than the samples by the optimism, and the samples are better than new samples by the same.
+    low, high = np.quantile(replicates.values, quantiles) - 2 * optimism
     below, above = (BELOW, ABOVE) if side > 0 else (ABOVE, BELOW)
     low, high = low - below * max(side * optimism, 0), high + above * max(side * optimism, 0)
     estimate = value - optimism
-    low, high = min(low, estimate), max(high, estimate)  # few replicates, or few values, may leave it outside
-    of_value = Interval(estimate, low, high, float(np.std(drawn.values)), drawn.undefined, status)
-    return of_threshold, of_value, optimism
+    low, high = min(low, estimate), max(high, estimate)  # with few replicates or values, the estimate may be outside
+    value_interval = Interval(estimate, low, high, float(np.std(replicates.values)), replicates.undefined, status)
+    return threshold_interval, value_interval, optimism
 
 
-def _status(row: _Row, drawn: _Replicates) -> int:
+def _reversed(limits: Interval) -> Interval:
+    """The interval of a threshold whose scores have the other sign."""
+    return limits._replace(estimate=-limits.estimate, low=-limits.high, high=-limits.low)
+
+
+def _status(row: _Row, replicates: _Replicates) -> int:
     reasons = {
         IntervalStatus.FEW_SAMPLES: row.fewest() < FEW_SAMPLES,
-        IntervalStatus.UNDEFINED_REPLICATES: drawn.undefined > MANY_UNDEFINED * (drawn.undefined + drawn.values.size),
+        IntervalStatus.UNDEFINED_REPLICATES: replicates.undefined
+        > MANY_UNDEFINED * (replicates.undefined + replicates.values.size),
     }
     return int(graver(np.int64(0), reasons, np))

@@ -1,4 +1,4 @@
-"""The edges of bins: their storage in a state, and the bin of each score."""
+"""The edges of bins, how a state stores them, and the bin of each score."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ LARGEST_EDGE = 1e30
 # An edge is an integer of 24 bits times a power of two, kept in two integers, each below 2**16 in size, so that 2**15
 # states can be added up leaf by leaf in 32 bits.
 MANTISSA, LEAST_EXPONENT = 24, -126
-# In float32 the position of a score among more equal bins than these might be off by half a bin.
+# With more bins of equal width, the position of a float32 score might be off by half a bin.
 MOST_EQUAL_BINS = 2**18
 
 
 def make_edges(edges: Any, thresholds: Any) -> Array:
-    """The given edges and thresholds in float64, each rounded down to 24 bits; they increase."""
-    made = np.zeros(0) if edges is None else _given(edges)
+    """The edges and thresholds in ascending order, as float64, rounded down to 24 bits."""
+    checked = np.zeros(0) if edges is None else _checked_edges(edges)
     if thresholds is None:
-        return made
+        return checked
     numbers = np.asarray(thresholds)
     if numbers.ndim > 1 or numbers.dtype.kind not in "iuf" or not (np.abs(numbers) <= LARGEST_EDGE).all():
         raise ValueError(f"thresholds: expected finite numbers, got {quoted(thresholds)}")
-    return np.union1d(made, rounded(numbers.reshape(-1)))
+    return np.union1d(checked, rounded(numbers.reshape(-1)))
 
 
-def _given(edges: Any) -> Array:
-    given = np.asarray(edges)
-    if given.ndim != 1 or given.size < 2 or given.dtype.kind not in "iuf":
+def _checked_edges(edges: Any) -> Array:
+    values = np.asarray(edges)
+    if values.ndim != 1 or values.size < 2 or values.dtype.kind not in "iuf":
         raise ValueError(f"edges: expected two or more increasing numbers, got {quoted(edges)}")
-    given = given.astype(np.float64)
-    if not (np.abs(given) <= LARGEST_EDGE).all():
+    values = values.astype(np.float64)
+    if not (np.abs(values) <= LARGEST_EDGE).all():
         raise ValueError("edges: expected finite numbers; scores beyond the first and last edge have separate bins")
-    made = rounded(given)
-    if not (np.diff(made) > 0).all():
-        at = int(np.argmin(np.diff(made) > 0))
+    checked = rounded(values)
+    if not (np.diff(checked) > 0).all():
+        index = int(np.argmin(np.diff(checked) > 0))
         raise ValueError(
-            f"edges: expected numbers that increase, also in float32, got {given[at]} before {given[at + 1]} at {at}"
+            f"edges: expected numbers that increase, also in float32, got {values[index]} before {values[index + 1]} "
+            f"at {index}"
         )
-    return made
+    return checked
 
 
 def rounded(edges: Any) -> Array:
     """The largest numbers of 24 bits that are not above the edges.
 
-    A decimal number such as 0.3 is at or above the edge 0.3 then, whether it is a float32 or a float64.
+    So a score such as 0.3, in float32 or float64, is at or above the edge 0.3.
     """
     pieces = encode(np.asarray(edges, dtype=np.float64))
     mantissa, exponent = pieces[:, 0] * 256 + (pieces[:, 1] >> 8), (pieces[:, 1] & 255) + LEAST_EXPONENT
@@ -66,7 +67,7 @@ def encode(edges: Array) -> Array:
 
 
 def decode(pieces: Array, states: Array, dtype: Any, backend: Standard) -> Array:
-    """The edges (K + 1,) of a state whose integers are the sum over a number of states with the same edges.
+    """The edges (K + 1,) from integers that were summed over a number of states with the same edges.
 
     All elements of a batch have the same edges, so the first is used.
     """
@@ -80,21 +81,21 @@ def decode(pieces: Array, states: Array, dtype: Any, backend: Standard) -> Array
 
 
 def place(scores: Array, edges: Array, backend: Standard, *, are_equal: bool = False) -> Array:
-    """The bin of each score, which is not NaN: how many edges are at or below it.
+    """The bin of each score: the number of edges at or below it. Scores must not be NaN.
 
-    The edges may be known to have equal distances, or nearly so.
+    Set ``are_equal`` if the edges are known to be equally spaced.
     """
-    if backend.looking_is_free and (are_equal or (len(edges) > 2 and _are_equal(edges))):
-        return _nearest(scores, edges)
+    if backend.looking_is_free and (are_equal or (len(edges) > 2 and _are_equally_spaced(edges))):
+        return _bins_by_multiplication(scores, edges)
     xp = backend.xp
-    # A binary search without branches: where the edges are in the cache it takes a tenth of NumPy's own.
+    # A binary search without branches takes a tenth of the time of NumPy's, if the edges are in the cache.
     number = edges.shape[0]
     steps = [2**k for k in reversed(range(number.bit_length()))]
     beyond = xp.full((2 * steps[0] - 1 - number,), math.inf, dtype=edges.dtype, **backend.device_option(edges))
     padded = xp.concat([edges, beyond])
     dtype = label_dtype(edges, backend)
-    # The first edge is the same for all scores. Looked up for each, it is a constant array of a size that may be a
-    # symbol, and inductor orders the operations around such an array in a circle.
+    # The first edge is the same for all scores. Looked up for each score, it would be a constant array whose size may
+    # be a symbol; inductor fails on such arrays with a cycle in the order of operations.
     first, *others = steps
     position = first * xp.astype(scores >= padded[first - 1], dtype)
     for step in others:
@@ -103,8 +104,8 @@ def place(scores: Array, edges: Array, backend: Standard, *, are_equal: bool = F
     return backend.clamped(position, 0, number)  # an infinite score is beyond the padding as well
 
 
-def _are_equal(edges: Array) -> bool:
-    """Whether NumPy's edges are so near to equal distances that the nearest is found by a multiplication."""
+def _are_equally_spaced(edges: Array) -> bool:
+    """Whether edges are so nearly equally spaced that a multiplication gives the nearest edge."""
     number = len(edges) - 1
     width = (edges[-1] - edges[0]) / number
     return bool(
@@ -114,11 +115,11 @@ def _are_equal(edges: Array) -> bool:
     )
 
 
-def _nearest(scores: Array, edges: Array) -> Array:
+def _bins_by_multiplication(scores: Array, edges: Array) -> Array:
     number = len(edges) - 1
     is_inside = scores.size and scores.min() >= edges[0] and scores.max() <= edges[-1]
-    place = scores - edges[0] if is_inside else np.minimum(np.maximum(scores, edges[0]), edges[-1]) - edges[0]
-    place *= number / (edges[-1] - edges[0])
-    nearest = np.rint(place, out=place).astype(np.int64)
+    position = scores - edges[0] if is_inside else np.minimum(np.maximum(scores, edges[0]), edges[-1]) - edges[0]
+    position *= number / (edges[-1] - edges[0])
+    nearest = np.rint(position, out=position).astype(np.int64)
     nearest += scores >= edges.take(nearest)
     return nearest

@@ -23,15 +23,15 @@ class BrierDecomposition(NamedResult):
     Parameters
     ----------
     reliability : array, shape (*B,)
-        How far probabilities are from the shares of what happens; 0 is best.
+        The mean squared distance of the probabilities from the observed shares of positives; 0 is best.
     resolution : array, shape (*B,)
-        How far the shares in the bins are from the share overall; higher is better.
+        The mean squared distance of the shares in the bins from the share overall; higher is better.
     uncertainty : array, shape (*B,)
         The Brier score of the overall share as the probability of every sample. It depends only on the labels.
     within_bin_variance : array, shape (*B,)
-        The variance of the probabilities within bins; 0 if all in a bin are equal.
+        The variance of the probabilities within bins; 0 if all probabilities of a bin are equal.
     within_bin_covariance : array, shape (*B,)
-        Twice the covariance of probabilities and labels within bins; likewise.
+        Twice the covariance of probabilities and labels within bins; 0 if all probabilities of a bin are equal.
     """
 
     reliability: Any
@@ -42,7 +42,7 @@ class BrierDecomposition(NamedResult):
 
     @property
     def score(self) -> Any:
-        """The Brier score, shape (*B,): the sum of the parts, resolution and covariance subtracted."""
+        """The Brier score, shape (*B,): reliability - resolution + uncertainty + variance - covariance."""
         within = self.within_bin_variance - self.within_bin_covariance
         return self.reliability - self.resolution + self.uncertainty + within
 
@@ -79,10 +79,10 @@ def brier_score(
     ignore_index: Any = None,
     zero_division: float = math.nan,
 ) -> Array:
-    """Mean squared distance of predicted probabilities from what happens.
+    """Mean squared distance of predicted probabilities from the outcomes.
 
     Of class 1 it is the mean of (p - y)², in [0, 1]; of n classes the mean over samples of the sum of these squares
-    over the classes, in [0, 2]. So two columns of probabilities give twice the value of one.
+    over the classes, in [0, 2]. So two columns of probabilities give twice the value of a single column.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def brier_score(
 
 
 def squared_distance(samples: ScoredSamples) -> Array:
-    """The squared distance of each sample's probabilities from what happens (*B, N), summed over the classes."""
+    """The squared distance of the probabilities of each sample from its outcome (*B, N), summed over the classes."""
     xp, p = samples.backend.xp, samples.scores
     happens = samples.y_true == 1 if samples.num_classes is None else is_class(samples)
     distance = xp.where(happens, 1 - p, p)
@@ -227,19 +227,19 @@ def brier_decomposition(
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, labels=labels, positive=positive)
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend)
-    cast = forecasts(samples, "class_wise")
-    f, y, weight = cast
-    into = binned(f, None if samples.weight is None else weight, num_bins, bins, backend)
-    count, predicted, positives = into.sums(weight, weight * f, weight * y)
+    columns = forecasts(samples, "class_wise")
+    f, y, weight = columns
+    binned_samples = binned(f, None if samples.weight is None else weight, num_bins, bins, backend)
+    count, predicted, positives = binned_samples.sums(weight, weight * f, weight * y)
     total = xp.sum(count, axis=-1)
 
     def average(values: Array) -> Array:
-        """The mean over samples, of sums over those of a bin."""
+        """The mean over samples, from sums over the samples of each bin or from values of samples."""
         return safe.divide(xp.sum(values, axis=-1), total)
 
     f_mean, y_mean = safe.ratio(predicted, count), safe.ratio(positives, count)
     share = average(positives)
-    f_rest, y_rest = f - into.of_samples(f_mean), y - into.of_samples(y_mean)
+    f_rest, y_rest = f - binned_samples.of_samples(f_mean), y - binned_samples.of_samples(y_mean)
     parts = (
         average(count * (f_mean - y_mean) ** 2),
         average(count * (y_mean - share[..., None]) ** 2),

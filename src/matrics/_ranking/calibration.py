@@ -1,4 +1,4 @@
-"""Calibration: how far predicted probabilities are from the shares of what happens."""
+"""Calibration: how far predicted probabilities are from the observed shares."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Reliability(NamedResult):
     Parameters
     ----------
     mean_probability : array, shape (*B, num_bins)
-        The mean of the predicted probabilities in each bin; NaN in an empty one.
+        The mean of the predicted probabilities in each bin; NaN in an empty bin.
     share_of_positives : array, shape (*B, num_bins)
         The observed frequency of the predicted class; NaN in an empty bin.
     count : array, shape (*B, num_bins)
         The samples in each bin, or their weight, as floating numbers.
     edges : array, shape (*B, num_bins + 1)
-        Where bins begin and end.
+        The edges of the bins.
     """
 
     mean_probability: Any
@@ -41,7 +41,7 @@ class Reliability(NamedResult):
     edges: Any
 
     def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each bin, which is from ``low`` to ``high``."""
+        """A pandas data frame with a row for each bin, from ``low`` to ``high``."""
         edges = {"low": self.edges[..., :-1], "high": self.edges[..., 1:]}
         return frame_of(edges | dict(zip(self._fields[:3], self[:3], strict=True)))
 
@@ -90,7 +90,7 @@ def expected_calibration_error(
     ignore_index: Any = None,
     zero_division: float = math.nan,
 ) -> Array:
-    """Mean distance of predicted probabilities from the shares of what happens, over bins of probabilities.
+    """Mean distance of predicted probabilities from the observed shares, over bins of probabilities.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def expected_calibration_error(
     if norm not in get_args(Norm):
         raise ValueError(f"norm: expected 'l1', 'l2' or 'max', got {quoted(norm)}")
     zero_division = check_zero_division(zero_division)
-    samples, cast, into = _read(
+    samples, columns, binned_samples = _read(
         *(y_true, y_prob, sample_weight, ignore_index),
         labels=labels,
         positive=positive,
@@ -171,8 +171,8 @@ def expected_calibration_error(
     )
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, zero_division)
-    # Sums of differences: two sums that agree would leave a rounding error.
-    count, gap = into.sums(cast.weight, (cast.outcome - cast.probability) * cast.weight)
+    # The difference of two equal sums would have a rounding error, so differences are summed.
+    count, gap = binned_samples.sums(columns.weight, (columns.outcome - columns.probability) * columns.weight)
     total, size = xp.sum(count, axis=-1), xp.abs(gap)
     if norm == "l1":
         error = safe.ratio(xp.sum(size, axis=-1), total)
@@ -224,7 +224,7 @@ def reliability_curve(
     sample_weight: Any = None,
     ignore_index: Any = None,
 ) -> Reliability:
-    """Predicted probabilities and the shares of what happens, bin by bin: the points of a reliability diagram.
+    """Mean predicted probabilities and observed shares of each bin: the points of a reliability diagram.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def reliability_curve(
     >>> curve.count
     array([1., 1., 2.])
     """
-    samples, cast, into = _read(
+    samples, columns, binned_samples = _read(
         *(y_true, y_prob, sample_weight, ignore_index),
         labels=labels,
         positive=positive,
@@ -285,11 +285,11 @@ def reliability_curve(
         bins=bins,
         of=of,
     )
-    safe, weight = Safe(samples.backend), cast.weight
-    count, predicted, positives = into.sums(weight, weight * cast.probability, weight * cast.outcome)
+    safe, weight = Safe(samples.backend), columns.weight
+    count, predicted, positives = binned_samples.sums(weight, weight * columns.probability, weight * columns.outcome)
     shares = safe.divide(predicted, count), safe.divide(positives, count)
-    edges = samples.backend.copied(samples.backend.packed(into.edges))
-    return Reliability(*(finish(samples, found) for found in (*shares, count, edges)))
+    edges = samples.backend.copied(samples.backend.packed(binned_samples.edges))
+    return Reliability(*(finish(samples, column) for column in (*shares, count, edges)))
 
 
 def _read(
@@ -310,9 +310,9 @@ def _read(
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, labels=labels, positive=positive)
     if of is not None and samples.num_classes is None:
         raise ValueError(
-            f"of={quoted(of)} is for probabilities of classes (*B, N, n), got probabilities of class 1, shape "
-            f"{tuple(samples.scores.shape)}: leave it out, or stack 1 - y_prob and y_prob along a last axis"
+            f"of={quoted(of)}: expected probabilities of classes (*B, N, n), got probabilities of class 1, shape "
+            f"{tuple(samples.scores.shape)}; leave it out, or stack 1 - y_prob and y_prob along a last axis"
         )
-    cast = forecasts(samples, of)
-    weight = None if samples.weight is None else cast.weight
-    return samples, cast, binned(cast.probability, weight, num_bins, bins, samples.backend)
+    columns = forecasts(samples, of)
+    weight = None if samples.weight is None else columns.weight
+    return samples, columns, binned(columns.probability, weight, num_bins, bins, samples.backend)

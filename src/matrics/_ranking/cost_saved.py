@@ -1,4 +1,4 @@
-"""cost_saved(): how much less the errors of a rule cost than those of the present rule, with limits."""
+"""cost_saved(): how much less the errors of a new rule cost than the errors of the present rule, with limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["cost_saved"]
 
-FEW_SAMPLES = 20  # whose costs differ; a normal distribution needs more of very unequal costs
+FEW_SAMPLES = 20  # with different costs of both rules; very unequal costs need more for a normal distribution
 
 
 def cost_saved(
@@ -46,7 +46,7 @@ def cost_saved(
         labels with ``positive=``.
     cost_false_negative, cost_false_positive : float or array_like, shape (N,), optional
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
-        or a number for each, such as the amount of a payment. Both are needed.
+        or a number for each, such as the amount of a payment. Both costs are required.
     positive : str or int, optional
         The label of the class that ``y_b`` is of, among labels of any kind: it counts as 1, and all others as 0, as in
         the other labels. Without it labels are 0 and 1, and 1 is positive.
@@ -58,8 +58,8 @@ def cost_saved(
     Returns
     -------
     Interval
-        The sum over all N samples, with the limits of N samples that are drawn as these were, and the standard error.
-        Above 0 the new rule costs less.
+        The sum over all N samples, its limits for N new samples from the same population, and its standard error. A
+        positive value means that the new rule costs less.
 
     Raises
     ------
@@ -68,10 +68,10 @@ def cost_saved(
 
     Notes
     -----
-    The estimate is N times the mean of the differences of single samples, which are 0 where both rules agree; limits
-    are those of Student's t distribution of the mean of paired differences, with clusters of the mean of their sums. If
-    the threshold of the new rule was chosen on the same samples, it saves less on others: use samples that were not
-    used for the choice.
+    The estimate is N times the mean difference of the costs of a sample, which is 0 where both rules agree. The limits
+    are those of Student's t distribution for the mean of paired differences; with ``clusters``, for the mean of their
+    sums. If the threshold of the new rule was chosen on the same samples, it saves less on others: use samples that
+    were not used for the choice.
 
     Examples
     --------
@@ -82,32 +82,34 @@ def cost_saved(
     Interval(estimate=305, low=-463.7, high=1074, standard_error=299, undefined=0, status=1)
     """
     level = check_level(level)
-    given = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
-    (samples, is_positive), (_, of_a), (_, of_b) = (_read(name, labels, positive) for name, labels in given.items())
-    if is_positive.ndim != 1 or not is_positive.shape == of_a.shape == of_b.shape:
-        shapes = ", ".join(str(part.shape) for part in (is_positive, of_a, of_b))
+    labels = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
+    (samples, is_positive), (_, is_positive_a), (_, is_positive_b) = (
+        _read(name, values, positive) for name, values in labels.items()
+    )
+    if is_positive.ndim != 1 or not is_positive.shape == is_positive_a.shape == is_positive_b.shape:
+        shapes = ", ".join(str(part.shape) for part in (is_positive, is_positive_a, is_positive_b))
         raise ValueError(f"y_true, y_a, y_b: expected the labels of the same samples, (N,), got {shapes}")
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is None:
-        raise ArgumentError("cost_false_negative", "expected a number, or an array of them, got None")
-    each = np.asarray(costs.weight) * ((of_a != is_positive).astype(float) - (of_b != is_positive))
-    sums = each if clusters is None else np.bincount(cluster_codes(clusters, each.size), each)
+        raise ArgumentError("cost_false_negative", "expected a number, or an array of numbers, got None")
+    savings = np.asarray(costs.weight) * ((is_positive_a != is_positive).astype(float) - (is_positive_b != is_positive))
+    sums = savings if clusters is None else np.bincount(cluster_codes(clusters, savings.size), savings)
     number = sums.size
     if number < 2:
         raise ValueError(f"y_true: expected at least two samples, got {number}")
     error = math.sqrt(number) * float(np.std(sums, ddof=1))
-    saved, reach = float(sums.sum()), student_quantile(level, number - 1) * error
+    saved, half_width = float(sums.sum()), student_quantile(level, number - 1) * error
     reasons = {
         IntervalStatus.FEW_SAMPLES: np.count_nonzero(sums) < FEW_SAMPLES,
         IntervalStatus.NO_VARIATION: error == 0,
     }
     status = int(graver(np.int64(0), reasons, np))
-    low, high = (math.nan, math.nan) if error == 0 else (saved - reach, saved + reach)
+    low, high = (math.nan, math.nan) if error == 0 else (saved - half_width, saved + half_width)
     return Interval(saved, low, high, error, 0, status)
 
 
 def _read(name: str, labels: Any, positive: Hashable) -> tuple[ScoredSamples, NumPyArray]:
-    """Labels, read as true labels of scores are, and which are positive."""
+    """The checked labels, and whether each is positive."""
     try:
         samples = read(labels, np.zeros(len(labels)), positive=positive)
     except (TypeError, ValueError) as error:

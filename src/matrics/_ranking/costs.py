@@ -1,4 +1,4 @@
-"""Costs of the errors of each sample, such as the amount of a payment: what all errors at a threshold cost."""
+"""Costs of the errors of each sample, such as the amount of a payment, and their sum at a threshold."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ COST = "cost"
 def read_costs(samples: ScoredSamples, false_negative: Any, false_positive: Any) -> ScoredSamples | None:
     """The samples with the cost of an error as the weight of each; None without costs.
 
-    With weights, a sample costs as much as so many samples.
+    The cost of a sample is multiplied by its weight.
     """
-    given = {"cost_false_negative": false_negative, "cost_false_positive": false_positive}
-    missing = [name for name, value in given.items() if value is None]
-    if len(missing) == len(given):
+    costs_of_errors = {"cost_false_negative": false_negative, "cost_false_positive": false_positive}
+    missing = [name for name, value in costs_of_errors.items() if value is None]
+    if len(missing) == len(costs_of_errors):
         return None
     if missing:
-        raise ValueError(f"{missing[0]}: expected a number, or an array of them, got None; 0 where it costs nothing")
+        raise ValueError(f"{missing[0]}: expected a number, or an array of numbers, got None; pass 0 for no cost")
     if samples.num_classes is not None:
         raise ValueError(
             "cost_false_negative: expected the scores of a single class, or positive=, as an error is a false positive "
@@ -36,7 +36,7 @@ def read_costs(samples: ScoredSamples, false_negative: Any, false_positive: Any)
     kept = np.ones(positive.shape, bool) if samples.weight is None else samples.weight > 0
     costs = [
         _checked(name, value, kept & of_class)
-        for (name, value), of_class in zip(given.items(), (positive, ~positive), strict=True)
+        for (name, value), of_class in zip(costs_of_errors.items(), (positive, ~positive), strict=True)
     ]
     cost = np.where(positive, *costs)
     weight = cost if samples.weight is None else cost * samples.weight
@@ -44,25 +44,25 @@ def read_costs(samples: ScoredSamples, false_negative: Any, false_positive: Any)
 
 
 def cost_of(cm: Array) -> Array:
-    """The cost of all errors, of matrices that the costs weight."""
+    """The cost of all errors, from matrices of samples that are weighted by their costs."""
     return cm[..., 0, 1] + cm[..., 1, 0]
 
 
-def _checked(name: str, value: Any, needed: Array) -> Array:
-    """The costs of all samples; where they are not needed they may be missing."""
+def _checked(name: str, value: Any, is_needed: Array) -> Array:
+    """The costs of all samples; values that are not needed may be NaN."""
     array = np.asarray(on_host(value, name))
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: expected numbers, got dtype {array.dtype}")
     try:
-        costs = np.broadcast_to(array.astype(np.float64), needed.shape)
+        costs = np.broadcast_to(array.astype(np.float64), is_needed.shape)
     except ValueError as error:
         raise ValueError(
-            f"{name}: expected a number, or an array of the shape {needed.shape}, got shape {array.shape}"
+            f"{name}: expected a number, or an array of the shape {is_needed.shape}, got shape {array.shape}"
         ) from error
-    bad = needed & ~(np.isfinite(costs) & (costs >= 0))
-    if bad.any():
-        place = tuple(int(k) for k in np.argwhere(bad)[0])
+    is_bad = is_needed & ~(np.isfinite(costs) & (costs >= 0))
+    if is_bad.any():
+        index = tuple(int(k) for k in np.argwhere(is_bad)[0])
         raise ValueError(
-            f"{name}: expected finite numbers that are not negative, got {quoted(float(costs[place]))} at {place}"
+            f"{name}: expected finite numbers that are not negative, got {quoted(float(costs[index]))} at {index}"
         )
-    return np.where(needed, costs, 0)
+    return np.where(is_needed, costs, 0)

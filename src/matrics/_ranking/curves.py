@@ -1,4 +1,4 @@
-"""The two curves that have names, and their points at a wanted precision or recall."""
+"""The ROC curve and the precision-recall curve, and points at a given precision, recall or specificity."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def roc_curve(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -75,6 +76,9 @@ def roc_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -103,7 +107,15 @@ def roc_curve(
     """
     return RocCurve(
         *_curve(
-            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
+            read(
+                y_true,
+                y_score,
+                sample_weight,
+                ignore_index,
+                labels=labels,
+                positive=positive,
+                lower_is_positive=lower_is_positive,
+            ),
             zero_division,
             ("fpr", "recall"),
         )
@@ -116,6 +128,7 @@ def precision_recall_curve(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -136,6 +149,9 @@ def precision_recall_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -164,7 +180,15 @@ def precision_recall_curve(
     """
     return PrecisionRecallCurve(
         *_curve(
-            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
+            read(
+                y_true,
+                y_score,
+                sample_weight,
+                ignore_index,
+                labels=labels,
+                positive=positive,
+                lower_is_positive=lower_is_positive,
+            ),
             zero_division,
             ("precision", "recall"),
         )
@@ -179,6 +203,7 @@ def precision_at_recall(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -207,6 +232,9 @@ def precision_at_recall(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -236,11 +264,19 @@ def precision_at_recall(
     >>> matrics.ranking.precision_at_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.6666666666666666)
     """
-    least = _share(recall, "recall")
+    minimum = _share(recall, "recall")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive, num_classes=samples.num_classes)
-    return of_rows(_highest("precision", "recall", least), samples, how, zero_division, workers)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
+    method = check_average(average, positive=positive, num_classes=samples.num_classes)
+    return of_rows(_highest("precision", "recall", minimum), samples, method, zero_division, workers)
 
 
 def recall_at_precision(
@@ -251,6 +287,7 @@ def recall_at_precision(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -279,6 +316,9 @@ def recall_at_precision(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -308,11 +348,19 @@ def recall_at_precision(
     >>> matrics.ranking.recall_at_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.5)
     """
-    least = _share(precision, "precision")
+    minimum = _share(precision, "precision")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
-    how = check_average(average, positive=positive, num_classes=samples.num_classes)
-    return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
+    method = check_average(average, positive=positive, num_classes=samples.num_classes)
+    return of_rows(_highest("recall", "precision", minimum), samples, method, zero_division, workers)
 
 
 def recall_at_specificity(
@@ -323,6 +371,7 @@ def recall_at_specificity(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -351,6 +400,9 @@ def recall_at_specificity(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -381,15 +433,23 @@ def recall_at_specificity(
     >>> matrics.ranking.recall_at_specificity([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
     np.float64(0.5)
     """
-    least = _share(specificity, "specificity")
+    minimum = _share(specificity, "specificity")
 
     def best(rows: SampleRows, safe: Safe) -> Array:
-        found, xp = points(rows), rows.backend.xp
-        reached = found.specificity(safe) >= least
-        recall = xp.max(xp.where(reached, found.recall(safe), 0), axis=-1)
-        return safe.define(recall, found.of_both_classes)
+        curve, xp = points(rows), rows.backend.xp
+        reached = curve.specificity(safe) >= minimum
+        recall = xp.max(xp.where(reached, curve.recall(safe), 0), axis=-1)
+        return safe.define(recall, curve.of_both_classes)
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         best,
         samples,
@@ -399,14 +459,14 @@ def recall_at_specificity(
     )
 
 
-def _highest(wanted: str, bound: str, least: float) -> RowFunction:
-    """The highest value of one rate if the other is at least this."""
+def _highest(rate: str, bounded_rate: str, minimum: float) -> RowFunction:
+    """A function for the highest value of a rate among thresholds at which another rate reaches a minimum."""
 
     def best(rows: SampleRows, safe: Safe) -> Array:
-        found, xp = points(rows), rows.backend.xp
-        rates = {"precision": found.precision(safe), "recall": found.recall(safe)}
-        reached = (rates[bound] >= least) & (found.tp + found.fp > 0)
-        return safe.define(xp.max(xp.where(reached, rates[wanted], 0), axis=-1), found.positives > 0)
+        curve, xp = points(rows), rows.backend.xp
+        rates = {"precision": curve.precision(safe), "recall": curve.recall(safe)}
+        reached = (rates[bounded_rate] >= minimum) & (curve.tp + curve.fp > 0)
+        return safe.define(xp.max(xp.where(reached, rates[rate], 0), axis=-1), curve.positives > 0)
 
     return best
 
@@ -417,22 +477,22 @@ def _share(value: Any, name: str) -> float:
     return float(value)
 
 
-# The rates of curves, undefined where they are 0/0.
+# The rates of a curve at all points; undefined (0/0) rates become the value of ``safe``.
 RATES: dict[str, Callable[[Points, Safe], Array]] = {
-    "fpr": lambda found, safe: safe.define(found.fpr(safe), (found.negatives > 0)[:, None]),
-    "recall": lambda found, safe: safe.define(found.recall(safe), (found.positives > 0)[:, None]),
-    "precision": lambda found, safe: safe.define(found.precision(safe), found.tp + found.fp > 0),
+    "fpr": lambda curve, safe: safe.define(curve.fpr(safe), (curve.negatives > 0)[:, None]),
+    "recall": lambda curve, safe: safe.define(curve.recall(safe), (curve.positives > 0)[:, None]),
+    "precision": lambda curve, safe: safe.define(curve.precision(safe), curve.tp + curve.fp > 0),
 }
 
 
 def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
-    """Two rates at all points, and the thresholds."""
+    """The values of two rates at all points, and the thresholds."""
     check_options(zero_division, "nan")
     rows, shape = as_rows(samples)
     backend, xp = rows.backend, rows.backend.xp
     safe = Safe(backend, float(zero_division))
     with backend.quiet():
-        found = points(rows, with_thresholds=True)
-        marked = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](found, safe)) for name in names]
+        curve = points(rows, with_thresholds=True)
+        values = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](curve, safe)) for name in names]
     length = rows.scores.shape[1] + 1
-    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*marked, found.thresholds))
+    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*values, samples.directed(curve.thresholds)))

@@ -1,4 +1,4 @@
-"""decision_curve(): what a model is worth to those who decide at a threshold, beside treating all or none."""
+"""decision_curve(): net benefit of a model at thresholds of probability, compared with treating all or none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._engine.results import NamedResult, columns_of, frame_of, short_repr
 from matrics._quoting import quoted
 from matrics._ranking.inference.compare import named_scores
-from matrics._ranking.inference.measured import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
+from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
 from matrics._ranking.inference.replicates import drawn_times
 from matrics._ranking.inference.samples import Samples, SampleScores
 from matrics._ranking.inputs import is_number
@@ -26,30 +26,29 @@ from matrics.typing import ArrayLike
 
 __all__ = ["DecisionCurve", "decision_curve"]
 
-# Cells of replicates that are in memory at a time.
+# The number of cells of replicates in memory at a time.
 CELLS_AT_ONCE = 2**21
 
 
 class DecisionCurve(NamedResult):
-    """The decision curve of one or several models, as from :func:`matrics.ranking.decision_curve`.
+    """The result of :func:`matrics.ranking.decision_curve`: the decision curves of one or several models.
 
     Parameters
     ----------
     thresholds : array, shape (T,)
-        The probability from which on a sample is treated.
+        Samples with at least this probability are treated.
     net_benefit : Interval
-        Of the model: arrays (*B, T).
+        The net benefit of the model: arrays (*B, T).
     treat_all : Interval
-        The net benefit of treating every sample: arrays (*B, T). That of treating none is 0.
+        The net benefit of treating every sample: arrays (*B, T). The net benefit of treating none is 0.
     standardized : Interval
-        The net benefit of the model divided by the prevalence, which is the largest there can be: arrays (*B, T).
+        The net benefit of the model divided by the prevalence, which is its maximum: arrays (*B, T).
     interventions_avoided : Interval
-        How many fewer of 100 samples are treated than if all were, with no positive one missed in exchange: arrays
-        (*B, T).
+        The reduction of treatments per 100 samples, without missing more positive samples: arrays (*B, T).
     prevalence : array, shape (*B,)
         The share of positive samples.
     names : tuple of str, length M, or None
-        The names of the models, where probabilities were a mapping of names.
+        The names of the models, if the probabilities are a mapping.
     """
 
     thresholds: Array
@@ -64,7 +63,7 @@ class DecisionCurve(NamedResult):
         return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
 
     def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each threshold of each model."""
+        """A pandas data frame with a row for each threshold of each model."""
         shape = tuple(self.net_benefit.estimate.shape)
         columns: dict[str, Any] = {"threshold": np.broadcast_to(np.asarray(self.thresholds), shape)}
         if self.names is not None:
@@ -88,10 +87,10 @@ def decision_curve(
     num: int | None = None,
     rng: Any = None,
 ) -> DecisionCurve:
-    r"""Net benefit of a model at thresholds of probability, beside treating all samples or none, with limits.
+    r"""Net benefit of a model at thresholds of probability, compared with treating all samples or none, with limits.
 
-    Who treats at a probability of t finds a missed positive sample (1 - t) / t times as bad as a false alarm. In these
-    units the net benefit is the share of true positives less what the false positives cost:
+    To treat at a probability of t or more means that a missed positive sample is (1 - t) / t times as bad as a false
+    positive. The net benefit is the share of true positives minus the weighted share of false positives:
     tp / m - fp / m · t / (1 - t).
 
     Parameters
@@ -104,7 +103,7 @@ def decision_curve(
     thresholds : array_like, shape (T,), optional
         From 0 to below 1, in any order; 0.01, 0.02, …, 0.99 if left out.
     prevalence : float, optional
-        The share of positive samples where the model will be used, if it is another than here, as in a case-control
+        The share of positive samples where the model will be used, if it differs from the samples, as in a case-control
         study.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
@@ -147,8 +146,8 @@ def decision_curve(
     Limits are quantiles of replicates: of the samples, or, at a given prevalence, of those of each class. A replicate
     is one draw of the counts between thresholds, whatever the number of samples.
 
-    A net benefit is only comparable at the same threshold. The best threshold is not where the curve is highest: it is
-    the one at which those who decide treat.
+    A net benefit is only comparable at the same threshold. The best threshold is not where the curve is highest: the
+    costs of errors determine the threshold.
 
     References
     ----------
@@ -179,30 +178,40 @@ def decision_curve(
         *(y_true, scores, positive, ignore_index, clusters, "decision_curve"), labels=labels, name="y_prob"
     )
     if samples.num_classes is not None:
-        raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
+        raise ValueError(
+            "y_prob: expected the probabilities of a single class, got several; choose a class by positive="
+        )
     if not samples.are_probabilities:
-        raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
+        raise ValueError(
+            "y_prob: expected probabilities, from 0 to 1, got others; convert logits with the sigmoid first"
+        )
     limits = _thresholds(thresholds)
     generator = generator_of(rng)
-    # Models of the same samples have the same draws, so that equal models have equal limits.
+    # All models of the same samples use the same draws, so that equal models have equal limits.
     shared = len(samples.shape) == 1 and np.ndim(on_host(y_true)) == 1
     seed = int(generator.integers(2**63)) if shared else None
-    # As p >= threshold does, which rounds the threshold to the type of p.
-    compared = _as_scores_are(limits, scores)
-    found = [
-        _of_element(
-            one, limits, compared, prevalence, level, num, generator if seed is None else np.random.default_rng(seed)
+    # The comparison p >= threshold rounds the threshold to the type of p.
+    compared = _in_type_of_scores(limits, scores)
+    results = [
+        _element_intervals(
+            element,
+            limits,
+            compared,
+            prevalence,
+            level,
+            num,
+            generator if seed is None else np.random.default_rng(seed),
         )
-        for one in samples.elements()
+        for element in samples.elements()
     ]
-    parts = [[row[k] for row in found] for k in range(len(MEASURES))]
+    intervals = [[row[k] for row in results] for k in range(len(MEASURES))]
 
-    def finished(part: list[Interval]) -> Interval:
-        return Interval(*(samples.finish_rows(list(field), limits.size) for field in columns_of(part, Interval)))
+    def stacked(measure: list[Interval]) -> Interval:
+        return Interval(*(samples.finish_rows(list(field), limits.size) for field in columns_of(measure, Interval)))
 
-    benefit, of_all, standardized, avoided = map(finished, parts)
-    shares = samples.finish_rows([np.asarray(row[-1]) for row in found], None)
-    return DecisionCurve(samples.read.finish(limits), benefit, of_all, standardized, avoided, shares, names)
+    benefit, treat_all, standardized, avoided = map(stacked, intervals)
+    shares = samples.finish_rows([np.asarray(row[-1]) for row in results], None)
+    return DecisionCurve(samples.read.finish(limits), benefit, treat_all, standardized, avoided, shares, names)
 
 
 MEASURES = ("net_benefit", "treat_all", "standardized", "interventions_avoided")
@@ -211,17 +220,19 @@ MEASURES = ("net_benefit", "treat_all", "standardized", "interventions_avoided")
 def _thresholds(thresholds: Any) -> Array:
     if thresholds is None:
         return np.arange(1, 100) / 100
-    found = np.asarray(on_host(thresholds, "thresholds"))
-    if found.ndim != 1 or found.dtype.kind not in "iuf":
-        raise ValueError(f"thresholds: expected numbers of shape (T,), got shape {found.shape} and dtype {found.dtype}")
-    found = found.astype(np.float64)
-    bad = ~((found >= 0) & (found < 1))
-    if bad.any():
-        raise ValueError(f"thresholds: expected probabilities from 0 to below 1, got {found[bad][0]:g}")
-    return found
+    values = np.asarray(on_host(thresholds, "thresholds"))
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"thresholds: expected numbers of shape (T,), got shape {values.shape} and dtype {values.dtype}"
+        )
+    values = values.astype(np.float64)
+    is_bad = ~((values >= 0) & (values < 1))
+    if is_bad.any():
+        raise ValueError(f"thresholds: expected probabilities from 0 to below 1, got {values[is_bad][0]:g}")
+    return values
 
 
-def _as_scores_are(thresholds: Array, scores: Any) -> Array:
+def _in_type_of_scores(thresholds: Array, scores: Any) -> Array:
     """Thresholds rounded to the type of scores of less than double precision, in double precision."""
     backend, (array,) = as_arrays(scores=scores)
     if not backend.is_float(array):
@@ -230,7 +241,7 @@ def _as_scores_are(thresholds: Array, scores: Any) -> Array:
     return np.asarray(rounded, np.float64)
 
 
-def _of_element(  # noqa: PLR0917 (as of the door)
+def _element_intervals(  # noqa: PLR0917 (the parameters of the public function)
     samples: SampleScores,
     thresholds: Array,
     compared: Array,
@@ -239,20 +250,20 @@ def _of_element(  # noqa: PLR0917 (as of the door)
     num: int,
     rng: np.random.Generator,
 ) -> tuple[Any, ...]:
-    """The intervals of one set of samples, and its prevalence."""
+    """The intervals of a batch element, and its prevalence."""
     order = np.argsort(thresholds, kind="stable")
-    # The number of thresholds up to each probability says at which of them a sample is treated.
-    reached = np.searchsorted(compared[order], samples.scores[0], side="right")
+    # A sample is treated at the thresholds up to its probability.
+    num_reached = np.searchsorted(compared[order], samples.scores[0], side="right")
     size = thresholds.size + 1
-    place = reached + size * samples.positive[0]
+    place = num_reached + size * samples.positive[0]
     counts = np.bincount(place, minlength=2 * size).reshape(1, 2, size).astype(np.float64)
-    back = np.argsort(order, kind="stable")
+    inverse_order = np.argsort(order, kind="stable")
 
     def measured(cells: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return _measures(cells, thresholds[order], prevalence)[..., back]
+            return _measures(cells, thresholds[order], prevalence)[..., inverse_order]
 
-    own = measured(counts)[:, 0]
+    values = measured(counts)[:, 0]
     step = max(1, CELLS_AT_ONCE // max(2 * size, samples.number if samples.units is not None else 0))
     drawn = [
         measured(_replicates(samples, counts[0], place, min(step, num - start), rng, within=prevalence is not None))
@@ -263,102 +274,102 @@ def _of_element(  # noqa: PLR0917 (as of the door)
         low, high = percentile_limits(replicated, level, NUMPY)
         error, undefined = spread(replicated, NUMPY)
     few = min(samples.class_sizes) < FEW_UNITS
-    moved = measured(counts + _one_more(size)) - own[:, None]
-    number, units = (x[:, back] for x in _of_outcomes(samples, reached, size))
-    few = few | _are_few(moved, number, units, error)
+    changes = measured(counts + _added_samples(size)) - values[:, None]
+    number, units = (x[:, inverse_order] for x in _outcome_counts(samples, num_reached, size))
+    few = few | _are_few(changes, number, units, error)
     varies, spoiled = error > 1e-12, bool(samples.spoiled[0])
     reasons = {
         IntervalStatus.FEW_SAMPLES: few,
         IntervalStatus.UNDEFINED_REPLICATES: undefined > MANY_UNDEFINED * num,
         IntervalStatus.NO_VARIATION: ~varies,
-        IntervalStatus.UNDEFINED: np.isnan(own),
+        IntervalStatus.UNDEFINED: np.isnan(values),
         IntervalStatus.INVALID: spoiled,
     }
-    status = graver(np.zeros(own.shape, np.int64), reasons, np)
+    status = graver(np.zeros(values.shape, np.int64), reasons, np)
     if spoiled:
-        own = np.full(own.shape, math.nan)
-    known = varies & ~np.isnan(own)
-    low, high = np.minimum(low, own), np.maximum(high, own)
+        values = np.full(values.shape, math.nan)
+    known = varies & ~np.isnan(values)
+    low, high = np.minimum(low, values), np.maximum(high, values)
     low, high = (np.where(known, limit, math.nan) for limit in (low, high))
-    error = np.where(np.isnan(own), math.nan, error)
+    error = np.where(np.isnan(values), math.nan, error)
     total = counts.sum()
     share = prevalence if prevalence is not None else counts[0, 1].sum() / total if total else math.nan
-    rows = (Interval(*row) for row in zip(own, low, high, error, undefined, status, strict=True))
+    rows = (Interval(*row) for row in zip(values, low, high, error, undefined, status, strict=True))
     return (*rows, math.nan if spoiled else share)
 
 
-def _one_more(size: int) -> Array:
-    """One sample of each outcome at all thresholds (4, 2, T + 1): untreated or treated, of each class."""
-    found = np.zeros((4, 2, size))
-    found[[0, 1, 2, 3], [0, 0, 1, 1], [0, -1, 0, -1]] = 1
-    return found
+def _added_samples(size: int) -> Array:
+    """Counts of an added sample of each outcome (4, 2, T + 1): untreated or treated at all thresholds, by class."""
+    counts = np.zeros((4, 2, size))
+    counts[[0, 1, 2, 3], [0, 0, 1, 1], [0, -1, 0, -1]] = 1
+    return counts
 
 
-def _of_outcomes(samples: SampleScores, reached: Array, size: int) -> tuple[Array, Array]:
-    """The samples that have each of these outcomes at ascending thresholds, and their clusters, if any; (4, T)."""
+def _outcome_counts(samples: SampleScores, reached: Array, size: int) -> tuple[Array, Array]:
+    """The number of samples with each outcome at ascending thresholds (4, T), and the number of their clusters."""
 
-    def both(untreated: Array, treated: Array) -> list[Array]:
-        """How many are up to each threshold by the first, and above it by the second."""
+    def counts_of(untreated: Array, treated: Array) -> list[Array]:
+        """The number of samples that are untreated, and the number that are treated, at each threshold."""
         up_to, below = (np.cumsum(np.bincount(x, minlength=size))[:-1] for x in (untreated, treated))
         return [up_to, treated.size - below]
 
-    number, of_units = [], []
-    for chosen in (~samples.positive[0], samples.positive[0]):
-        own = reached[chosen]
-        number += both(own, own)
+    number, units = [], []
+    for members in (~samples.positive[0], samples.positive[0]):
+        num_reached_of_class = reached[members]
+        number += counts_of(num_reached_of_class, num_reached_of_class)
         if samples.units is not None:
             least, most = np.full(samples.number, size), np.full(samples.number, -1)
-            np.minimum.at(least, samples.units[chosen], own)
-            np.maximum.at(most, samples.units[chosen], own)
+            np.minimum.at(least, samples.units[members], num_reached_of_class)
+            np.maximum.at(most, samples.units[members], num_reached_of_class)
             has_class = most >= 0
-            of_units += both(least[has_class], most[has_class])
-    return np.asarray(number), np.asarray(of_units or number)
+            units += counts_of(least[has_class], most[has_class])
+    return np.asarray(number), np.asarray(units or number)
 
 
 def _are_few(moved: Array, number: Array, units: Array, error: Array) -> Array:
-    """Which limits (4, T) depend on an outcome of few samples or clusters: five would have most of the variance.
+    """Whether limits (4, T) depend on an outcome of fewer than five samples or clusters.
 
-    Above a high threshold there may be a handful of samples, each of which weighs as much as the odds; below a low
-    threshold those that are missed. ``moved`` (4, 4, T) is what a sample more of each outcome changes.
+    Few samples may be above a high threshold, and the weight of each is the odds of the threshold. Few missed samples
+    may be below a low threshold. ``moved`` (4, 4, T) is the change of each measure by an added sample of each outcome.
     """
-    of_unit = moved * np.maximum(number, 1) / np.maximum(units, 1)
+    change_of_unit = moved * np.maximum(number, 1) / np.maximum(units, 1)
     with np.errstate(invalid="ignore"):
-        return np.any((units < FEW_EFFECTIVE) & (FEW_EFFECTIVE * of_unit**2 > error[:, None] ** 2), axis=1)
+        return np.any((units < FEW_EFFECTIVE) & (FEW_EFFECTIVE * change_of_unit**2 > error[:, None] ** 2), axis=1)
 
 
 def _measures(cells: Array, thresholds: Array, prevalence: float | None) -> Array:
-    """All four at ascending thresholds (4, R, T), from counts between them (R, 2, T + 1) of both classes."""
+    """The four measures at ascending thresholds (4, R, T), from counts of both classes between them (R, 2, T + 1)."""
     totals = cells.sum(axis=-1)
     above = np.cumsum(cells[..., ::-1], axis=-1)[..., ::-1][..., 1:]
     odds = thresholds / (1 - thresholds)
     number = totals.sum(axis=-1)[:, None]
     if prevalence is None:
-        hits, alarms, share = above[:, 1] / number, above[:, 0] / number, totals[:, 1:] / number
-        rest = totals[:, :1] / number
+        true_positives, false_positives, share = above[:, 1] / number, above[:, 0] / number, totals[:, 1:] / number
+        share_of_negatives = totals[:, :1] / number
     else:
-        hits = prevalence * above[:, 1] / totals[:, 1:]
-        alarms = (1 - prevalence) * above[:, 0] / totals[:, :1]
-        share, rest = np.full(number.shape, prevalence), np.full(number.shape, 1 - prevalence)
-    benefit = hits - odds * alarms
-    of_all = share - odds * rest
-    avoided = np.where(odds > 0, 100 * (benefit - of_all) / np.where(odds > 0, odds, 1), math.nan)
+        true_positives = prevalence * above[:, 1] / totals[:, 1:]
+        false_positives = (1 - prevalence) * above[:, 0] / totals[:, :1]
+        share, share_of_negatives = np.full(number.shape, prevalence), np.full(number.shape, 1 - prevalence)
+    benefit = true_positives - odds * false_positives
+    treat_all = share - odds * share_of_negatives
+    avoided = np.where(odds > 0, 100 * (benefit - treat_all) / np.where(odds > 0, odds, 1), math.nan)
     standardized = np.where(share > 0, benefit / np.where(share > 0, share, 1), math.nan)
-    return np.stack([benefit, of_all, standardized, avoided])
+    return np.stack([benefit, treat_all, standardized, avoided])
 
 
 def _replicates(
     samples: SampleScores, counts: Array, place: Array, num: int, rng: np.random.Generator, *, within: bool
 ) -> Array:
-    """Counts between thresholds (R, 2, T + 1) of samples, or clusters, that are drawn anew; or within each class."""
+    """Counts between thresholds (R, 2, T + 1) of replicates of samples or clusters; ``within`` draws by class."""
     if samples.units is not None:
-        of_unit = np.zeros((samples.number, counts.size))
-        np.add.at(of_unit, (samples.units, place), 1)
-        return (drawn_times(samples.number, num, rng).astype(np.float64) @ of_unit).reshape(num, *counts.shape)
-    sides = counts if within else counts.reshape(1, -1)
-    found = [
-        rng.multinomial(int(side.sum()), side / max(side.sum(), 1), size=num)
-        if side.sum()
-        else np.zeros((num, side.size))
-        for side in sides
+        counts_of_units = np.zeros((samples.number, counts.size))
+        np.add.at(counts_of_units, (samples.units, place), 1)
+        return (drawn_times(samples.number, num, rng).astype(np.float64) @ counts_of_units).reshape(num, *counts.shape)
+    groups = counts if within else counts.reshape(1, -1)
+    drawn = [
+        rng.multinomial(int(group.sum()), group / max(group.sum(), 1), size=num)
+        if group.sum()
+        else np.zeros((num, group.size))
+        for group in groups
     ]
-    return np.stack(found, axis=1).reshape(num, *counts.shape).astype(np.float64)
+    return np.stack(drawn, axis=1).reshape(num, *counts.shape).astype(np.float64)

@@ -1,4 +1,4 @@
-"""score_drift(): how far the scores of groups, such as months, are from those of a reference."""
+"""score_drift(): distances between the scores of groups, such as months, and the scores of a reference."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = ["ScoreDrift", "score_drift"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreDrift(Result):
-    """How far the scores of groups are from those of a reference, as from :func:`matrics.ranking.score_drift`.
+    """The result of :func:`matrics.ranking.score_drift`: distances of the scores of groups from a reference.
 
     Parameters
     ----------
     groups : array, shape (G,)
         The groups, in order; the reference is among them.
     number : array of int, shape (G,)
-        The samples of each.
+        The number of samples in each group.
     ks_distance : array, shape (G,)
-        The Kolmogorov–Smirnov distance: the largest difference of two shares of scores up to some value, 0 to 1.
+        The Kolmogorov–Smirnov distance: the largest difference of the two cumulative shares, from 0 to 1.
     psi : array, shape (G,)
         The population stability index.
     psi_by_chance : array, shape (G,)
-        What the index is on average, if a group of this size and the reference have the same distribution.
+        The mean of the index if a group of this size and the reference have the same distribution.
     reference : str
-        The reference.
+        The group that is the reference.
     """
 
     groups: NumPyArray
@@ -47,7 +47,7 @@ class ScoreDrift(Result):
     reference: str
 
     def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each group."""
+        """A pandas data frame with a row for each group."""
         names = ("number", "ks_distance", "psi", "psi_by_chance")
         columns = {"group": np.asarray(self.groups, object), **{name: getattr(self, name) for name in names}}
         return frame_of(columns, indexed=False)
@@ -62,7 +62,7 @@ def score_drift(
 ) -> ScoreDrift:
     """Distances between the scores of each group and those of a reference, which show that the input has changed.
 
-    No labels are needed, so it is known before they are.
+    No labels are needed, so a change shows before the labels are known.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def score_drift(
     Returns
     -------
     ScoreDrift
-        Distances of all groups, of the reference 0.
+        The distances of all groups; 0 for the reference.
 
     Raises
     ------
@@ -121,16 +121,16 @@ def score_drift(
         raise ValueError("y_score: expected at least one sample, got none")
     known = names.tolist()
     if reference is not None and reference not in known:
-        raise ValueError(f"reference: expected one of {quoted_list(known)}, got {quoted(reference)}")
-    place = 0 if reference is None else known.index(reference)
-    own = np.sort(scores[codes == place])
-    edges = np.unique(np.quantile(own, np.arange(1, num_bins) / num_bins))
+        raise ValueError(f"reference: expected a group ({quoted_list(known)}), got {quoted(reference)}")
+    reference_index = 0 if reference is None else known.index(reference)
+    reference_scores = np.sort(scores[codes == reference_index])
+    edges = np.unique(np.quantile(reference_scores, np.arange(1, num_bins) / num_bins))
     rows = []
     for k in range(len(known)):
-        others = np.sort(scores[codes == k])
-        psi = 0.0 if k == place else _stability(own, others, edges)
-        by_chance = 0.0 if k == place else len(edges) * (1 / own.size + 1 / others.size)
-        rows.append((_distance(own, others), psi, by_chance))
+        group_scores = np.sort(scores[codes == k])
+        psi = 0.0 if k == reference_index else _stability(reference_scores, group_scores, edges)
+        by_chance = 0.0 if k == reference_index else len(edges) * (1 / reference_scores.size + 1 / group_scores.size)
+        rows.append((_distance(reference_scores, group_scores), psi, by_chance))
     distance, psi_of_all, chance = np.asarray(rows).T
     return ScoreDrift(
         groups=names,
@@ -138,7 +138,7 @@ def score_drift(
         ks_distance=distance,
         psi=psi_of_all,
         psi_by_chance=chance,
-        reference=str(known[place]),
+        reference=str(known[reference_index]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The ranking loss of samples with several labels: how many pairs of labels are in the wrong order."""
+"""The ranking loss of samples with several labels: the share of pairs of labels in the wrong order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from matrics._arrays import Array, Standard
 def ranking_losses(is_true: Array, is_false: Array, scores: Array, backend: Standard) -> Array:
     """The share of wrong pairs of each sample, (N,), from arrays (N, L); 0 for a sample without pairs.
 
-    A pair is a label that the sample has, and one that it has not; it is wrong if the score of the former is not above
-    that of the latter. Entries that are neither may have any score but NaN.
+    A pair is a label that the sample has and a label that it has not. It is wrong if the score of the former is not
+    above the score of the latter. Entries that are neither true nor false may have any score but NaN.
 
     >>> import numpy as np
     >>> from matrics._arrays import NUMPY
@@ -19,7 +19,7 @@ def ranking_losses(is_true: Array, is_false: Array, scores: Array, backend: Stan
     """
     xp = backend.xp
     wide = backend.widest_float(scores)
-    # True labels first, and then by a stable sort: of equal scores the true one is before the other.
+    # True labels first, then a stable sort: among equal scores, true labels come first and count as wrong.
     first = xp.argsort(xp.astype(~is_true, xp.int32), axis=-1, stable=True)
     second = xp.argsort(backend.take_along(scores, first), axis=-1, stable=True)
     order = backend.take_along(first, second)

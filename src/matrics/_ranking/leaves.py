@@ -1,4 +1,4 @@
-"""The leaves of a ScoreState: their initial values, what they count, and their sums."""
+"""The leaves of a ScoreState: their initial values, their contents, and their sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics._ranking.sample_sums import added_sums
 from matrics._ranking.top_k import check_place
 from matrics._states.leaves import CountLeaves, add, add_dropped, check_batch, zeros
 
-# A k is added up over states as well.
+# The values of k are added up over states, so they must be small.
 MOST_PLACES = 2**16 - 1
 # Samples, positives, and the distances of probabilities from the lower edge of their bin.
 COLUMNS_OF_CALIBRATION = 3
@@ -51,15 +51,15 @@ class Contents(NamedTuple):
 
     batch: tuple[int, ...]
     num_classes: int | None
-    grid: Grid | None  # the buckets, unless there are none
+    grid: Grid | None  # the buckets, if the state has any
     num_edges: int
     num_bins: int  # of the calibration
-    has_each: bool  # whether there is calibration of each class as well
+    has_each: bool  # whether there is calibration of each class
     has_sums: bool
 
     @classmethod
     def of(cls, leaves: Any) -> Contents:
-        """What the leaves of a state count."""
+        """The contents of the leaves of a state."""
         batch_ndim = leaves.dropped.ndim
         counts, calibration = leaves.counts.shape, leaves.calibration.shape
         bits = bits_of(counts[-2])
@@ -100,23 +100,27 @@ def empty(
         raise ValueError("num_classes: expected None for the scores of class 1 of two, or at least 2, got 1")
     rows = () if n is None else (n,)
     bits = check_bits(bits, max(math.prod((*batch, *rows)), 1))
-    bins = _checked_bins(num_bins)
+    bins = _check_num_bins(num_bins)
     if not isinstance(class_wise, bool):
         raise TypeError(f"class_wise: expected True or False, got {quoted(class_wise)}")
     if class_wise and n is None:
-        raise ValueError("class_wise: expected False without num_classes=, as there is one score for each sample")
-    calibrated = (n + 1 if class_wise and n is not None else 1, bins + 2 if bins else 0, COLUMNS_OF_CALIBRATION)
-    places, columns = _kept(n, losses=losses, top_k=top_k)
+        raise ValueError("class_wise: expected False without num_classes=, as each sample has a single score")
+    shape_of_calibration = (
+        n + 1 if class_wise and n is not None else 1,
+        bins + 2 if bins else 0,
+        COLUMNS_OF_CALIBRATION,
+    )
+    places, columns = _check_losses(n, losses=losses, top_k=top_k)
     if not (bits or bins or columns or len(edges)):
         raise ValueError("expected a state that keeps something, got bits=0, num_bins=0, and no edges or losses")
     length, num_edges = GRIDS[bits].length if bits else 0, len(edges)
     sizes = {"bits": bits or None, "num_classes": num_classes, "batch_shape": batch or None}
     size = BYTES_OF_BUCKET * (length + num_edges + 1) * math.prod(rows) + 8 * (n or 2) * columns
-    check_state_size(math.prod(batch) * (size + 8 * math.prod(calibrated)), sizes, allow_large=allow_large)
+    check_state_size(math.prod(batch) * (size + 8 * math.prod(shape_of_calibration)), sizes, allow_large=allow_large)
     options: Any = {"sizes": sizes, "allow_large": True}
     number = 2 * math.prod((*batch, *rows)) * (length + num_edges + 1)
-    backend, (given,) = as_arrays(like=np.zeros(()) if like is None else like)
-    if backend.widest_int(given) is None and number > MOST_COUNT:  # before there is memory for them
+    backend, (example,) = as_arrays(like=np.zeros(()) if like is None else like)
+    if backend.widest_int(example) is None and number > MOST_COUNT:  # before memory is allocated
         raise ValueError(
             f"expected a state of at most {MOST_COUNT:,} counts, as there are no 64-bit integers, got {number:,}; "
             "fewer bits= make it smaller"
@@ -128,7 +132,7 @@ def empty(
     has_remainders = wide == xp.float32
 
     def of_batch(values: np.ndarray) -> Array:
-        if not values.size:  # which has odd strides once it is broadcast
+        if not values.size:  # an empty array has unusual strides after broadcasting
             return xp.zeros((*batch, *values.shape), dtype=dropped.dtype, **place)
         pieces = xp.asarray(values, dtype=dropped.dtype, **place)
         return backend.copied(xp.broadcast_to(pieces, (*batch, *pieces.shape)))
@@ -136,7 +140,7 @@ def empty(
     def floats(*shape: int) -> Array:
         return xp.zeros((*batch, *shape), dtype=wide, **place)
 
-    summed = (n or 2, columns) if columns else (0, 0)
+    shape_of_sums = (n or 2, columns) if columns else (0, 0)
     leaves = [
         counts,
         carried,
@@ -146,22 +150,22 @@ def empty(
         dropped,
         of_batch(encode(edges)),
         xp.ones_like(dropped),
-        floats(*calibrated),
-        floats(*(calibrated if has_remainders else (0, 0, 0))),
-        floats(*summed),
-        floats(*(summed if has_remainders else (0, 0))),
+        floats(*shape_of_calibration),
+        floats(*(shape_of_calibration if has_remainders else (0, 0, 0))),
+        floats(*shape_of_sums),
+        floats(*(shape_of_sums if has_remainders else (0, 0))),
         of_batch(np.asarray(places, int)),
     ]
     return [backend.varying_as(leaf, dropped) for leaf in leaves]
 
 
-def _checked_bins(num_bins: Any) -> int:
-    """The number of bins of the calibration, which may be 0."""
+def _check_num_bins(num_bins: Any) -> int:
+    """The checked number of bins of the calibration, which may be 0."""
     return 0 if is_whole(num_bins) and num_bins == 0 else check_count(num_bins, "num_bins", most=MOST_BINS)
 
 
-def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
-    """Each k, and the number of columns of the sums."""
+def _check_losses(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
+    """The checked values of k, and the number of columns of the sums."""
     if not isinstance(losses, bool):
         raise TypeError(f"losses: expected True or False, got {quoted(losses)}")
     places = [] if top_k is None else [check_count(k, "top_k", most=MOST_PLACES) for k in one_or_more(top_k)]
@@ -172,7 +176,7 @@ def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
 
 
 def has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-    """Whether arrays have these shapes behind the batch: all that a state keeps, of the same classes and edges."""
+    """Whether shapes without the batch axes belong to a state: they agree in classes, edges and columns."""
     counts, bins, edges, places = shapes["counts"], shapes["bins"], shapes["edges"], shapes["top_k"]
     calibration, sums = shapes["calibration"], shapes["sums"]
     if not (len(counts) == len(bins) in (2, 3) and counts[-1] == bins[-1] == 2 and counts[:-2] == bins[:-2]):
@@ -192,12 +196,12 @@ def has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
 
 
 def edges_of(leaves: Any, backend: Standard) -> Array:
-    """The edges, or the thresholds, in ascending order and in the widest float."""
+    """The edges, or the thresholds, in ascending order and in the widest float type."""
     return decode(leaves.edges, leaves.states, backend.widest_float(leaves.edges), backend)
 
 
 def check_same(backend: Standard, state: Any, other: Any) -> None:
-    """Raise unless two states count the same; constants are compared where they are at hand."""
+    """Raise an error unless two states have the same contents; constants are compared if they are on the host."""
     mine, its = Contents.of(state), Contents.of(other)
     if mine[:2] != its[:2]:
         raise ValueError(
@@ -207,7 +211,7 @@ def check_same(backend: Standard, state: Any, other: Any) -> None:
     bits, others = (bits_of(x.counts.shape[-2]) or 0 for x in (state, other))
     if bits != others:
         raise ValueError(
-            f"expected states whose buckets have the same resolution, got one of bits={bits} and one of bits={others}; "
+            f"expected states whose buckets have the same resolution, got bits={bits} and bits={others}; "
             "make both with the same bits="
         )
     if mine.num_bins != its.num_bins or mine.has_each != its.has_each:
@@ -216,35 +220,35 @@ def check_same(backend: Standard, state: Any, other: Any) -> None:
             f"class_wise={mine.has_each} and num_bins={its.num_bins}, class_wise={its.has_each}"
         )
     if not _are_same(backend, state, other, "edges"):
-        raise ValueError("expected states with the same edges or thresholds, got others; see their thresholds")
+        raise ValueError("expected states with the same edges or thresholds, got others; compare their thresholds")
     if tuple(state.sums.shape) != tuple(other.sums.shape) or not _are_same(backend, state, other, "top_k"):
         raise ValueError("expected states that keep the same losses= and top_k=, got others")
 
 
 def _are_same(backend: Standard, state: Any, other: Any, name: str) -> bool:
-    """Whether two states have the same constants; also true where values are not at hand."""
+    """Whether two states have the same constants; also true if the values are not on the host."""
     mine, its = getattr(state, name), getattr(other, name)
     if tuple(mine.shape) != tuple(its.shape):
         return False
     views = [backend.host_view(x) for x in (mine, state.states, its, other.states)]
     if any(view is None for view in views):
         return True
-    own, states, others, of_others = (np.asarray(view) for view in views)
-    ones = (None,) * (own.ndim - states.ndim)
-    return np.array_equal(own // states[(..., *ones)], others // of_others[(..., *ones)])
+    first, states, others, of_others = (np.asarray(view) for view in views)
+    new_axes = (None,) * (first.ndim - states.ndim)
+    return np.array_equal(first // states[(..., *new_axes)], others // of_others[(..., *new_axes)])
 
 
 def merged(state: Any, other: Any, backend: Standard) -> dict[str, Array]:
     """The leaves of the sum of two states."""
-    whole = add(state, other.counts, other.dropped, other.carried, backend)
-    found = with_batch(state, other, backend) | whole._asdict()
+    counts = add(state, other.counts, other.dropped, other.carried, backend)
+    leaves = with_batch(state, other, backend) | counts._asdict()
     bins = _more_bins(state, other.bins, other.bins_carried, backend)
-    remainders = {name: found[name] + getattr(other, name) for name in ("remainders", "calibration_remainders")}
-    return found | {"bins": bins.counts, "bins_carried": bins.carried} | remainders
+    remainders = {name: leaves[name] + getattr(other, name) for name in ("remainders", "calibration_remainders")}
+    return leaves | {"bins": bins.counts, "bins_carried": bins.carried} | remainders
 
 
 def with_batch(state: Any, more: Any, backend: Standard) -> dict[str, Array]:
-    """All leaves but the counts, with those of a batch or of another state added; it is one state again."""
+    """All leaves except the counts, after adding those of a batch or of another state."""
     xp = backend.xp
     bins = _more_bins(state, more.bins, None, backend)
     calibration = added_sums(state.calibration, state.calibration_remainders, more.calibration, backend)

@@ -1,4 +1,4 @@
-"""The log-odds of each class against the rest, from logits: an order of the samples that no softmax has saturated."""
+"""The log-odds of each class against the rest, from logits: they keep the order where a softmax would saturate."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class ClassOdds(NamedTuple):
 def class_odds(logits: Array, backend: Standard) -> ClassOdds:
     """The log-odds of each class against the rest, of logits (n, *S).
 
-    With the logits x, of which x_t is the largest, the log-odds of class k are x_k minus the logarithm of the sum of
-    the other exponentials, which needs care for the largest logit alone: there the sum may be below the last digit of
-    exp(x_t). So exponentials are taken relative to the second largest logit, d below the first. With their sum S over
-    the classes below the top, and c classes that share the top,
+    Let x be the logits, and x_t the largest. The log-odds of class k are x_k minus the logarithm of the sum of the
+    other exponentials. For the largest logit the sum may be below the last digit of exp(x_t). So exponentials are taken
+    relative to the second largest logit, which is d below the largest. Let S be their sum over the classes below the
+    top, and c the number of classes that share the top:
 
     - the log-odds of a class below the top are x_k - x_t - log(c + exp(-d) (S - exp(x_k - x_t + d))),
     - those of a single top class are d - log(S), and those of several -log(c - 1 + exp(-d) S).

@@ -79,7 +79,7 @@ def log_loss(
     class_axis : int, optional
         The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
-        it, as they could be labels of class 1 as well: these have a last axis of one entry, ``y_true[..., None]`` with
+        it, as they could be labels of class 1 as well: these have a last axis of length 1, ``y_true[..., None]`` with
         ``y_prob[..., None]``, and the result is the loss of each sample.
     labels : sequence, optional
         The labels of the classes, of any kind, in the order of the columns of ``y_prob``; those of ``y_true``,
@@ -106,7 +106,7 @@ def log_loss(
     Raises
     ------
     TypeError
-        Not exactly one of ``y_prob`` and ``logits`` is given; or it is not floating.
+        Neither or both of ``y_prob`` and ``logits`` are given; or the argument is not floating.
     ValueError
         The shapes do not fit; or, where looking is free, a label, a probability or a weight is out of range. Elsewhere
         such a value makes the result of its batch element NaN.
@@ -117,8 +117,8 @@ def log_loss(
     s(-y) + (1 - z) s(y) with s(y) = max(y, 0) + ln(1 + exp(-\|y\|)), so that nothing cancels. (The Living Thing
     notebook, "Binary cross entropy", prints it without the z and with the probability for y in the exponent.)
 
-    scikit-learn's ``log_loss`` cuts probabilities at one rounding error from 0 and from 1, so that its values are
-    finite, and warns of those of a sample that do not sum to 1.
+    scikit-learn's ``log_loss`` clips probabilities a rounding error from 0 and from 1, so that its values are finite,
+    and warns if the probabilities of a sample do not sum to 1.
 
     Examples
     --------
@@ -132,14 +132,14 @@ def log_loss(
     >>> matrics.probabilities.log_loss([[0.9, 0.1]], [[0.5, 0.5]], class_axis=-1).round(4)
     np.float64(0.6931)
 
-    The binary cross-entropy of soft labels of several things for each sample, ``(N, L)``, and their mean for each:
+    The mean binary cross-entropy of each of L soft labels, ``(N, L)``:
 
     >>> y_true, logits = numpy.array([[1.0, 0.0], [0.5, 0.5]]), numpy.array([[2.0, -2.0], [2.0, -2.0]])
     >>> matrics.probabilities.log_loss(y_true[..., None], logits=logits[..., None]).mean(-1).round(4)
     array([0.1269, 1.1269])
     """
     if (y_prob is None) == (logits is None):
-        raise TypeError(f"expected one of y_prob and logits, got {'neither' if y_prob is None else 'both'}")
+        raise TypeError(f"expected either y_prob or logits, got {'neither' if y_prob is None else 'both'}")
     zero_division = check_zero_division(zero_division)
     name, scores = ("y_prob", y_prob) if logits is None else ("logits", logits)
     options: Any = {"name": name, "class_axis": class_axis, "labels": labels, "positive": positive}
@@ -159,57 +159,57 @@ def _read(
     labels: Iterable[Hashable] | None,
     positive: Hashable,
 ) -> tuple[ScoredSamples, bool]:
-    """The samples, and whether their labels are soft."""
-    if (known := known_labels(labels)) is not None:
-        scores = in_order(scores, known, name)
-    own, (given,) = as_arrays(y_true=y_true)
+    """The checked samples, and whether their labels are soft."""
+    if (class_labels := known_labels(labels)) is not None:
+        scores = in_order(scores, class_labels, name)
+    label_backend, (true_labels,) = as_arrays(y_true=y_true)
     has_classes: bool | None = None
-    # Floating labels are soft, unless something says that each is one class.
+    # Floating labels are soft, unless other arguments show that each label is a class.
     is_hard = (
         labels is not None
         or positive is not None
         or ignore_index is not None
-        or _has_one_axis_less(given, scores, name)
+        or _has_one_axis_less(true_labels, scores, name)
     )
-    is_soft = own.is_float(listed(y_true, given, "y_true")) and not is_hard
+    is_soft = label_backend.is_float(listed(y_true, true_labels, "y_true")) and not is_hard
     if is_soft:
-        both, (_, beside) = as_arrays(**{"y_true": y_true, name: scores})
-        if not both.is_float(beside):
+        backend, (_, scores_array) = as_arrays(**{"y_true": y_true, name: scores})
+        if not backend.is_float(scores_array):
             raise TypeError(
-                f"{name}: expected floating {WORDS[name]}, got dtype {beside.dtype}; the labels come first, then the "
-                f"{WORDS[name]}"
+                f"{name}: expected floating {WORDS[name]}, got dtype {scores_array.dtype}; the labels come first, then "
+                f"the {WORDS[name]}"
             )
     if class_axis is not None:
         has_classes, backend, (scores,) = True, *as_arrays(**{name: scores})
         if not is_soft:
-            refuse_axis_of_one(given, scores, class_axis, name)
+            refuse_axis_of_one(true_labels, scores, class_axis, name)
         scores = class_axis_last(scores, class_axis, name, backend)
-        y_true = class_axis_last(given, class_axis, "y_true", own) if is_soft else y_true
+        y_true = class_axis_last(true_labels, class_axis, "y_true", label_backend) if is_soft else y_true
     elif is_soft:
         shape = tuple(as_arrays(**{name: scores})[1][0].shape)
-        if max(given.ndim, len(shape)) > 1 and {tuple(given.shape[-1:]), shape[-1:]} != {(1,)}:
+        if max(true_labels.ndim, len(shape)) > 1 and {tuple(true_labels.shape[-1:]), shape[-1:]} != {(1,)}:
             raise ValueError(
-                f"y_true: floating labels {tuple(given.shape)} with {name} {shape} may be probabilities of every "
+                f"y_true: floating labels {tuple(true_labels.shape)} with {name} {shape} may be probabilities of every "
                 "class or of class 1 of two: pass class_axis=-1 for the former; for the latter give both a last axis "
-                f"of one entry, y_true[..., None] and {name}[..., None], which gives the loss of each sample; labels "
-                "that are not soft are integers"
+                f"of length 1, y_true[..., None] and {name}[..., None], which gives the loss of each sample; labels "
+                "that are not soft must be integers"
             )
     if is_soft:
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))
     else:
         options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True}
-        samples = read(y_true, scores, sample_weight, ignore_index, labels=known, positive=positive, **options)
-        _warn_of_two_readings(given, scores, samples, name, class_axis)
+        samples = read(y_true, scores, sample_weight, ignore_index, labels=class_labels, positive=positive, **options)
+        _warn_of_two_readings(true_labels, scores, samples, name, class_axis)
     if name == "logits":
-        bad = missing(samples.scores, samples.backend)
+        is_bad = missing(samples.scores, samples.backend)
     else:
-        bad = not_probabilities(samples.scores, name, samples.backend, "logits are passed as logits=")
+        is_bad = not_probabilities(samples.scores, name, samples.backend, "logits are passed as logits=")
         warn_of_sums(samples, name)
-    return spoiled_where(samples, bad), is_soft
+    return spoiled_where(samples, is_bad), is_soft
 
 
 def _has_one_axis_less(labels: Array, scores: Any, name: str) -> bool:
-    """Whether there is one label for the scores of all classes of each sample."""
+    """Whether the scores have an axis of classes that the labels do not have."""
     shape = tuple(as_arrays(**{name: scores})[1][0].shape)
     return len(shape) > 1 and tuple(labels.shape) == shape[:-1]
 
@@ -217,14 +217,14 @@ def _has_one_axis_less(labels: Array, scores: Any, name: str) -> bool:
 def _warn_of_two_readings(
     labels: Array, scores: Any, samples: ScoredSamples, name: str, class_axis: int | None
 ) -> None:
-    """Warn if the classes could also be on axis 1, and the labels fit both."""
+    """Warn if the classes could also be on axis 1, and the labels fit both axes."""
     shape = tuple(getattr(scores, "shape", ()))
     if class_axis is None and samples.num_classes is not None and tuple(labels.shape) == shape[:-1]:
         warn_if_ambiguous(shape, samples.num_classes, -1, name)
 
 
 def of_each(samples: ScoredSamples, name: str, *, is_soft: bool = False) -> Array:
-    """The loss of each sample (*B, N), from scores of class 1 or of every class; ``name`` says of what kind."""
+    """The loss of each sample (*B, N), from probabilities (``name`` is ``"y_prob"``) or logits."""
     return (_of_class_1 if samples.num_classes is None else _of_classes)(samples, name, is_soft=is_soft)
 
 
@@ -232,14 +232,16 @@ def _of_class_1(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:
     """The loss of each sample (*B, N), from scores of class 1."""
     xp, y, x = samples.backend.xp, samples.y_true, samples.scores
     if name == "y_prob":
-        if_1, if_0 = minus_log(x, samples.backend), minus_log_of_rest(x, samples.backend)
+        loss_if_1, loss_if_0 = minus_log(x, samples.backend), minus_log_of_rest(x, samples.backend)
     else:
-        # At 0, where max and the absolute value have a kink, all take the side of the negative numbers: their slopes
-        # add up to that of the sum, which has none.
+        # max and the absolute value have a kink at 0, and their sum has none. All terms use the derivative from the
+        # left there, so that these add up to the derivative of the sum.
         is_positive = x > 0
-        both = xp.log1p(xp.exp(xp.where(is_positive, -x, x)))
-        if_1, if_0 = xp.where(is_positive, 0, -x) + both, xp.where(is_positive, x, 0) + both
-    return _share(y, if_1, xp) + _share(1 - y, if_0, xp) if is_soft else xp.where(y == 1, if_1, if_0)
+        log_of_sum = xp.log1p(xp.exp(xp.where(is_positive, -x, x)))
+        loss_if_1, loss_if_0 = xp.where(is_positive, 0, -x) + log_of_sum, xp.where(is_positive, x, 0) + log_of_sum
+    return (
+        _share(y, loss_if_1, xp) + _share(1 - y, loss_if_0, xp) if is_soft else xp.where(y == 1, loss_if_1, loss_if_0)
+    )
 
 
 def _of_classes(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:
@@ -252,31 +254,31 @@ def _of_classes(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:
         return xp.sum(_share(samples.y_true, minus_log(x, backend), xp), axis=-1)
     largest = backend.detached(xp.max(x, axis=-1, keepdims=True))  # the sum does not depend on it
     largest = xp.where(xp.isfinite(largest), largest, 0)
-    total = xp.log(xp.sum(xp.exp(x - largest), axis=-1, keepdims=True)) + largest
+    log_of_sum = xp.log(xp.sum(xp.exp(x - largest), axis=-1, keepdims=True)) + largest
     if not is_soft:
-        return total[..., 0] - of_true_class(samples)
-    return xp.sum(_share(samples.y_true, total - x, xp), axis=-1)
+        return log_of_sum[..., 0] - of_true_class(samples)
+    return xp.sum(_share(samples.y_true, log_of_sum - x, xp), axis=-1)
 
 
 def _share(label: Array, loss: Array, xp: Any) -> Array:
-    """A soft label times its loss; 0 times ∞ is 0."""
+    """A soft label times its loss, with 0 · ∞ = 0."""
     return label * xp.where((label == 0) & (loss == math.inf), 0, loss)
 
 
 def minus_log(p: Array, backend: Standard) -> Array:
-    """-ln p; ∞ where p is 0, with gradient 0."""
+    """-ln p; ∞ with gradient 0 where p is 0."""
     xp = backend.xp
     is_zero = _is_zero(p, backend)
     return xp.where(is_zero, math.inf, -xp.log(xp.where(is_zero, 1, p)))
 
 
 def minus_log_of_rest(p: Array, backend: Standard) -> Array:
-    """-ln(1 - p); ∞ where p is 1, with gradient 0."""
+    """-ln(1 - p); ∞ with gradient 0 where p is 1."""
     xp = backend.xp
-    is_one = p == 1
-    return xp.where(is_one, math.inf, -xp.log1p(-xp.where(is_one, 0, p)))
+    is_certain = p == 1
+    return xp.where(is_certain, math.inf, -xp.log1p(-xp.where(is_certain, 0, p)))
 
 
 def _is_zero(p: Array, backend: Standard) -> Array:
-    """Where p is 0; off the host subnormal numbers count as 0, because compilers may flush them."""
+    """Whether p is 0; on devices subnormal numbers count as 0, because compilers may flush them."""
     return p == 0 if backend.looking_is_free else p < float(backend.xp.finfo(p.dtype).smallest_normal)

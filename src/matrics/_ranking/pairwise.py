@@ -1,4 +1,4 @@
-"""Pairs of classes: the area under the ROC curve of each class against each other one (Hand and Till)."""
+"""The area under the ROC curve averaged over pairs of classes (Hand and Till)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matrics._ranking.rows import before_and_after
 
 
 def one_vs_one(samples: ScoredSamples, average: str, zero_division: float, workers: int) -> Array:
-    """The mean over all pairs of classes of the areas of both against each other, (*B,)."""
+    """The mean area under the ROC curve over all pairs of classes, (*B,)."""
     check_options(zero_division, "nan", workers)
     backend, n = samples.backend, samples.scores.shape[-1]
     xp, safe = backend.xp, Safe(backend, float(zero_division))
@@ -27,30 +27,30 @@ def one_vs_one(samples: ScoredSamples, average: str, zero_division: float, worke
         areas = safe.divide(wins, products)
         kept = [k for k in range(n) if k not in samples.left_out]
         pairs = [(i, j) for place, i in enumerate(kept) for j in kept[place + 1 :]]
-        both = [(areas[:, i, j] + areas[:, j, i]) / 2 for i, j in pairs]
-        of_pairs = xp.stack(both, axis=-1) if pairs else areas[:, 0, :0]
+        areas_of_pairs = [(areas[:, i, j] + areas[:, j, i]) / 2 for i, j in pairs]
+        pair_areas = xp.stack(areas_of_pairs, axis=-1) if pairs else areas[:, 0, :0]
         weights = None
         if average == "weighted" and pairs:
             weights = xp.stack([sizes[:, i] + sizes[:, j] for i, j in pairs], axis=-1)
-        values = xp.where(spoiled, math.nan, mean_of_defined(of_pairs, weights, safe))
+        values = xp.where(spoiled, math.nan, mean_of_defined(pair_areas, weights, safe))
     return samples.finish(xp.reshape(values, batch))
 
 
 def _wins(samples: ScoredSamples, workers: int) -> tuple[Array, Array, Array]:
-    """Pairs of a sample of class i and one of class j in which the former has the higher score for i, (R, n, n).
+    """The number of pairs of a sample of class i and a sample of class j in which the former scores higher for i.
 
-    Also the samples of each class, (R, n), and which rows are spoiled. One sort of the scores of each class does for
-    all of its pairs.
+    Its shape is (R, n, n). The function also returns the number of samples in each class, (R, n), and whether a row is
+    invalid, (R,). The scores of each class are sorted only once for all of its pairs.
     """
     backend, y_true, scores = samples.backend, samples.y_true, samples.scores
     xp, n, length = backend.xp, scores.shape[-1], y_true.shape[-1]
     count = math.prod(y_true.shape[:-1])
-    wide = backend.widest_float(scores)
+    dtype = backend.widest_float(scores)
     labels = xp.reshape(y_true, (count, length))
-    weight = xp.ones_like(labels, dtype=wide)
+    weight = xp.ones_like(labels, dtype=dtype)
     if samples.weight is not None:
-        weight = xp.astype(xp.reshape(samples.weight, (count, length)), wide)
-        if length:  # products of very large or very small weights would be infinite or 0
+        weight = xp.astype(xp.reshape(samples.weight, (count, length)), dtype)
+        if length:  # products of very large or small weights would overflow or underflow
             largest = xp.max(weight, axis=-1, keepdims=True)
             weight = weight / xp.where(largest > 0, largest, 1)
     scores = xp.reshape(scores, (count, length, n))
@@ -64,7 +64,7 @@ def _wins(samples: ScoredSamples, workers: int) -> tuple[Array, Array, Array]:
     wins: list[Any] = [None] * n
 
     def work(classes: Iterable[int]) -> None:
-        with backend.quiet():  # which belongs to the thread
+        with backend.quiet():  # its effect is limited to the current thread
             for k in classes:
                 keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)
                 before, after = before_and_after(xp.where(order == k, weights, 0), keys, backend)

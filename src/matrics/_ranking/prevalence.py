@@ -1,4 +1,4 @@
-"""Matrices of thresholds at another prevalence than that of the samples."""
+"""Matrices of thresholds at a prevalence that differs from the samples."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def read_shares(prevalence: Any, samples: ScoredSamples) -> tuple[ScoredSamples,
         return samples, None
     if samples.num_classes is not None:
         raise ValueError(
-            "prevalence: expected scores of one class, or positive=, because the rest of several classes has another "
-            f"mixture at another prevalence, got scores of {samples.num_classes} classes"
+            "prevalence: expected scores of a single class, or positive=, because the rest of several classes has "
+            f"another mixture at another prevalence, got scores of {samples.num_classes} classes"
         )
     if isinstance(prevalence, PrevalenceEstimate):
         prevalence = prevalence.prevalence
@@ -31,7 +31,7 @@ def read_shares(prevalence: Any, samples: ScoredSamples) -> tuple[ScoredSamples,
 
 
 def at_shares(cm: Array, shares: Array | None, backend: Standard) -> Array:
-    """The matrices (*B, T, 2, 2) of all thresholds at these shares."""
+    """The matrices (*B, T, 2, 2) of all thresholds, reweighted to these shares of the classes."""
     if shares is None:
         return cm
     cells = backend.to_float(cm)

@@ -15,20 +15,20 @@ from matrics._ranking.probabilities import is_class
 Bins = Literal["width", "mass"]
 Of = Literal["top_label", "class_wise"]
 
-MOST_STEPS = 32  # of halving
+MOST_STEPS = 32  # of a binary search
 MOST_BINS = 2**24  # float32 has no more different probabilities
 
 
 class Forecasts(NamedTuple):
-    """Probabilities of events, and whether they happened; the classes of class-wise calibration are in the batch."""
+    """Probabilities of events, and their outcomes; the classes of class-wise calibration are a batch axis."""
 
     probability: Array  # (*B, N) or (*B, n, N)
     outcome: Array  # the same shape and dtype, 0 or 1
-    weight: Array  # likewise
+    weight: Array  # the same shape and dtype
 
 
 def forecasts(samples: ScoredSamples, of: Of | None) -> Forecasts:
-    """The probability of class 1, of the class with the highest one, or of each."""
+    """The forecasts of class 1, of the class with the highest probability, or of each class."""
     backend, y, p = samples.backend, samples.y_true, samples.scores
     xp, weight = backend.xp, samples.weight
     if samples.num_classes is None:
@@ -57,21 +57,21 @@ class BinnedProbabilities(NamedTuple):
         backend, index = self.backend, self.index
         xp, dtype, num_bins = backend.xp, columns[0].dtype, self.edges.shape[-1] - 1
         batch_shape, size = tuple(index.shape[:-1]), index.shape[-1]
-        batch, wide = math.prod(batch_shape), backend.widest_float(columns[0])
-        # In float32, adding up a million numbers one by one has an error.
-        values = xp.stack([xp.astype(column, wide) for column in columns], axis=-1)
+        batch, dtype_of_sums = math.prod(batch_shape), backend.widest_float(columns[0])
+        # In float32, adding a million numbers sequentially has a large rounding error.
+        values = xp.stack([xp.astype(column, dtype_of_sums) for column in columns], axis=-1)
         rows = xp.reshape(index, (batch, size))
-        found = backend.scatter_add(rows, xp.reshape(values, (batch, size, len(columns))), num_bins)
-        found = xp.astype(xp.reshape(found, (*batch_shape, num_bins, len(columns))), dtype)
-        return [found[..., k] for k in range(len(columns))]
+        totals = backend.scatter_add(rows, xp.reshape(values, (batch, size, len(columns))), num_bins)
+        totals = xp.astype(xp.reshape(totals, (*batch_shape, num_bins, len(columns))), dtype)
+        return [totals[..., k] for k in range(len(columns))]
 
     def of_samples(self, values: Array) -> Array:
-        """The value of each sample's bin (*B, N), of values (*B, num_bins)."""
+        """The value of the bin of each sample (*B, N), from values of bins (*B, num_bins)."""
         return self.backend.take_along(values, self.index)
 
 
 def check_bins(num_bins: Any, bins: Any) -> int:
-    """Check the number of bins and their kind."""
+    """The checked number of bins; the kind of bins is checked as well."""
     if bins not in get_args(Bins):
         raise ValueError(f"bins: expected 'width' or 'mass', got {quoted(bins)}")
     return check_count(num_bins, "num_bins", most=MOST_BINS)
@@ -80,12 +80,12 @@ def check_bins(num_bins: Any, bins: Any) -> int:
 def binned(
     probability: Array, weight: Array | None, num_bins: int, bins: Bins, backend: Standard
 ) -> BinnedProbabilities:
-    """Put probabilities (*B, N) into bins [a, b). The last bin is [a, 1]."""
+    """The bins [a, b) of probabilities (*B, N); the last bin is [a, 1]."""
     xp, p = backend.xp, probability
     lead = tuple(p.shape[:-1])
     if bins == "width" or not p.shape[-1]:
-        row = backend.constant([[k / num_bins for k in range(num_bins + 1)]], p)[0, :]
-        edges = xp.broadcast_to(row, (*lead, num_bins + 1))
+        edges_of_row = backend.constant([[k / num_bins for k in range(num_bins + 1)]], p)[0, :]
+        edges = xp.broadcast_to(edges_of_row, (*lead, num_bins + 1))
     else:
         ends = xp.zeros_like(p[..., :1])
         edges = xp.concat([ends, _quantiles(p, weight, num_bins, backend), ends + 1], axis=-1)
@@ -93,36 +93,39 @@ def binned(
 
 
 def _quantiles(p: Array, weight: Array | None, num_bins: int, backend: Standard) -> Array:
-    """The first probability of each bin but the lowest: the least with more than k / num_bins of the weight up to it.
+    """The first probability of each bin except the lowest.
 
-    Equal probabilities are so in one bin, and a sample of weight 2 is two samples.
+    It is the least probability with more than k / num_bins of the weight up to it. So equal probabilities are in the
+    same bin, and a sample of weight 2 counts as two samples.
     """
     xp, size = backend.xp, p.shape[-1]
     lead = tuple(p.shape[:-1])
     if weight is None:
         integer = xp.zeros_like(p[..., :1], dtype=label_dtype(p, backend))
         row = backend.constant([[k * size // num_bins for k in range(1, num_bins)]], integer)[0, :]
-        at = xp.broadcast_to(row, (*lead, num_bins - 1))
-        return backend.take_along(xp.sort(p, axis=-1), at)
+        index = xp.broadcast_to(row, (*lead, num_bins - 1))
+        return backend.take_along(xp.sort(p, axis=-1), index)
     descending, weight = backend.sort_descending(-p, weight)
-    until = backend.running_sum(weight)
-    shares = backend.constant([list(range(1, num_bins))], until)[0, :]
+    cumulative = backend.running_sum(weight)
+    shares = backend.constant([list(range(1, num_bins))], cumulative)[0, :]
     # A symbolic size of torch.compile has no bit length; these steps are enough for any size.
     steps = MOST_STEPS if is_compiling() else size.bit_length()
-    at = number_below(until * num_bins, until[..., -1:] * xp.reshape(shares, (*(1,) * len(lead), -1)), backend, steps)
-    at = backend.clamped(at, 0, size - 1)
-    return -backend.take_along(descending, at)
+    index = number_below(
+        cumulative * num_bins, cumulative[..., -1:] * xp.reshape(shares, (*(1,) * len(lead), -1)), backend, steps
+    )
+    index = backend.clamped(index, 0, size - 1)
+    return -backend.take_along(descending, index)
 
 
 def number_below(ascending: Array, x: Array, backend: Standard, steps: int) -> Array:
-    """How many of the ascending numbers (*B, M) are not above x (*B, K); by halving, in log2(M) steps on any backend.
+    """The number of ascending values (*B, M) that are not above x (*B, K), by a binary search on any backend.
 
-    The standard's searchsorted takes a single row.
+    The function ``searchsorted`` of the array API standard takes a single row only.
     """
     xp, length = backend.xp, ascending.shape[-1]
-    found = xp.zeros_like(x, dtype=label_dtype(x, backend))
+    number = xp.zeros_like(x, dtype=label_dtype(x, backend))
     for power in reversed(range(steps)):
-        further = found + 2**power
-        value = backend.take_along(ascending, backend.clamped(further, 1, length) - 1)
-        found = xp.where((further <= length) & (value <= x), further, found)
-    return found
+        candidate = number + 2**power
+        value = backend.take_along(ascending, backend.clamped(candidate, 1, length) - 1)
+        number = xp.where((candidate <= length) & (value <= x), candidate, number)
+    return number

@@ -1,4 +1,4 @@
-"""Samples as rows: each is a row of scores for one curve, of two classes or of one class against the rest."""
+"""Samples as rows of scores: each row belongs to a curve, of class 1 or of a class against the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matrics._engine.execution.scratch import keep_freed_memory
 from matrics._engine.safety import Safe
 from matrics._ranking.inputs import ScoredSamples
 
-# Scores per chunk on the host: their intermediate arrays fit in or near a core's cache.
+# Scores per chunk on the host, so that intermediate arrays fit in the cache of a core.
 SCORES_AT_ONCE = 2**16
 
 
@@ -29,13 +29,13 @@ class SampleRows(NamedTuple):
     spoiled: Array  # (R,), whether a score is NaN, a label out of range or a weight invalid
 
     def cut(self, part: slice) -> SampleRows:
-        """Some of the rows."""
+        """A part of the rows."""
         weight = None if self.weight is None else self.weight[part]
         return SampleRows(self.backend, self.scores[part], self.positive[part], weight, self.spoiled[part])
 
 
 def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
-    """The rows of samples, and their shape: (*B), or (*B, n) with a row for each class against the rest."""
+    """The rows of samples, and their shape: (*B,), or (*B, n) with a row for each class against the rest."""
     backend, y_true, scores, weight = samples.backend, samples.y_true, samples.scores, samples.weight
     xp, n = backend.xp, samples.num_classes
     if backend is NUMPY:
@@ -60,10 +60,12 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
         x = x if tuple(x.shape) == (*shape, length) else xp.broadcast_to(x, (*shape, length))
         return xp.reshape(x, (count, length))
 
-    if weight is not None and not samples.is_weighted:  # samples that are left out: the others are still counted
+    if (
+        weight is not None and not samples.is_weighted
+    ):  # weights of 0 and 1, for samples that are left out: counts stay integers
         weight = flat(xp.astype(weight if n is None else weight[..., None, :], label_dtype(weight, backend)))
     elif weight is not None:
-        # In float32, adding up a million weights one by one has an error of a hundredth.
+        # In float32, adding a million weights sequentially has an error of 1 %.
         weight = xp.astype(weight, backend.widest_float(weight))
         weight = flat(weight if n is None else weight[..., None, :])
     rows = SampleRows(backend, flat(scores), flat(positive), weight, xp.reshape(spoiled, (count,)))
@@ -71,7 +73,7 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
 
 
 def each(rows: SampleRows, function: Callable[[SampleRows], Array], workers: int) -> Array:
-    """Apply a function to every row; on the host to a few rows at a time, in threads."""
+    """The value of a function for every row; on the host it is computed for a few rows at a time, in threads."""
     count, length = rows.scores.shape
     step = max(1, SCORES_AT_ONCE // max(1, length))
     if rows.backend is not NUMPY or count <= step:
@@ -81,7 +83,7 @@ def each(rows: SampleRows, function: Callable[[SampleRows], Array], workers: int
     values = np.empty(count)
 
     def work(share: Iterable[slice]) -> None:
-        with rows.backend.quiet():  # which belongs to the thread
+        with rows.backend.quiet():  # its effect is limited to the current thread
             for part in share:
                 values[part] = function(rows.cut(part))
 
@@ -91,22 +93,22 @@ def each(rows: SampleRows, function: Callable[[SampleRows], Array], workers: int
 
 
 class SortedScores(NamedTuple):
-    """Rows in the order of their scores, the highest first."""
+    """Rows in descending order of their scores."""
 
     backend: Standard
-    keys: Array  # (R, N), equal where scores are
-    positive: Array  # (R, N), 1 or the weight of a positive sample; 0 of a negative one
+    keys: Array  # (R, N), equal for equal scores
+    positive: Array  # (R, N), 1 or the weight of a positive sample; 0 for a negative sample
     weight: Array | None  # (R, N)
     decode: Callable[[Array], Array]  # from keys to scores
 
     @property
     def negative(self) -> Array:
-        """Likewise 1 or the weight of a negative sample, (R, N)."""
+        """1 or the weight of a negative sample; 0 for a positive sample, (R, N)."""
         return (1 if self.weight is None else self.weight) - self.positive
 
 
 def sort(rows: SampleRows) -> SortedScores:
-    """Sort every row by its scores."""
+    """The rows, sorted by descending scores."""
     backend = rows.backend
     if rows.weight is None:
         keys, positive, decode = backend.sort_with_labels(rows.scores, rows.positive)
@@ -116,29 +118,29 @@ def sort(rows: SampleRows) -> SortedScores:
 
 
 class Points(NamedTuple):
-    """The counts at every threshold: N + 1 of them, first that above all scores, then the scores in descending order.
+    """The counts at N + 1 thresholds: above all scores, and at each score in descending order.
 
-    Where scores are equal, all of their points have the counts after the last of them, so that shapes do not depend on
-    the values.
+    All points of equal scores have the counts after the last of these scores, so that shapes do not depend on the
+    values.
     """
 
     backend: Standard
     thresholds: Array | None  # (R, N + 1), the first is infinite
     tp: Array  # (R, N + 1), positive samples from the highest score down: integers, or sums of weights
-    fp: Array  # (R, N + 1), negative samples likewise
+    fp: Array  # (R, N + 1), negative samples from the highest score down
     fn: Array | None  # (R, N + 1), positive samples from each point down; None if not needed
-    tn: Array | None  # (R, N + 1), negative samples likewise
-    is_last: Array  # (R, N + 1), whether a point is the last one of its score
+    tn: Array | None  # (R, N + 1), negative samples from each point down
+    is_last: Array  # (R, N + 1), whether a point is the last point of its score
     spoiled: Array  # (R,)
 
     @property
     def positives(self) -> Array:
-        """The positive samples, (R,)."""
+        """The number of positive samples, (R,)."""
         return self.tp[:, -1]
 
     @property
     def negatives(self) -> Array:
-        """The negative samples, (R,)."""
+        """The number of negative samples, (R,)."""
         return self.fp[:, -1]
 
     @property
@@ -152,8 +154,8 @@ class Points(NamedTuple):
 
     def specificity(self, safe: Safe) -> Array:
         """The true negative rate, (R, N + 1); 0 without negative samples."""
-        rest = self._wide(self.negatives)[:, None] - self._wide(self.fp)
-        return rest / safe.nonzero(self._wide(self.negatives))[:, None]
+        true_negatives = self._wide(self.negatives)[:, None] - self._wide(self.fp)
+        return true_negatives / safe.nonzero(self._wide(self.negatives))[:, None]
 
     def recall(self, safe: Safe) -> Array:
         """The true positive rate, (R, N + 1); 0 without positive samples."""
@@ -169,7 +171,7 @@ class Points(NamedTuple):
 
 
 def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool = False) -> Points:
-    """Sort the rows, and count positive and negative samples from the highest score down to each; or the rest, too."""
+    """The numbers of positive and negative samples from the highest score down to each; with the rest if needed."""
     backend, xp = rows.backend, rows.backend.xp
     ranked = sort(rows)
     tp = backend.sums_from_none(ranked.positive)
@@ -180,7 +182,7 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
     fn = tn = None
     if with_rest and rows.weight is None:
         fn, tn = tp[:, -1:] - tp, fp[:, -1:] - fp
-    elif with_rest:  # a difference of two sums of weights would lose those that are small next to them
+    elif with_rest:  # a difference of two sums of weights would lose small weights
         fn, tn = _sums_from_the_end(ranked.positive, backend), _sums_from_the_end(ranked.negative, backend)
     is_last = _is_last(ranked.keys, backend)
     if fn is None or tn is None:
@@ -196,26 +198,28 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
 
 
 def sums_at_scores(rows: SampleRows) -> tuple[Array, Array, Array]:
-    """From no sample to all, those of equal scores together: positive samples, samples, and rows, (R, N + 1).
+    """The cumulative numbers of positive samples, samples, and samples with a weight, (R, N + 1).
 
-    The first two are sums of weights where there are any. Rows without weight do not count, as
-    they are left out.
+    They are 0 at the first point, and samples with equal scores are counted together. With weights, the first two are
+    sums of weights.
     """
     backend, xp = rows.backend, rows.backend.xp
     ranked = sort(rows)
-    is_last, true = _is_last(ranked.keys, backend), backend.sums_from_none(ranked.positive)
+    is_last, num_positives = _is_last(ranked.keys, backend), backend.sums_from_none(ranked.positive)
     if ranked.weight is None:
-        size = xp.broadcast_to(backend.class_index(true.shape[-1], true)[None, :], tuple(true.shape))
-        true, size = backend.at_ends(is_last, true, size)
-        return true, size, size
-    counted = xp.astype(ranked.weight > 0, label_dtype(ranked.weight, backend))
-    sums = (true, backend.sums_from_none(ranked.weight), backend.sums_from_none(counted))
-    true, size, number = backend.at_ends(is_last, *sums)
-    return true, size, number
+        sum_of_weights = xp.broadcast_to(
+            backend.class_index(num_positives.shape[-1], num_positives)[None, :], tuple(num_positives.shape)
+        )
+        num_positives, sum_of_weights = backend.at_ends(is_last, num_positives, sum_of_weights)
+        return num_positives, sum_of_weights, sum_of_weights
+    has_weight = xp.astype(ranked.weight > 0, label_dtype(ranked.weight, backend))
+    sums = (num_positives, backend.sums_from_none(ranked.weight), backend.sums_from_none(has_weight))
+    num_positives, sum_of_weights, num_rows = backend.at_ends(is_last, *sums)
+    return num_positives, sum_of_weights, num_rows
 
 
 def before_and_after(weights: Array, keys: Array, backend: Standard) -> tuple[Array, Array]:
-    """For each sample the weights above its score, and those from its score up: (R, N)."""
+    """The sum of the weights above the score of each sample, and at or above its score: (R, N)."""
     xp, is_last = backend.xp, _is_last(keys, backend)
     sums = backend.sums_from_none(weights)
     index = xp.broadcast_to(backend.class_index(keys.shape[-1], keys)[None, :], tuple(keys.shape))
@@ -225,17 +229,17 @@ def before_and_after(weights: Array, keys: Array, backend: Standard) -> tuple[Ar
 
 
 def _sums_from_the_end(x: Array, backend: Standard) -> Array:
-    """The sums of all elements of each row, of all but the first, and so on down to none, (R, N + 1)."""
+    """The sums of each row from each element to the end, and 0 last, (R, N + 1)."""
     return backend.xp.flip(backend.sums_from_none(backend.xp.flip(x, axis=-1)), axis=-1)
 
 
 def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
-    """One value for each row, (R, 1)."""
+    """A column with the same value in each row, (R, 1)."""
     return backend.xp.full((like.shape[0], 1), value, dtype=dtype, **backend.device_option(like))
 
 
 def _is_last(keys: Array, backend: Standard) -> Array:
-    """Whether each of N + 1 points is the last one of its score, as the first and the point of the last sample are."""
+    """Whether each of N + 1 points is the last point of its score; the first and the last point always are."""
     always = _column(True, keys, backend.xp.bool, backend)
     if keys.shape[-1] == 0:
         return always

@@ -1,4 +1,4 @@
-"""Sums over the samples of each true class, from which a state has exact means: losses, and hits of the k highest."""
+"""Sums over the samples of each true class, for the exact means of a state: losses, and hits of the k highest."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from matrics._states.two_words import two_sum
 SCORES_AT_ONCE = 2**17
 # The column of Brier scores, after those of weights and of log losses.
 BRIER = 2
-# How many times a sum the sum of parts of it may be, by rounding.
+# A partial sum may exceed the sum by this factor, because of rounding.
 SLACK = 1.001
 
 
 class Columns(NamedTuple):
-    """How many columns of sums there are, after the first with the weights of samples."""
+    """The number of columns of sums after the first, which has the weights of samples."""
 
-    losses: int  # none, or log loss and Brier score
-    hits: int  # one for each k
+    losses: int  # 0, or 2 for log loss and Brier score
+    hits: int  # 1 for each k
 
 
 def columns_of(sums: Array, top_k: Array) -> Columns:
-    """What the sums of a state are of."""
+    """The columns of the sums of a state."""
     hits = top_k.shape[-1]
     return Columns(max(sums.shape[-1] - 1 - hits, 0), hits)
 
 
 def are_sums(sums: Array, hits: int, backend: Standard) -> Array:
-    """Which of the sums (…, C) some samples have; a loss may be infinite, or NaN of scores not in [0, 1]."""
+    """Whether each of the sums (…, C) is possible; a loss may be infinite, or NaN for scores outside [0, 1]."""
     xp, most = backend.xp, SLACK * sums[..., :1]
     column = xp.reshape(backend.class_index(sums.shape[-1], sums), (*(1,) * (sums.ndim - 1), -1))
     is_finite = (sums >= 0) & (sums < math.inf)
@@ -51,18 +51,19 @@ def are_sums(sums: Array, hits: int, backend: Standard) -> Array:
 
 
 def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
-    """Whether a score of each sample is NaN; its losses; how many scores are higher than that of its class, and equal.
+    """Values of each sample, (*B, *S): whether a score is NaN, its losses, and its numbers of higher and equal scores.
 
-    Each is (*B, *S). On the host they are computed for parts of the samples that fit in a cache.
+    The numbers count scores above, and equal to, the score of the true class. On the host they are computed for parts
+    of the samples that fit in a cache.
 
     Parameters
     ----------
     samples
         Labels in range, and scores, or logits.
     columns
-        What is wanted.
+        The requested columns.
     are_logits
-        Whether the scores are logits: then losses and the order of the classes are as exact as the logits.
+        Whether the scores are logits; losses and the order of the classes are then as exact as the logits.
     """
     backend, y_true = samples.backend, samples.y_true
     if backend is not NUMPY or samples.scores.size <= SCORES_AT_ONCE:
@@ -72,9 +73,9 @@ def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> 
     step = max(SCORES_AT_ONCE // math.prod(rows), 1)
     parts = []
     for start in range(0, len(y_true), step):
-        here = slice(start, start + step)
+        part = slice(start, start + step)
         parts.append(
-            _values(samples._replace(y_true=y_true[here], scores=scores[here]), columns, are_logits=are_logits)
+            _values(samples._replace(y_true=y_true[part], scores=scores[part]), columns, are_logits=are_logits)
         )
     return [np.concatenate(part).reshape(shape) for part in zip(*parts, strict=True)]
 
@@ -82,70 +83,73 @@ def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> 
 def _values(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
     backend, n = samples.backend, samples.num_classes
     samples = samples._replace(scores=backend.of_bits(samples.scores))
-    xp, wide = backend.xp, backend.widest_float(samples.scores)
-    ordered = samples
+    xp, dtype = backend.xp, backend.widest_float(samples.scores)
+    ranked_samples = samples
     if are_logits:
-        ordered = samples._replace(scores=xp.astype(samples.scores, wide))
-        logits = ordered.scores
+        ranked_samples = samples._replace(scores=xp.astype(samples.scores, dtype))
+        logits = ranked_samples.scores
         samples = samples._replace(scores=logistic(logits, backend) if n is None else softmax(logits, backend))
     is_missing = missing(samples.scores, backend)
     if is_missing is None:
         is_missing = xp.zeros(samples.y_true.shape, dtype=xp.bool)
     elif n is not None:
         is_missing = xp.any(is_missing, axis=-1)
-    found = []
+    values = []
     if columns.losses:
-        samples = samples._replace(scores=xp.astype(samples.scores, wide))
-        losses = [of_each(ordered, "logits") if are_logits else of_each(samples, "y_prob"), squared_distance(samples)]
-        bad = None if are_logits else _no_probabilities(samples)
-        found += losses if bad is None else [xp.where(bad, math.nan, loss) for loss in losses]
+        samples = samples._replace(scores=xp.astype(samples.scores, dtype))
+        losses = [
+            of_each(ranked_samples, "logits") if are_logits else of_each(samples, "y_prob"),
+            squared_distance(samples),
+        ]
+        is_bad = None if are_logits else _are_not_probabilities(samples)
+        values += losses if is_bad is None else [xp.where(is_bad, math.nan, loss) for loss in losses]
     if columns.hits:
-        found += ranks(ordered)
-    return [is_missing, *(xp.astype(x, wide) for x in found)]
+        values += ranks(ranked_samples)
+    return [is_missing, *(xp.astype(x, dtype) for x in values)]
 
 
 def sample_sums(samples: ScoredSamples, is_good: Array, values: list[Array], sums: Array, top_k: Array) -> Array:
-    """The sums of a batch (*B, n, C) in the shape of those of a state.
+    """The sums of a batch, (*B, n, C), in the shape of the sums of a state.
 
     Parameters
     ----------
     samples
         Labels in range, and weights.
     is_good
-        Which samples count.
+        Whether each sample counts.
     values
-        As from ``values_of``, without the first.
+        The values from ``values_of``, without the first.
     sums, top_k
-        Those of the state; of the latter the numbers themselves, (*B, K).
+        The sums of the state, and the values of k, (*B, K).
     """
     backend, n = samples.backend, sums.shape[-2]
     xp, batch = backend.xp, tuple(sums.shape[:-2])
-    wide, hits = backend.widest_float(samples.scores), top_k.shape[-1]
-    ones = xp.ones(is_good.shape, dtype=wide, **backend.device_option(is_good))
-    weight = xp.where(is_good, ones if samples.weight is None else xp.astype(samples.weight, wide), 0)
+    dtype, hits = backend.widest_float(samples.scores), top_k.shape[-1]
+    unit_weights = xp.ones(is_good.shape, dtype=dtype, **backend.device_option(is_good))
+    weight = xp.where(is_good, unit_weights if samples.weight is None else xp.astype(samples.weight, dtype), 0)
     if hits:
         *values, higher, tied = values
-        places = xp.reshape(xp.astype(top_k, wide), (*batch, *(1,) * (higher.ndim - len(batch)), hits))
+        places = xp.reshape(xp.astype(top_k, dtype), (*batch, *(1,) * (higher.ndim - len(batch)), hits))
         values += [share_of_places(places[..., k], higher, tied, xp) for k in range(hits)]
-    # A sample with weight 0 is ignored, whatever its loss.
+    # A sample with weight 0 is ignored, also if its loss is infinite.
     columns = [weight, *(xp.where(weight == 0, 0, value) * weight for value in values)]
     number, size = math.prod(batch), math.prod(is_good.shape[len(batch) :])
     rows = xp.reshape(samples.y_true, (number, size))
-    found = backend.scatter_add(rows, xp.reshape(xp.stack(columns, axis=-1), (number, size, len(columns))), n)
-    return xp.reshape(found, (*batch, n, len(columns)))
+    totals = backend.scatter_add(rows, xp.reshape(xp.stack(columns, axis=-1), (number, size, len(columns))), n)
+    return xp.reshape(totals, (*batch, n, len(columns)))
 
 
-def _no_probabilities(samples: ScoredSamples) -> Array | None:
-    """Which samples have a score that is not in [0, 1]; None if none is seen to have."""
+def _are_not_probabilities(samples: ScoredSamples) -> Array | None:
+    """Whether each sample has a score outside [0, 1]; None if all scores are known to be in [0, 1]."""
     xp, scores = samples.backend.xp, samples.scores
     if samples.backend.looking_is_free and np.min(scores, initial=0) >= 0 and np.max(scores, initial=1) <= 1:
-        return None  # neither is so for NaN
-    bad = ~((scores >= 0) & (scores <= 1))
-    return bad if samples.num_classes is None else xp.any(bad, axis=-1)
+        return None  # both comparisons are False for NaN
+    is_bad = ~((scores >= 0) & (scores <= 1))
+    return is_bad if samples.num_classes is None else xp.any(is_bad, axis=-1)
 
 
 def added_sums(sums: Array, remainders: Array, more: Array, backend: Standard) -> tuple[Array, Array]:
-    """The sums with those of a batch, and what float32 has lost in all additions so far."""
+    """The sums after adding those of a batch, and the rounding errors of all additions so far in float32."""
     xp = backend.xp
     more = xp.astype(more, sums.dtype)
     if remainders.shape[-1] == 0:
@@ -155,7 +159,7 @@ def added_sums(sums: Array, remainders: Array, more: Array, backend: Standard) -
 
 
 class Means(NamedTuple):
-    """The means of a state, computed by NumPy where values are at hand."""
+    """The means of a state, computed with NumPy if the values are on the host."""
 
     backend: Standard
     own: Standard  # the library of the state, to which results return
@@ -166,7 +170,7 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, state: Any, zero_division: float) -> Means:
-        """What a state keeps."""
+        """The means of a state."""
         check_options(zero_division, "nan")
         own, arrays = as_arrays(sums=state.sums, remainders=state.remainders)
         views: list[Any] = [own.host_view(array) for array in arrays]
@@ -179,7 +183,7 @@ class Means(NamedTuple):
     def of_loss(self, which: int) -> Array:
         """The mean of a loss over all samples (*B,)."""
         if not self.losses:
-            raise ValueError("expected a state that keeps losses, got one that was made without losses=True")
+            raise ValueError("expected a state that keeps losses, got losses=False; make the state with losses=True")
         xp = self.backend.xp
         with self.backend.quiet():
             return self._finished(self.safe.divide(*(xp.sum(self.sums[..., k], axis=-1) for k in (1 + which, 0))))
@@ -187,7 +191,7 @@ class Means(NamedTuple):
     def of_hits(self, average: str) -> Array:
         """The shares of hits among the k highest scores (*B, K): of all samples, each class, or the mean of these."""
         if not self.hits:
-            raise ValueError("expected a state that keeps hits among the highest scores, got one made without top_k=")
+            raise ValueError("expected a state that keeps hits among the highest scores, got top_k=None; pass top_k=")
         xp = self.backend.xp
         hits, weight = self.sums[..., 1 + self.losses :], self.sums[..., :1]
         with self.backend.quiet():
@@ -198,7 +202,7 @@ class Means(NamedTuple):
             return self._finished(shares if average == "class" else mean_of_defined(shares, None, self.safe))
 
     def _finished(self, x: Array) -> Array:
-        """A result in the library of the state; NaN if no samples have such sums, as with a negative weight."""
+        """A result in the library of the state; NaN for impossible sums, for example after a negative weight."""
         xp = self.backend.xp
         is_valid = xp.all(are_sums(self.sums, self.hits, self.backend), axis=(-2, -1))
         is_valid = xp.reshape(is_valid, (*is_valid.shape, *(1,) * (x.ndim - is_valid.ndim)))

@@ -1,4 +1,4 @@
-"""ScoreState: histograms of scores by class that grow batch by batch, and are merged by addition."""
+"""ScoreState: histograms of scores by class that count batches and merge by addition."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class ScoreState(RunningState, ScoreLeaves):
     rounded : array, shape (*B,)
         0 if every score is known to be the only number in its bucket or bin.
     dropped : array, shape (*B,)
-        How many samples were left out for a label out of range or a NaN score.
+        The number of samples that were left out because of a label out of range or a NaN score.
     edges : array, shape (*B, E, 2)
         The thresholds or edges as integers, times ``states``.
     states : array, shape (*B,)
-        How many states have been added array by array: their edges have been added as well. After each step it is 1.
+        The number of states that were added array by array, with their edges. After each update it is 1.
     calibration : array, shape (*B, R, M + 2, 3)
         Samples, positives and distances of probabilities from the lower edge, in M bins of equal width and the two
         beyond them: of class 1; with classes of the top class, and with ``class_wise=True`` of each class before it.
@@ -63,7 +63,7 @@ class ScoreState(RunningState, ScoreLeaves):
         The weight of the samples of each true class; with ``losses=True`` the sums of their log losses and Brier
         scores; and for each k of ``top_k=`` how many have their class among the k highest scores.
     calibration_remainders, remainders : array
-        In float32 what additions to ``calibration`` and ``sums`` have rounded off; elsewhere empty.
+        In float32 the rounding errors of additions to ``calibration`` and ``sums``; elsewhere empty.
     top_k : array, shape (*B, T)
         Each k, times ``states``.
 
@@ -108,8 +108,8 @@ class ScoreState(RunningState, ScoreLeaves):
         num_classes : int, optional
             Number of classes, n, for scores with an axis of classes. If left out, scores are of class 1 of two.
         bits : int, optional
-            The resolution of the buckets for areas, from 4 to 20: scores that agree in so many bits after the first one
-            are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12, and above 2¹⁶ 10; scores below 2⁻¹⁶
+            The resolution of the buckets for areas, from 4 to 20: the number of bits after the first in which scores of
+            a bucket agree. (From 13 on, scores below 1/16 and above 128 keep 12, and above 2¹⁶ 10; scores below 2⁻¹⁶
             and above 2³² keep 7 or fewer.) If left out, 15 for a single histogram, of class 1 of two, which takes 17
             MiB; for several, of classes or of a batch, 10, or fewer, but at least 4, such that the counts take at most
             64 MiB. With 0 there are no buckets.
@@ -157,10 +157,12 @@ class ScoreState(RunningState, ScoreLeaves):
         18.3406...
         """
         if edges is not None and bits is not None:
-            raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
-        kept: Any = {"losses": losses, "top_k": top_k, "allow_large": allow_large}
-        kept |= {"bits": bits if edges is None else 0, "num_bins": num_bins, "class_wise": class_wise}
-        return cls(*empty(make_edges(edges, thresholds), num_classes, batch_shape, like, dtype, **kept))
+            raise ValueError(
+                "bits: expected None with edges=, which replace the buckets, got both; pass only one of them"
+            )
+        options: Any = {"losses": losses, "top_k": top_k, "allow_large": allow_large}
+        options |= {"bits": bits if edges is None else 0, "num_bins": num_bins, "class_wise": class_wise}
+        return cls(*empty(make_edges(edges, thresholds), num_classes, batch_shape, like, dtype, **options))
 
     def update(
         self,
@@ -199,13 +201,13 @@ class ScoreState(RunningState, ScoreLeaves):
             Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all of them, if this state is.
 
         Raises
         ------
         TypeError
             The arrays are not of the state's library, labels are not integers, scores not floating, there are weights
-            and the state has integer counts, or not one of ``y_score`` and ``logits`` is given.
+            and the state has integer counts, or neither or both of ``y_score`` and ``logits`` are given.
         ValueError
             The shapes do not fit.
 
@@ -225,7 +227,7 @@ class ScoreState(RunningState, ScoreLeaves):
         """
         refuse_unexpected_weights(self, self.counts, sample_weight)
         if (y_score is None) == (logits is None):
-            raise TypeError(f"expected one of y_score and logits, got {'neither' if logits is None else 'both'}")
+            raise TypeError(f"expected either y_score or logits, got {'neither' if logits is None else 'both'}")
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index}
         options |= {"labels": labels, "positive": positive}
         if axis_name is not None:
@@ -234,7 +236,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return self._with(read_batch(y_true, scores, self, **options, are_logits=are_logits))
 
     def _with(self, batch: Any) -> ScoreState:
-        """The state with a batch."""
+        """The state after adding a batch."""
         refuse_narrow(self, batch.counts, batch.backend)
         counts = {"counts": batch.counts, "carried": batch.carried}
         counts["dropped"] = add_dropped(self.dropped, batch.dropped, batch.backend)
@@ -246,7 +248,7 @@ class ScoreState(RunningState, ScoreLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind their batch."""
+        """Whether shapes without the batch axes belong to a state."""
         return has_shapes(shapes)
 
     def _plus(self, other: ScoreState) -> ScoreState:
@@ -286,7 +288,7 @@ class ScoreState(RunningState, ScoreLeaves):
         invalid: Invalid = "warn",
         workers: int = 1,
     ) -> dict[str, Array]:
-        """Many measures at each of :attr:`thresholds`.
+        """The values of measures at each of :attr:`thresholds`.
 
         Parameters
         ----------
@@ -329,12 +331,12 @@ class ScoreState(RunningState, ScoreLeaves):
         values = {name: value_of(self, name, zero_division, has_classes=has_classes) for name in names}
         if names and not others:
             return values
-        chosen = resolve(others, TWO)
+        measures = resolve(others, TWO)
 
         def evaluated(matrix: Array, invalid: Invalid) -> dict[str, Array]:
-            functions = [metric.bind() for metric in chosen.values()]
+            functions = [metric.bind() for metric in measures.values()]
             results = evaluate(matrix, functions, zero_division=zero_division, invalid=invalid, workers=workers)
-            return dict(zip(chosen, results, strict=True))
+            return dict(zip(measures, results, strict=True))
 
         return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid) | values
 
@@ -354,7 +356,7 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         Bounded
-            ``value``, with half of each pair in one bin, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``value``, in which a pair within a bin counts ½, ``low`` and ``high``: shape (*B,), or (*B, n) for
             ``average=None``.
 
         Notes
@@ -392,14 +394,14 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         Bounded
-            ``value``, if the scores of one bucket count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``value``, in which all scores of a bucket count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
             ``average=None``.
 
         Notes
         -----
-        The value is highest if the positives of each bucket have one score, above those of its negatives, and lowest if
-        they have different ones, below. The lower limit is below that by a small part of what each bucket contributes,
-        as it has a logarithm in place of a sum.
+        The value is highest if the positives of each bucket have equal scores, above those of its negatives, and lowest
+        if they have different scores, below those of its negatives. The lower limit replaces a sum by a logarithm, and
+        so is slightly lower.
 
         Examples
         --------
@@ -411,7 +413,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return Areas(self).bounded("average_precision", average, zero_division)
 
     def reliability_curve(self, *, of: Of | None = None) -> Reliability:
-        """How often probabilities come true: mean probability and share of positives, in bins of equal width.
+        """The mean probability and the share of positives in bins of equal width.
 
         Parameters
         ----------
@@ -423,7 +425,7 @@ class ScoreState(RunningState, ScoreLeaves):
         -------
         Reliability
             ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, M) or (*B, n, M) for
-            the M bins of the state, edges with one more; as :func:`matrics.probabilities.reliability_curve` of all
+            the M bins of the state, with M + 1 edges; as :func:`matrics.probabilities.reliability_curve` of all
             samples. Empty bins are NaN.
 
         Raises

@@ -1,4 +1,4 @@
-"""The values of scores that a ScoreState has, by their names: areas, calibration, losses and hits."""
+"""The names of the measures of scores that a ScoreState computes: areas, calibration, losses and hits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALIBRATION = "expected_calibration_error"
 AREAS = ("roc_auc", "average_precision")
 AVERAGES = ("macro", "weighted", "micro", "class")
 HITS = ("top_k_accuracy", "top_k_recall")
-# The methods of a ScoreState, and what may follow a colon in the name.
+# The methods of a ScoreState, and the options that may follow a colon in the name.
 METHODS: dict[str, tuple[str, ...]] = {
     "roc_auc": AVERAGES,
     "average_precision": AVERAGES,
@@ -30,7 +30,7 @@ _NAMES = of_scores.names_of(set(METHODS))
 
 
 class Method(NamedTuple):
-    """What a name means: a method, what follows the colon, and the numbers of highest scores in brackets."""
+    """The parts of a name: a method, the option after the colon, and the values of k in brackets."""
 
     name: str
     option: str | None
@@ -38,7 +38,7 @@ class Method(NamedTuple):
 
 
 def is_method(name: str, functions: Collection[str] = METHODS.keys()) -> bool:
-    """Whether a name is one of scores, or of some functions of scores.
+    """Whether a name is a measure of scores among ``functions``.
 
     >>> is_method("top5"), is_method("ECE:class_wise"), is_method("recall:class")
     (True, True, False)
@@ -47,12 +47,12 @@ def is_method(name: str, functions: Collection[str] = METHODS.keys()) -> bool:
 
 
 def near_method(name: str) -> str:
-    """The values of scores that a misspelt name may mean, as a question; nothing if none is near."""
+    """The measures of scores that a misspelt name may mean, as a question; an empty text if none is similar."""
     return of_scores.near(name, _NAMES)
 
 
 def read_method(key: str, *, has_classes: bool) -> Method:
-    """The method of a name; raises for a name that is none, and for options that it does not have."""
+    """The method of a name; raises an error for an unknown name or option."""
     spec = of_scores.spec_of(key)
     head, colon, option = spec.partition(":")
     name, bracket, rest = head.partition("(")
@@ -70,53 +70,61 @@ def read_method(key: str, *, has_classes: bool) -> Method:
             f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
         )
     if colon and option not in options:
-        some = f", possibly with one of :{', :'.join(options)}" if options else " alone"
-        raise ValueError(f"metrics: expected {quoted(head)}{some}, got {quoted(key)}")
-    given = options_of(bracket, rest, spec)
-    if (bracket and name not in HITS) or set(given) - {"k"}:
-        what = f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
-        raise ValueError(f"metrics: expected {what}, got {quoted(key)}")
-    return Method(name, option or None, _numbers(given["k"], key) if "k" in given else [])
+        allowed = f", possibly followed by :{', :'.join(options)}" if options else " alone"
+        raise ValueError(f"metrics: expected {quoted(head)}{allowed}, got {quoted(key)}")
+    options_given = options_of(bracket, rest, spec)
+    if (bracket and name not in HITS) or set(options_given) - {"k"}:
+        expected = (
+            f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
+        )
+        raise ValueError(f"metrics: expected {expected}, got {quoted(key)}")
+    return Method(name, option or None, _numbers(options_given["k"], key) if "k" in options_given else [])
 
 
 def _numbers(text: str, key: str) -> list[int]:
-    """One k, or several in square brackets."""
+    """The values of k: a single number, or several in square brackets."""
     try:
-        found = [int(part) for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
+        numbers = [int(part) for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
     except ValueError:
         raise ValueError(f"metrics: expected an integer k, or several as k=[1,5], got {quoted(key)}") from None
-    return [check_count(k, f"metrics: k of {quoted(key)}") for k in found]
+    return [check_count(k, f"metrics: k of {quoted(key)}") for k in numbers]
 
 
 def divided(metrics: Any, functions: Collection[str] = METHODS.keys()) -> tuple[list[str], Any]:
     """The names of functions of scores, and the other measures."""
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    if isinstance(given, Mapping) or not isinstance(given, Iterable) or hasattr(given, "dtype"):
-        return [], metrics  # which is refused where measures are looked up
-    parts = [part for item in given for part in (split_outside(item) if isinstance(item, str) else [item])]
+    items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if isinstance(items, Mapping) or not isinstance(items, Iterable) or hasattr(items, "dtype"):
+        return [], metrics  # resolve() raises an error for these
+    parts = [part for item in items for part in (split_outside(item) if isinstance(item, str) else [item])]
     names = [part.strip() for part in parts if isinstance(part, str) and is_method(part, functions)]
     others = [part for part in parts if not isinstance(part, str) or (part.strip() and not is_method(part, functions))]
     return list(dict.fromkeys(names)), others
 
 
 def value_of(state: Any, key: str, zero_division: float, *, has_classes: bool) -> Array:
-    """The value of a name: of an area without its bounds, and of hits with an axis of all k unless it names them."""
+    """The value of a measure: an area without its bounds; hits for the values of k in the name, or for all."""
     name, option, places = read_method(key, has_classes=has_classes)
     averaged = {} if option is None else {"of" if name == CALIBRATION else "average": option}
-    found = getattr(state, name)(zero_division=zero_division, **averaged)
+    values = getattr(state, name)(zero_division=zero_division, **averaged)
     if name in AREAS:
-        return found.value
+        return values.value
     if not places:
-        return found
-    backend, (kept, states) = as_arrays(top_k=state.top_k, states=state.states)
-    if not backend.can_look(kept):
+        return values
+    backend, (top_k_values, states) = as_arrays(top_k=state.top_k, states=state.states)
+    if not backend.can_look(top_k_values):
         raise TypeError(f"metrics: expected a state outside jit and compile for {quoted(key)}: call {name}() there")
-    kept, states = backend.to_numpy(kept), backend.to_numpy(states)
-    known = (kept.reshape(-1, kept.shape[-1])[0] // states.reshape(-1)[0]).tolist() if kept.size else []
-    lacking = [k for k in places if k not in known]
-    if lacking:
-        raise ValueError(f"metrics: expected a state made with top_k={lacking[0]} for {quoted(key)}, got top_k={known}")
+    top_k_values, states = backend.to_numpy(top_k_values), backend.to_numpy(states)
+    places_kept = (
+        (top_k_values.reshape(-1, top_k_values.shape[-1])[0] // states.reshape(-1)[0]).tolist()
+        if top_k_values.size
+        else []
+    )
+    missing = [k for k in places if k not in places_kept]
+    if missing:
+        raise ValueError(
+            f"metrics: expected a state made with top_k={missing[0]} for {quoted(key)}, got top_k={places_kept}"
+        )
     axis = -2 if option == "class" else -1
-    rows = [found[(..., known.index(k), *(slice(None),) * (-1 - axis))][()] for k in places]
-    own, _ = as_arrays(found=found)
+    rows = [values[(..., places_kept.index(k), *(slice(None),) * (-1 - axis))][()] for k in places]
+    own, _ = as_arrays(found=values)
     return rows[0] if len(rows) == 1 else own.xp.stack(rows, axis=axis)

@@ -1,4 +1,4 @@
-"""Whether the true class is among the k highest scores."""
+"""Top-k accuracy and recall: whether the true class is among the k highest scores."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def top_k_accuracy(
     """Share of the samples whose true class is among the k highest scores.
 
     If the score of the true class is tied with others, and the k places are not enough for all of them, the sample
-    counts as the share of the tied classes that have a place: the mean over random orders of the tied ones. So equal
+    counts as the share of the tied classes that have a place: the mean over random orders of the tied classes. So equal
     scores for all n classes score k / n, as random guesses do, and the order of the classes does not matter.
 
     Parameters
@@ -103,10 +103,10 @@ def top_k_accuracy(
     """
     zero_division = check_zero_division(zero_division)
     samples = _read(y_true, y_score, labels, sample_weight, ignore_index)
-    ks, is_one = _places(k, samples.scores.shape[-1])
+    ks, is_single = _places(k, samples.scores.shape[-1])
     xp, hits = samples.backend.xp, _hits(samples, ks)
     shares = [mean(samples, hit, zero_division) for hit in hits]
-    return finish(samples, shares[0] if is_one else xp.stack(shares, axis=-1))
+    return finish(samples, shares[0] if is_single else xp.stack(shares, axis=-1))
 
 
 @overload
@@ -148,10 +148,10 @@ def top_k_recall(
 
     Ties are treated as in :func:`matrics.ranking.top_k_accuracy`.
 
-    There is no top-k precision or F1. With k predictions for one true label, at least k - 1 of every k predictions are
-    wrong by construction, so that a share of right predictions is at most 1 / k, however good the scores are. A sample
-    has no single wrong class either: there is no confusion matrix with one count for each sample, from which precision
-    and F1 are measures.
+    There is no top-k precision or F1. With k predictions for a single true label, at least k - 1 of every k predictions
+    are wrong, so that a share of correct predictions is at most 1 / k, however good the scores are. A sample has no
+    single wrong class either: there is no confusion matrix with a count for each sample, from which to compute
+    precision and F1.
 
     Parameters
     ----------
@@ -195,68 +195,68 @@ def top_k_recall(
     >>> matrics.ranking.top_k_recall([0, 1, 1, 1], y_score, 2, average=None).round(3)
     array([1.   , 0.667,   nan])
     """
-    how = check_average(average, get_args(Average))
-    if how == "weighted":
+    method = check_average(average, get_args(Average))
+    if method == "weighted":
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "zero_division": zero_division}
         return top_k_accuracy(y_true, y_score, k, labels=labels, **options)
     zero_division = check_zero_division(zero_division)
     samples = _read(y_true, y_score, labels, sample_weight, ignore_index)
-    ks, is_one = _places(k, samples.scores.shape[-1])
+    ks, is_single = _places(k, samples.scores.shape[-1])
     by_class = _by_class(samples, _hits(samples, ks), zero_division)
     others = of_others(by_class, samples.left_out, samples.backend.xp)
-    recalls = by_class if how == "class" else mean_of_defined(others, None, Safe(samples.backend, zero_division))
-    return finish(samples, (recalls[..., 0, :] if how == "class" else recalls[..., 0]) if is_one else recalls)
+    recalls = by_class if method == "class" else mean_of_defined(others, None, Safe(samples.backend, zero_division))
+    return finish(samples, (recalls[..., 0, :] if method == "class" else recalls[..., 0]) if is_single else recalls)
 
 
 def _read(y_true: Any, y_score: Any, labels: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
     samples = read_scores(y_true, y_score, sample_weight, ignore_index, labels=labels)
     if samples.num_classes is None:
         raise ValueError(
-            "y_score: expected scores of classes (*B, N, n), one axis more than y_true has, got shape "
-            f"{tuple(samples.scores.shape)}; of one-hot labels take y_true.argmax(-1)"
+            "y_score: expected scores of classes (*B, N, n), an axis more than y_true has, got shape "
+            f"{tuple(samples.scores.shape)}; convert one-hot labels with y_true.argmax(-1)"
         )
     return samples
 
 
 def _places(k: Any, num_classes: int) -> tuple[list[int], bool]:
-    """Every k, up to the number of classes, and whether it is one number."""
+    """The checked values of k, and whether k is a single number."""
     if isinstance(k, np.ndarray) and k.ndim == 1:
         k = list(k)
-    is_one = not isinstance(k, (list, tuple, range))
-    if not is_one and not k:
+    is_single = not isinstance(k, (list, tuple, range))
+    if not is_single and not k:
         raise ValueError("k: expected an integer of at least 1, or several of them, got none")
-    return [check_place(one, num_classes, "k") for one in ([k] if is_one else k)], is_one
+    return [check_place(value, num_classes, "k") for value in ([k] if is_single else k)], is_single
 
 
 def check_place(k: Any, num_classes: int, name: str) -> int:
-    """A k; raises for more than there are classes, of which every sample would be a hit."""
+    """The checked value of k; raises an error if k exceeds the number of classes, as every sample would be a hit."""
     number = check_count(k, name)
     if number > num_classes:
         raise ValueError(
-            f"{name}: expected at most {num_classes}, the number of classes, as each sample has its class among them "
-            f"all, got {number}"
+            f"{name}: expected at most {num_classes}, the number of classes, as every sample would be a hit, "
+            f"got {number}"
         )
     return number
 
 
 def _hits(samples: ScoredSamples, ks: list[int]) -> list[Array]:
-    """For each k, the share of each sample's true class in the places (*B, N): 0, 1, or between where it is tied.
+    """For each k, the share of the true class in the first k places (*B, N): 0, 1, or between 0 and 1 if it is tied.
 
-    Counting how many scores are higher, instead of sorting them: O(n) a sample, and the same on every backend.
+    Counting the higher scores instead of sorting takes O(n) for each sample, and is the same on every backend.
     """
     higher, tied = (samples.backend.xp.astype(x, samples.scores.dtype) for x in ranks(samples))
     return [share_of_places(k, higher, tied, samples.backend.xp) for k in ks]
 
 
 def ranks(samples: ScoredSamples) -> tuple[Array, Array]:
-    """How many scores of each sample are higher than that of its true class, and how many are equal (*B, N)."""
+    """The numbers of scores above, and equal to, the score of the true class of each sample (*B, N)."""
     count, scores, true = samples.backend.count_true, samples.scores, of_true_class(samples)[..., None]
     return count(scores > true), count(scores == true)
 
 
 def share_of_places(k: int | Array, higher: Array, tied: Array, xp: Any) -> Array:
-    """The share of a class with so many higher and equal scores, itself included, in the first k places."""
-    tied = xp.where(tied == 0, 1, tied)  # which it is only for NaN
+    """The share of a class in the first k places, from its number of higher and equal scores, itself included."""
+    tied = xp.where(tied == 0, 1, tied)  # 0 only for NaN
     return xp.clip((k - higher) / tied, 0, 1)
 
 
@@ -264,13 +264,13 @@ def _by_class(samples: ScoredSamples, hits: list[Array], zero_division: float) -
     """The recall of each class (*B, K, n)."""
     backend, n = samples.backend, samples.scores.shape[-1]
     xp, batch_shape, size = backend.xp, tuple(samples.y_true.shape[:-1]), samples.y_true.shape[-1]
-    ones = xp.ones_like(hits[0]) if samples.weight is None else xp.astype(samples.weight, hits[0].dtype)
-    wide = backend.widest_float(ones)  # in float32, adding up a million samples one by one has an error
-    columns = xp.stack([xp.astype(column, wide) for column in (ones, *(hit * ones for hit in hits))], axis=-1)
+    weights = xp.ones_like(hits[0]) if samples.weight is None else xp.astype(samples.weight, hits[0].dtype)
+    dtype = backend.widest_float(weights)  # in float32, adding a million samples has a rounding error
+    columns = xp.stack([xp.astype(column, dtype) for column in (weights, *(hit * weights for hit in hits))], axis=-1)
     batch = math.prod(batch_shape)
     rows = xp.reshape(backend.clamped(samples.y_true, 0, n - 1), (batch, size))
     sums = backend.scatter_add(rows, xp.reshape(columns, (batch, size, len(hits) + 1)), n)
     sums = xp.reshape(sums, (*batch_shape, n, len(hits) + 1))
     shares = Safe(backend, zero_division).divide(sums[..., 1:], sums[..., :1] + xp.zeros_like(sums[..., 1:]))
     lead = len(batch_shape)
-    return xp.astype(xp.permute_dims(shares, (*range(lead), lead + 1, lead)), ones.dtype)
+    return xp.astype(xp.permute_dims(shares, (*range(lead), lead + 1, lead)), weights.dtype)

@@ -52,7 +52,7 @@ class Unlabelled(NamedTuple):
         if np.isnan(scores).any():
             place = int(np.flatnonzero(np.isnan(scores))[0])
             raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {place}")
-        return cls(np.sort(scores))
+        return cls(np.sort(samples.directed(scores.astype(np.float64))))
 
     def added(self, cm: Array, limits: Array) -> Array:
         """Matrices (…, T, 2, 2) of the other samples with these as well, in the row of the negative class."""

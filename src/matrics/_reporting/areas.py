@@ -11,7 +11,7 @@ import numpy as np
 from matrics._ranking.calibration import expected_calibration_error
 from matrics._ranking.inference.compare import compare
 from matrics._ranking.inference.interval import interval
-from matrics._ranking.inference.measured import formula_of
+from matrics._ranking.inference.measure_estimates import formula_of
 from matrics._ranking.inference.names import read_measures
 from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, repeats

@@ -1,4 +1,4 @@
-"""The agreement of every pair of measures, and families of redundant measures: agreement()."""
+"""``agreement``: the agreement of every pair of measures, and families of redundant measures."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from matrics._catalogue.record import Metric
 from matrics._engine.execution.blocks import in_threads
 from matrics._engine.results import Result, frame_of
 from matrics._quoting import quoted
-from matrics._study.measured import Common, Measured
+from matrics._study.measured import Measured, SharedRankings
 from matrics._study.ranks import count_pairs, spearman
 from matrics.typing import ArrayLike
 
 Correlation = Literal["spearman", "kendall"]
 
-# Distances of measures that are functions of one another may be off by rounding.
+# Rounding changes the distances of measures that are functions of each other.
 NOISE = 1e-9
 
 SHOWN = 6  # measures that a repr names
@@ -31,14 +31,14 @@ SHOWN = 6  # measures that a repr names
 
 @dataclass(frozen=True, eq=False)
 class Agreement(Result):
-    """How far each of K measures agrees with each other one, as from :func:`matrics.study.agreement`.
+    """The agreement of all pairs of K measures, as from :func:`matrics.study.agreement`.
 
     Parameters
     ----------
     names : tuple of str
         The measures.
     consistency : array, shape (K, K)
-        Of the pairs of matrices that both measures order, the share that they order in the same way.
+        The share of pairs of matrices that both measures order in the same way, of the pairs that both order.
     discriminancy : array, shape (K, K)
         The number of pairs of matrices that only the measure of the row distinguishes, divided by the number that only
         the measure of the column distinguishes.
@@ -75,7 +75,7 @@ class Agreement(Result):
         return f"<Agreement of {_count(len(self.names), 'measure')}: {shown}{more}>"
 
     def linkage(self, *, correlation: Correlation = "spearman") -> Array:
-        """The hierarchical clustering of the measures, as ``scipy.cluster.hierarchy`` has it: (K - 1, 4).
+        """The hierarchical clustering of the measures in the format of ``scipy.cluster.hierarchy``, (K - 1, 4).
 
         Average linkage of the distances 1 minus the absolute correlation, with the leaves in optimal order, for
         ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 if the correlation is undefined. Needs SciPy.
@@ -83,48 +83,48 @@ class Agreement(Result):
         Parameters
         ----------
         correlation : {"spearman", "kendall"}
-            Which rank correlation.
+            The rank correlation that defines the distances.
         """
         if correlation not in get_args(Correlation):
             raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
         if len(self.names) < 2:
-            raise ValueError(f"a clustering needs at least two measures, got {len(self.names)}")
+            raise ValueError(f"names: expected at least two measures for a clustering, got {len(self.names)}")
         hierarchy = _hierarchy()
         distances = 1 - np.abs(np.nan_to_num(self.spearman if correlation == "spearman" else self.kendall))
         above = distances[np.triu_indices(len(self.names), 1)].clip(0, 1)
-        found: Array = hierarchy.linkage(above, "average", optimal_ordering=True)
-        return found
+        linkage: Array = hierarchy.linkage(above, "average", optimal_ordering=True)
+        return linkage
 
     def order(self, *, correlation: Correlation = "spearman") -> list[int]:
-        """The numbers of the measures in the order of the clustering's leaves: similar ones are neighbours.
+        """The numbers of the measures in the order of the leaves of the clustering: similar measures are neighbours.
 
-        With it rows and columns of a heat map are sorted: ``found.spearman[numpy.ix_(order, order)]``. Needs SciPy.
+        It sorts the rows and columns of a heat map: ``result.spearman[numpy.ix_(order, order)]``. Needs SciPy.
 
         Parameters
         ----------
         correlation : {"spearman", "kendall"}
-            Which rank correlation.
+            The rank correlation that defines the distances.
         """
         if len(self.names) < 2:
             return list(range(len(self.names)))
         return [int(place) for place in _hierarchy().leaves_list(self.linkage(correlation=correlation))]
 
     def families(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> list[list[str]]:
-        """Groups of redundant measures, joined by average linkage at this absolute correlation.
+        """Families of redundant measures, joined by average linkage at this absolute correlation.
 
         Parameters
         ----------
         least_correlation : float, default 0.95
-            The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
-            At 1 only measures that order all matrices alike, or all in reverse, are in the same family.
+            Two groups of measures are joined if the average absolute correlation between them is at least this, from 0
+            to 1. At 1 only measures that order all matrices in the same way, or in reverse, are in the same family.
         correlation : {"spearman", "kendall"}
-            Which rank correlation.
+            The rank correlation that defines the distances.
 
         Returns
         -------
         list of list of str
-            In the order of the measures, as are the members of each. A constant measure is a family of one. Needs
-            SciPy.
+            Families, and the members of each family, in the order of the measures. A constant measure is a family on
+            its own. Needs SciPy.
         """
         least = least_correlation
         if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
@@ -133,10 +133,10 @@ class Agreement(Result):
             return [[name] for name in self.names]
         linkage = self.linkage(correlation=correlation)
         numbers = _hierarchy().fcluster(linkage, 1 - least + NOISE, criterion="distance")
-        found: dict[int, list[str]] = {}
+        members: dict[int, list[str]] = {}
         for name, number in zip(self.names, numbers.tolist(), strict=True):
-            found.setdefault(number, []).append(name)
-        return list(found.values())
+            members.setdefault(number, []).append(name)
+        return list(members.values())
 
     def describe(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> str:
         """The families as text, the largest first.
@@ -144,14 +144,15 @@ class Agreement(Result):
         Parameters
         ----------
         least_correlation : float, default 0.95
-            The least average of the absolute correlations between two groups that are joined to a family, from 0 to 1.
+            Two groups of measures are joined if the average absolute correlation between them is at least this, from 0
+            to 1.
         correlation : {"spearman", "kendall"}
-            Which rank correlation.
+            The rank correlation that defines the distances.
 
         Returns
         -------
         str
-            One paragraph for each family, and one for all measures without a family.
+            A paragraph for each family, and a last paragraph with all measures without a family.
         """
         families = sorted(
             self.families(least_correlation=least_correlation, correlation=correlation), key=len, reverse=True
@@ -182,10 +183,10 @@ def agreement(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> Agreement:
-    """How far measures agree about the matrices of a stack, for every pair of measures.
+    """The agreement of every pair of measures about the matrices of a stack.
 
-    Measures are turned so that higher is better, as their records say: accuracy and the error rate agree on everything.
-    Measures without a better direction are taken unchanged.
+    Measures that are better when lower are negated: accuracy and the error rate agree on everything. Measures without a
+    direction are used unchanged.
 
     Parameters
     ----------
@@ -197,19 +198,19 @@ def agreement(
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has
         one value for each matrix.
     model_axis : int, optional
-        The batch axis along which different models are; the matrices that differ only there are a group, such as all
-        models on one data set. Then ``disagreement`` is computed as well.
+        The batch axis of the models. The matrices along this axis are a group, such as all models on the same data set.
+        With it, ``disagreement`` is computed as well.
     digits : int or None, default 12
-        Two matrices on which a measure is the same in theory may differ in the last bits, so nearly equal values are
-        equal: values are sorted, and neighbours are equal if they differ by at most 10**-digits of the one nearer to 0,
-        or of 1 if that is more (or of the largest absolute value, if that is below 1). None compares the numbers as
-        they are, as for p-values below 1e-12.
+        Rounding may change the last bits of values that are equal in theory, so nearly equal values count as equal.
+        Sorted neighbours are equal if they differ by at most 10**-digits, relative to the value nearer to 0, or to 1 if
+        1 is larger (or to the largest absolute value, if that is below 1). None compares unrounded numbers, as p-values
+        below 1e-12 need.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     workers : int, default 1
         Number of threads on the host; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
+        Names of the classes, for ``positive`` and specs (``"recall[fraud]"``).
     positive : str or int, optional
         The positive class: a class name where there are ``class_names``, and an index otherwise. Per-class measures
         without an average are values of this class. Without it they are values of class 1 of two classes, and means
@@ -219,7 +220,7 @@ def agreement(
     -------
     Agreement
         Matrices (K, K) of consistency, discriminancy, Spearman's and Kendall's correlation and, with ``model_axis``,
-        disagreement; and methods that find families of measures.
+        disagreement; and methods for families of measures.
 
     Raises
     ------
@@ -238,28 +239,28 @@ def agreement(
     and intervals. All pairs of matrices are counted exactly, in O(N log N) for each pair of measures. Measures
     with the same ranks are compared once.
 
-    Two measures choose the same model of a group if there is a model that is best by both. If a measure has several
-    best models, it does not disagree with one that prefers one of them. Models for which one of both measures is
-    undefined are left out, and groups with fewer than two others.
+    Two measures choose the same model of a group if a model is best by both. A measure with several best models agrees
+    with a measure that prefers any of them. Models for which a measure is undefined are left out, as are groups with
+    fewer than two remaining models.
 
     Examples
     --------
     >>> import matrics
     >>> stack = matrics.simulate.resample([[40, 5, 5], [4, 20, 1], [2, 3, 20]], 1000, rng=0)
-    >>> found = matrics.study.agreement(stack, ["accuracy", "error_rate", "mcc", "cen"])
-    >>> found.kendall.round(2)
+    >>> result = matrics.study.agreement(stack, ["accuracy", "error_rate", "mcc", "cen"])
+    >>> result.kendall.round(2)
     array([[1.  , 1.  , 0.91, 0.85],
            [1.  , 1.  , 0.91, 0.85],
            [0.91, 0.91, 1.  , 0.8 ],
            [0.85, 0.85, 0.8 , 1.  ]])
-    >>> found.discriminancy[2, 0]  # all matrices that accuracy tells apart mcc tells apart as well
+    >>> result.discriminancy[2, 0]  # mcc distinguishes all matrices that accuracy distinguishes
     np.float64(inf)
     """
     measured = Measured.of(stack, metrics, digits, zero_division, workers, class_names, positive)
     groups = None if model_axis is None else _Groups(measured, _batch_axis(model_axis, measured.batch))
     number = len(measured.rankings)
     tables = np.full((6, number, number), np.nan)
-    common = Common(measured.rankings)
+    common = SharedRankings(measured.rankings)
 
     def work(share: Any) -> None:
         for first in share:
@@ -283,20 +284,20 @@ def agreement(
 
 
 class _Groups:
-    """Which models are best by each measure, in every group."""
+    """The best models of every group, by each measure."""
 
     def __init__(self, measured: Measured, axis: int) -> None:
         models = measured.batch[axis]
         shape = (models, math.prod(measured.batch) // max(models, 1))
         self._ranks = [
-            np.ascontiguousarray(np.moveaxis(one.ranks.reshape(measured.batch), axis, 0).reshape(shape))
-            for one in measured.rankings
+            np.ascontiguousarray(np.moveaxis(ranking.ranks.reshape(measured.batch), axis, 0).reshape(shape))
+            for ranking in measured.rankings
         ]
-        self._complete = [one.is_complete for one in measured.rankings]
+        self._complete = [ranking.is_complete for ranking in measured.rankings]
         self._best = [ranks == ranks.max(axis=0, initial=-1) for ranks in self._ranks]
 
     def disagreement(self, first: int, second: int) -> float:
-        """The share of the groups in which no model is best by both."""
+        """The share of the groups in which no model is best by both measures."""
         f, g = self._ranks[first], self._ranks[second]
         if self._complete[first] and self._complete[second]:
             best = self._best[first] & self._best[second]
@@ -313,7 +314,7 @@ class _Groups:
 
 
 def _batch_axis(axis: Any, batch: tuple[int, ...]) -> int:
-    """An axis of the batch, counted from its front; negative ones count from the end of the whole shape."""
+    """The number of a batch axis; negative numbers count from the end of the whole shape."""
     dims = len(batch) + 2
     position = axis + dims if isinstance(axis, (int, np.integer)) and axis < 0 else axis
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not 0 <= position < len(batch):
@@ -324,7 +325,7 @@ def _batch_axis(axis: Any, batch: tuple[int, ...]) -> int:
 
 
 def _hierarchy() -> Any:
-    """SciPy's module of hierarchical clustering, which the extra ``stats`` installs."""
+    """SciPy's module of hierarchical clustering, from the extra ``stats``."""
     try:
         import scipy.cluster.hierarchy
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Changes of measures with the class sizes of the test set, for the same classifier (Mullick et al.)."""
+"""The dependence of measures on the class sizes of the test set, for the same classifier (Mullick et al.)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ MULTI_CLASS_MEASURES = {
     "AUROC-OVO": "auroc_ovo",
 }
 # mAURPC-OVA is the same for a matrix whose true classes all have the same size.
-OF_EQUAL_CLASSES = {"mAURPC-OVA": "aurpc:macro"}
-# Samples of the largest class of a test set. With few, the smallest class would have too few samples.
+EQUAL_CLASS_MEASURES = {"mAURPC-OVA": "aurpc:macro"}
+# Samples of the largest class of a test set; with fewer, the smallest class would have too few samples.
 LARGEST_CLASS = 4000
 
 
@@ -59,12 +59,12 @@ def precision_at_ratio(precision: ArrayLike, ratio: ArrayLike) -> Array:
     precision : array_like, shape (*B,)
         The precision on the first test set, in [0, 1].
     ratio : array_like, shape (*B,)
-        RRT of the second test set over that of the first, positive. Broadcasts against ``precision``.
+        RRT of the second test set divided by RRT of the first, positive. Broadcasts against ``precision``.
 
     Returns
     -------
     array, shape (*B,)
-        In [0, 1]; NaN where ``precision`` is NaN. An array of NumPy.
+        An array of NumPy in [0, 1]; NaN where ``precision`` is NaN.
 
     Raises
     ------
@@ -95,19 +95,19 @@ def precision_at_ratio(precision: ArrayLike, ratio: ArrayLike) -> Array:
 
 
 class ImbalanceProblem(NamedTuple):
-    """An imbalanced classification problem, made of a data set of scikit-learn by leaving out samples.
+    """An imbalanced classification problem, from a data set of scikit-learn of which samples are left out.
 
     Parameters
     ----------
     name : str
-        Its name in figures.
+        The name in figures.
     data : str
         ``"digits"``, ``"breast_cancer"`` or ``"wine"``: a data set that comes with scikit-learn.
     groups : tuple of tuples of int
         The labels of the data set that make each class; the last class is the smallest in training.
     imbalance : float
-        Samples of the first class for each sample of the last one in training. Classes between them have sizes between
-        theirs, in equal ratios.
+        Samples of the first class for each sample of the last class in training. The sizes of the classes between them
+        form a geometric sequence.
     """
 
     name: str
@@ -150,7 +150,7 @@ MULTI_CLASS_PROBLEMS = (
 
 
 class StabilityResult(NamedResult):
-    """What :func:`matrics.study.stability_experiment` has measured.
+    """The values of measures, as from :func:`matrics.study.stability_experiment`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class StabilityResult(NamedResult):
     num_classes : array of int, shape (P,)
         The number of classes of each problem.
     values : dict of str to array, shape (P, runs, C, 5)
-        Each measure, for every problem, run, classifier and test set.
+        The values of each measure, for every problem, run, classifier and test set.
     """
 
     problems: tuple[str, ...]
@@ -178,36 +178,37 @@ class StabilityResult(NamedResult):
         return frame_of({name: np.ravel(column) for name, column in columns.items()}, indexed=False)
 
     def spread(self) -> dict[str, Array]:
-        """The standard deviation over the test sets, of the mean over runs: the mean of all classifiers, shape (P,)."""
+        """The standard deviation over test sets of the mean over runs, averaged over classifiers, shape (P,)."""
         return {name: values.mean(axis=1).std(axis=-1).mean(axis=-1) for name, values in self.values.items()}
 
     def lowest(self) -> dict[str, Array]:
-        """The lowest value of any run, classifier and test set, shape (P,)."""
+        """The lowest value over runs, classifiers and test sets, shape (P,)."""
         return {name: values.min(axis=(1, 2, 3)) for name, values in self.values.items()}
 
 
 def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int = 3, rng: Any = 0) -> StabilityResult:
-    """Train classifiers for imbalanced data once, and score them on test sets with other class sizes.
+    """The scores of classifiers for imbalanced data on test sets with other class sizes.
 
     This is the experiment of Mullick et al., section 5, on data sets that come with scikit-learn. Half of the samples
     of each class are for training. Some of them are left out, so that the classes are imbalanced. Each classifier then
     predicts the other half. Test sets of any class sizes are drawn from these predictions: the samples of each class
-    with replacement, which is a multinomial draw from the row of the confusion matrix. This allows ratios that the data
-    sets are too small for. Giving weights to the rows instead would be simpler, but would leave rates exactly as they
-    are; drawn rates vary as in a test set of that size.
+    with replacement, which is a multinomial draw from the row of the confusion matrix. This allows ratios for which the
+    data sets are too small. Weights of the rows would be simpler, but would not change the rates; drawn rates vary as
+    in a test set of that size.
 
-    The five test sets have the ratio RRT 1, 1/2, IR/2, IR and 2 IR for two classes, where IR is that of the training
-    set. For more classes they have equal sizes, those of the training set in reverse, with the smallest class doubled,
-    as in the training set, and with all other classes doubled. The largest class has 4000 samples.
+    For two classes, the five test sets have the ratios RRT 1, 1/2, IR/2, IR and 2 IR, where IR is the ratio of the
+    training set. For more classes, the class sizes are equal; those of the training set in reverse; those of the
+    training set with the smallest class doubled; those of the training set; and those with all other classes doubled.
+    The largest class has 4000 samples.
 
-    The classifiers give all classes the same weight: a linear one (ridge regression), a support vector machine, a
-    decision tree of at most 16 leaves and naive Bayes.
+    The classifiers give all classes the same weight: ridge regression, a support vector machine, a decision tree of at
+    most 16 leaves and naive Bayes.
 
     Parameters
     ----------
     problems : sequence of ImbalanceProblem
-        ``TWO_CLASS_PROBLEMS``, ``MULTI_CLASS_PROBLEMS`` or some of them: either all of two
-        classes, with the second one as the positive class, or all for more classes.
+        ``TWO_CLASS_PROBLEMS``, ``MULTI_CLASS_PROBLEMS`` or some of them: either all with two classes, of which the
+        second is positive, or all with more classes.
     repeats : int, default 3
         Number of times that samples are split, classifiers trained and test sets drawn.
     rng : numpy.random.Generator or int, default 0
@@ -216,9 +217,9 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
     Returns
     -------
     StabilityResult
-        Its measures are GMean, AUROC, Precision, AURPC, mPrecision and mAURPC for two classes, and GMean, ACSA,
-        nAUROC-OVA, AURPC-OVA, AUROC-OVA, AUROC-OVO and mAURPC-OVA for more. Where no sample is predicted as a class,
-        its precision counts as 0.
+        The values of GMean, AUROC, Precision, AURPC, mPrecision and mAURPC for two classes, and of GMean, ACSA,
+        nAUROC-OVA, AURPC-OVA, AUROC-OVA, AUROC-OVO and mAURPC-OVA for more classes. A class without predictions has the
+        precision 0.
 
     Raises
     ------
@@ -234,10 +235,10 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
     Examples
     --------
     >>> from matrics.study import TWO_CLASS_PROBLEMS, stability_experiment
-    >>> found = stability_experiment(TWO_CLASS_PROBLEMS[:1], repeats=1)
-    >>> found.values["Precision"].shape
+    >>> result = stability_experiment(TWO_CLASS_PROBLEMS[:1], repeats=1)
+    >>> result.values["Precision"].shape
     (1, 1, 4, 5)
-    >>> spread = found.spread()
+    >>> spread = result.spread()
     >>> bool(spread["Precision"] > 5 * spread["mPrecision"])
     True
     """
@@ -254,20 +255,20 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
         tuple(problem.name for problem in problems),
         tuple(_classifiers(0)),
         np.asarray([len(problem.groups) for problem in problems]),
-        {name: np.stack([of_one[name] for of_one in values]) for name in values[0]},
+        {name: np.stack([of_problem[name] for of_problem in values]) for name in values[0]},
     )
 
 
 def _measure(stack: np.ndarray) -> dict[str, np.ndarray]:
-    """All measures of test sets; a class that is never predicted has the precision 0."""
+    """The values of all measures of test sets; a class that is never predicted has the precision 0."""
     if stack.shape[-1] == 2:
         return _scores(stack, TWO_CLASS_MEASURES)
-    return _scores(stack, MULTI_CLASS_MEASURES) | _scores(normalize(stack, over="true"), OF_EQUAL_CLASSES)
+    return _scores(stack, MULTI_CLASS_MEASURES) | _scores(normalize(stack, over="true"), EQUAL_CLASS_MEASURES)
 
 
 def _scores(stack: np.ndarray, measures: dict[str, str]) -> dict[str, np.ndarray]:
-    found = score(stack, list(measures.values()), zero_division=0)
-    return {name: found[spec] for name, spec in measures.items()}
+    scores = score(stack, list(measures.values()), zero_division=0)
+    return {name: scores[spec] for name, spec in measures.items()}
 
 
 def _runs(problem: ImbalanceProblem, repeats: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -301,18 +302,18 @@ def _test_sizes(problem: ImbalanceProblem) -> np.ndarray:
 
 
 def _split(problem: ImbalanceProblem, labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the samples for training, imbalanced, and of those held out, which are half of each class."""
+    """The numbers of the imbalanced training samples, and of the held-out samples, which are half of each class."""
     members = [rng.permutation(np.flatnonzero(labels == label)) for label in range(len(problem.groups))]
     halves = [len(samples) // 2 for samples in members]
     largest = min(half / size for half, size in zip(halves, problem.sizes, strict=True))
-    wanted = np.maximum(np.rint(largest * problem.sizes), 2).astype(int)
-    train = [samples[:number] for samples, number in zip(members, wanted, strict=True)]
+    numbers = np.maximum(np.rint(largest * problem.sizes), 2).astype(int)
+    train = [samples[:number] for samples, number in zip(members, numbers, strict=True)]
     test = [samples[half:] for samples, half in zip(members, halves, strict=True)]
     return np.concatenate(train), np.concatenate(test)
 
 
 def _load(problem: ImbalanceProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Features, scaled, and classes of the samples that belong to one."""
+    """The scaled features and the classes of the samples, without samples that belong to no class."""
     try:
         from sklearn import datasets
     except ImportError as error:
@@ -352,12 +353,12 @@ def _classifiers(seed: int) -> dict[str, Any]:
 
 
 class _EqualPriors:
-    """Naive Bayes with equal prior probabilities; scikit-learn needs their number."""
+    """Naive Bayes with equal prior probabilities, whose number scikit-learn needs before the fit."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self.make = make
 
     def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
-        """Train it."""
+        """The trained classifier."""
         number = len(np.unique(labels))
         return self.make(priors=np.full(number, 1 / number), var_smoothing=1e-2).fit(features, labels)

@@ -11,7 +11,7 @@ from matrics._arrays import Array
 
 # Blocks of this many values are short enough to compare every pair of positions.
 BLOCK_BITS = 4
-# A wider histogram takes NumPy's stable sort of 16-bit integers, which is a radix sort, more than one pass.
+# NumPy's stable sort of 16-bit integers is a radix sort; wider integers need more than one pass.
 RADIX_BITS = 16
 
 
@@ -26,7 +26,7 @@ def inversions(permutation: Array) -> int:
     for bit in range(bits - 1, BLOCK_BITS - 1, -1):
         lower, upper = _split(values, bit)
         half, groups = 1 << bit, len(values) >> (bit + 1)
-        # A lower value at position p of its group, with k lower ones before it, has p - k larger ones before it.
+        # A lower value at position p of its group, after k lower values, has p - k larger values before it.
         starts = 2 * half * (groups * (groups - 1) // 2) * half
         total += int(lower.sum()) - starts - groups * (half * (half - 1) // 2)
         values = _partitioned(values, bit, lower, upper)
@@ -36,14 +36,14 @@ def inversions(permutation: Array) -> int:
     return total
 
 
-def inversions_of_each(permutation: Array) -> Array:
+def inversions_by_value(permutation: Array) -> Array:
     """The number of inversions that each value 0 … N - 1 of a permutation is part of: O(N log N).
 
-    >>> inversions_of_each(np.asarray([2, 0, 1, 3]))
+    >>> inversions_by_value(np.asarray([2, 0, 1, 3]))
     array([1, 1, 2, 0])
     """
     values, bits = _padded(permutation)
-    found = np.zeros(len(values), np.int64)
+    counts = np.zeros(len(values), np.int64)
     for bit in range(bits - 1, -1, -1):
         lower, upper = _split(values, bit)
         half = 1 << bit
@@ -51,15 +51,15 @@ def inversions_of_each(permutation: Array) -> Array:
         starts = 2 * half * np.arange(len(values) >> (bit + 1))[:, None]
         upper_before = lower.reshape(-1, half) - starts - order
         lower_after = half - (upper.reshape(-1, half) - starts - order)
-        found = np.stack(
-            [found[lower].reshape(-1, half) + upper_before, found[upper].reshape(-1, half) + lower_after], axis=1
+        counts = np.stack(
+            [counts[lower].reshape(-1, half) + upper_before, counts[upper].reshape(-1, half) + lower_after], axis=1
         ).ravel()
         values = _partitioned(values, bit, lower, upper)
-    return found[: len(permutation)]
+    return counts[: len(permutation)]
 
 
 def _padded(permutation: Array) -> tuple[Array, int]:
-    """The permutation with larger values in order behind it, up to a power of two, and its exponent."""
+    """The permutation, extended by larger values in order up to a power of two, and the exponent."""
     number = len(permutation)
     bits = max(BLOCK_BITS, (number - 1).bit_length()) if number else BLOCK_BITS
     dtype = np.uint32 if bits <= 32 else np.uint64
@@ -67,13 +67,13 @@ def _padded(permutation: Array) -> tuple[Array, int]:
 
 
 def _split(values: Array, bit: int) -> tuple[Array, Array]:
-    """The positions of the values without and with this bit, in order; groups that agree in all higher bits adjoin."""
+    """The positions of the values without and with this bit, in order; values with equal higher bits are adjacent."""
     has_bit = (values & values.dtype.type(1 << bit)) != 0
     return np.flatnonzero(~has_bit), np.flatnonzero(has_bit)
 
 
 def _partitioned(values: Array, bit: int, lower: Array, upper: Array) -> Array:
-    """Each group with its lower half of values first; of the values only the lower bits are needed from here on."""
+    """The values with the lower half of each group first; only their lower bits are needed from here on."""
     half = 1 << bit
     out = np.empty((len(values) // (2 * half), 2, half), _narrowest(bit, values.dtype))
     out[:, 0] = values.take(lower).reshape(-1, half)

@@ -1,4 +1,4 @@
-"""Discrimination lines: which of two kinds of errors a measure prefers."""
+"""Discrimination lines: the boundary where a measure changes its preference between two kinds of errors."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from matrics.typing import ArrayLike
 
 __all__ = ["DiscriminationLine", "LineStatus", "discrimination_line"]
 
-# Two values that differ by less are equal: rounding of a sum of some cells of order 1.
+# Two values that differ by less are equal: this is the rounding error of a sum of a few cells of order 1.
 ABSOLUTE_NOISE = 1e-13
 RELATIVE_NOISE = 1e-12
-# An interval of equal values that is narrower is a single root, whose values differ by less than the noise around it.
+# A narrower interval of equal values is a single root: values around a root differ by less than the noise.
 NARROW = 1e-6
 # Replaces the sign of a difference if a measure is undefined.
 UNDEFINED = 2
@@ -32,7 +32,7 @@ CLOSEST = 23
 
 
 class LineStatus(IntEnum):
-    """Which series a measure prefers at one x of a discrimination line; ``sentence`` has it in words.
+    """Which series a measure prefers at an x of a discrimination line; ``sentence`` says it in words.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class LineStatus(IntEnum):
     sentence: str
 
     def __new__(cls, value: int, sentence: str) -> Self:
-        """A code with its sentence."""
+        """The code with this sentence."""
         status = int.__new__(cls, value)
         status._value_ = value
         status.sentence = sentence
@@ -65,11 +65,11 @@ class DiscriminationLine(NamedResult):
     x : array, shape (X,)
         The recall of all classes in the first series of matrices.
     y : array, shape (*B, X)
-        The recall of the first class in the second series for which both have the same value: the greatest root. NaN
-        if there is none.
+        The recall of the first class in the second series at which both series have the same value: the greatest root.
+        NaN if no root exists.
     roots : array, shape (*B, X, R)
-        All y for which both have the same value, or between which the preference changes at a jump; ascending, padded
-        with NaN. R is the largest number of roots of an x. Of an interval of equal values both ends are given.
+        All y at which both series have the same value, or at which the preference changes in a jump; ascending, padded
+        with NaN. R is the largest number of roots of an x. An interval of equal values has both ends as roots.
     has_interval : array of bool, shape (*B, X)
         Whether two of the roots are the ends of an interval of equal values.
     status : array of int, shape (*B, X)
@@ -97,10 +97,10 @@ def discrimination_line(
     tolerance: float = 1e-9,
     intervals: int = 512,
 ) -> DiscriminationLine:
-    """The line between the pairs of matrices in which a measure prefers one or the other.
+    """The line on which a measure prefers neither of two series of matrices.
 
-    In the first series of matrices every class has the recall x, in the second one the first class has the recall y and
-    all other classes are without errors. The line has the y for which the measure has the same value as for x.
+    In the first series every class has the recall x. In the second series the first class has the recall y, and all
+    other classes have no errors. For each x, the line has the y at which the measure has the same value.
 
     Parameters
     ----------
@@ -117,10 +117,10 @@ def discrimination_line(
     hits : array_like, shape (X,), optional
         The recalls x of the first series; 101 numbers from 0 to 1 if left out.
     tolerance : float, default 1e-9
-        The width to which the interval around a root is narrowed. If the measure hardly depends on y, rounding
-        leaves a larger error.
+        The width to which the interval around a root is narrowed. If the measure hardly depends on y, rounding causes a
+        larger error.
     intervals : int, default 512
-        Number of intervals of [0, 1] that are searched for a change of preference. Two roots in one interval are
+        Number of intervals of [0, 1] that are searched for a change of preference. Two roots in the same interval are
         missed.
 
     Returns
@@ -131,15 +131,13 @@ def discrimination_line(
     Raises
     ------
     ValueError
-        The measure has a value for each class, ``positive`` is none of them, k is below 2, ``hits`` or ``imbalance``
+        The measure has a value for each class, ``positive`` is not a class, k is below 2, ``hits`` or ``imbalance``
         are not in [0, 1], or ``tolerance`` is not in (0, 1).
 
-    Notes
-    -----
-    The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the number of samples
-    is that of a single sample, and may be meaningless. A y for which the measure is undefined, as precision is without
-    any prediction, is no root, and does not affect the rest of the line. Values that differ only by rounding are
-    equal. Where neither higher nor lower values are better, the status is about the higher one.
+    Notes ----- The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the
+    number of samples has the value of a single sample, and may be meaningless. A y at which the measure is undefined,
+    as precision is without any prediction, is not a root, and does not affect the rest of the line. Values that differ
+    only by rounding are equal. If a measure has no direction, the status assumes that higher values are preferred.
 
     Memory: a few arrays of about 560 numbers for each x and p.
 
@@ -147,10 +145,8 @@ def discrimination_line(
     ----------
     Labatut and Cherifi, "Accuracy measures for the comparison of classifiers", section 6.
 
-    Examples
-    --------
-    An accuracy of 0.8 in all of three classes is as good as a recall of 0.4 in one of them. An accuracy of 0.5 is worse
-    than anything that can happen to one class.
+    Examples -------- A recall of 0.8 in all of three classes is as good as a recall of 0.4 in a single class. A recall
+    of 0.5 in all classes is worse than any errors in a single class.
 
     >>> from matrics.study import LineStatus, discrimination_line
     >>> line = discrimination_line("accuracy", 3, hits=[0.5, 0.8, 1])
@@ -167,29 +163,29 @@ def discrimination_line(
     x = _read_hits(hits)
     levels = np.asarray(imbalance, dtype=np.float64)
     series = _Series(_read_metric(metric, positive, k), class_proportions(k, levels.reshape(-1)), x)
-    found = _search(series, _grid(check_count(intervals, "intervals")), float(tolerance))
+    roots = _search(series, _grid(check_count(intervals, "intervals")), float(tolerance))
     batch = levels.shape
     return DiscriminationLine(
-        x, *(array.reshape(*batch, len(x), *array.shape[2:]) for array in (found.y, found.roots, *found[2:]))
+        x, *(array.reshape(*batch, len(x), *array.shape[2:]) for array in (roots.y, roots.roots, *roots[2:]))
     )
 
 
 def _read_hits(hits: Any) -> np.ndarray:
     x = np.linspace(0, 1, 101) if hits is None else np.asarray(hits, dtype=np.float64)
     if x.ndim != 1:
-        raise ValueError(f"hits: expected one axis of recalls (X,), got shape {x.shape}")
+        raise ValueError(f"hits: expected a single axis of recalls (X,), got shape {x.shape}")
     if not ((x >= 0) & (x <= 1)).all():
         raise ValueError(f"hits: expected recalls in [0, 1], got {x[~((x >= 0) & (x <= 1))][0]}")
     return x
 
 
 def _read_metric(metric: str | Metric, positive: Any, num_classes: int) -> Metric:
-    """The metric, which has one value for a matrix."""
+    """The metric; raises unless it has a single value for a matrix."""
     known = get_metric(metric).resolved_for(Classes.of(num_classes, None, positive))
     if known.is_classwise:
         raise ValueError(
-            f"metric: expected one value for each matrix, got {known}, which has one for each class: take an average, "
-            f"or one class, such as '{known.name}[0]'"
+            f"metric: expected a single value for each matrix, got {known} with a value for each class: choose an "
+            f"average, or a class, such as '{known.name}[0]'"
         )
     return known
 
@@ -203,7 +199,7 @@ def _grid(intervals: int) -> np.ndarray:
 
 
 class _Series(NamedTuple):
-    """Both series of matrices."""
+    """Both series of matrices, and the measure."""
 
     metric: Metric
     proportions: np.ndarray  # (B, k)
@@ -211,7 +207,7 @@ class _Series(NamedTuple):
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether the higher value is preferred."""
+        """Whether higher values are preferred."""
         return self.metric.higher_is_better is not False
 
     def of(self, proportions: np.ndarray, recalls: np.ndarray) -> np.ndarray:
@@ -219,13 +215,13 @@ class _Series(NamedTuple):
         return np.asarray(self.metric(controlled_errors(proportions, recalls), invalid="nan"))
 
     def first_class(self, y: np.ndarray) -> np.ndarray:
-        """Recalls of all classes; the first is y."""
+        """The recalls of all classes, where the first class has the recall y."""
         recalls = np.ones((*y.shape, self.proportions.shape[-1]))
         recalls[..., 0] = y
         return recalls
 
     def on(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the first series (B, X) and of the second one on a grid (B, G)."""
+        """The values of the first series, (B, X), and of the second series on a grid, (B, G)."""
         k = self.proportions.shape[-1]
         recalls = np.concatenate([np.repeat(self.x[:, None], k, axis=-1), self.first_class(grid)])
         both = self.of(self.proportions[:, None, :], recalls[None])
@@ -233,10 +229,10 @@ class _Series(NamedTuple):
 
 
 def _preference(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sign of the second less the first value: 0 if they are equal to rounding, 2 if one is undefined."""
+    """The sign of the second value minus the first: 0 if they are equal up to rounding, 2 if a value is undefined."""
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, second - first)  # two infinite values are equal
-        # The difference of an infinite and a finite value is infinite, and so is their noise.
+        # The difference of an infinite and a finite value is infinite, and so would be the noise.
         size = np.maximum(np.abs(first), np.abs(second))
         noise = ABSOLUTE_NOISE + RELATIVE_NOISE * np.where(np.isinf(size), 0, size)
         sign = np.where(np.abs(gap) <= noise, 0, np.sign(gap))
@@ -246,7 +242,7 @@ def _preference(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 # The search -----------------------------------------------------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _Roots(NamedTuple):
     y: np.ndarray
     roots: np.ndarray
     has_interval: np.ndarray
@@ -254,14 +250,14 @@ class _Found(NamedTuple):
 
 
 class _Brackets(NamedTuple):
-    """Intervals with different preferences at both ends."""
+    """Intervals of y with different preferences at both ends."""
 
-    row: np.ndarray  # number of the pair of an imbalance and an x
+    row: np.ndarray  # the number of the pair of an imbalance and an x
     low: np.ndarray
     high: np.ndarray
 
 
-def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Found:
+def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Roots:
     first, on_grid = series.on(grid)
     signs = _preference(first[..., None], on_grid[:, None, :]).reshape(-1, len(grid))
     changes = _changes(signs, grid)
@@ -269,7 +265,7 @@ def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Found:
     together = _Brackets(*(np.concatenate(parts) for parts in zip(changes, enters, leaves, strict=True)))
     low, high = _bisect(series, first.reshape(-1), together, tolerance)
     crossed, entered, left = np.split(np.arange(len(low)), np.cumsum([len(changes.row), len(enters.row)]))
-    # The inner ends are those with equal values.
+    # The inner ends have equal values.
     start, stop = high[entered], low[left]
     wide = stop - start > NARROW
     rows = [changes.row, enters.row, leaves.row[wide]]
@@ -283,17 +279,17 @@ def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Found:
     shape = first.shape
     y = np.full(len(signs), math.nan) if roots.shape[1] == 0 else np.fmax.reduce(roots, axis=1)
     status = _status(signs, np.isfinite(y), higher_is_better=series.higher_is_better)
-    return _Found(*(array.reshape(*shape, *array.shape[1:]) for array in (y, roots, has_interval, status)))
+    return _Roots(*(array.reshape(*shape, *array.shape[1:]) for array in (y, roots, has_interval, status)))
 
 
 def _changes(signs: np.ndarray, grid: np.ndarray) -> _Brackets:
-    """Neighbours on the grid between which the preferred series changes."""
+    """The neighbours on the grid between which the preferred series changes."""
     row, column = np.nonzero(signs[:, :-1] * signs[:, 1:] == -1)
     return _Brackets(row, grid[column], grid[column + 1])
 
 
 def _intervals(signs: np.ndarray, grid: np.ndarray) -> tuple[_Brackets, _Brackets]:
-    """Where runs of equal values on the grid begin and end, in the same order."""
+    """The brackets where runs of equal values on the grid begin and end, in the same order."""
     equal = np.pad(signs == 0, ((0, 0), (1, 1)))
     last = len(grid) - 1
     row, column = np.nonzero(equal[:, 1:-1] & ~equal[:, :-2])
@@ -303,14 +299,14 @@ def _intervals(signs: np.ndarray, grid: np.ndarray) -> tuple[_Brackets, _Bracket
 
 
 def _bisect(series: _Series, first: np.ndarray, brackets: _Brackets, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Narrow all brackets at once, until none is wider than the tolerance."""
+    """The limits of all brackets, narrowed together until none is wider than the tolerance."""
     low, high = brackets.low.copy(), brackets.high.copy()
     if not len(low):
         return low, high
-    proportions, wanted = series.proportions[brackets.row // len(series.x)], first[brackets.row]
+    proportions, target = series.proportions[brackets.row // len(series.x)], first[brackets.row]
 
     def sign(y: np.ndarray) -> np.ndarray:
-        return _preference(wanted, series.of(proportions, series.first_class(y)))
+        return _preference(target, series.of(proportions, series.first_class(y)))
 
     at_low = sign(low)
     for _ in range(max(0, math.ceil(math.log2((high - low).max() / tolerance))) if (high > low).any() else 0):

@@ -1,4 +1,4 @@
-"""Arguments of calls with matrices: the metrics, resolved for the classes, and errors for samples in their place."""
+"""Arguments of calls with matrices: metrics resolved for the classes, and errors for labels in place of matrices."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def classes_of(number: int, class_names: Sequence[str] | None, positive: Hashabl
 
 
 def second_class(classes: Classes) -> int | None:
-    """The index of the class that a single prevalence is of: the positive one of two; None where it has to be said."""
+    """The index of the class of a scalar prevalence: the positive class of two; None if it must be named."""
     return classes.positive if classes.positive is not None else 1 if classes.ordered else None
 
 
 def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, counted: str = _COUNTED) -> None:
-    """Raise where labels stand in place of matrices or metrics, or clusters of samples with matrices."""
+    """Raise an error for labels in place of matrices or metrics, and for clusters of samples with matrices."""
     if clusters is not None:
         by_cluster = counted.replace(")", ", groups=clusters, num_groups=K)")
         raise TypeError(
@@ -59,14 +59,14 @@ def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, co
 
 
 def _is_a_row(values: Any) -> bool:
-    """Whether these are values along one axis, as labels are."""
+    """Whether the values have a single axis, as labels have."""
     if isinstance(values, (list, tuple)):
         return len(values) > 0 and isinstance(values[0], (str, int, float, np.generic))
     return getattr(values, "ndim", None) == 1
 
 
-def tell_of(good: Array, backend: Standard, what: str, invalid: Invalid) -> None:
-    """Warn of invalid tables where looking is free; or raise, which waits for the device."""
+def report_invalid(good: Array, backend: Standard, what: str, invalid: Invalid) -> None:
+    """Warn of invalid tables if inspecting them is cheap; or raise an error, which waits for the device."""
     if invalid == "nan" or (invalid == "warn" and backend is not NUMPY):
         return
     refuse_unseen(good, backend)
@@ -81,22 +81,22 @@ def tell_of(good: Array, backend: Standard, what: str, invalid: Invalid) -> None
 
 
 def by_class_names(
-    found: dict[str, Any], chosen: dict[str, Metric], class_names: Sequence[str] | None
+    results: dict[str, Any], chosen: dict[str, Metric], class_names: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Give the result of each class its own key, if classes have names."""
+    """The results, with a key for the result of each class if classes have names."""
     if class_names is None:
-        return found
+        return results
     named: dict[str, Any] = {}
-    for key, result in found.items():
+    for key, result in results.items():
         parts = _parts(result, len(class_names)) if chosen[key].is_classwise else [result]
         named.update(zip(columns(key, chosen[key], class_names), parts, strict=True))
     return named
 
 
 def _parts(result: Any, number: int) -> list[Any]:
-    """The results of each class: their axis is the last of all arrays; what is None is so for each."""
+    """The results of each class, which is the last axis of all arrays; None stays None for each class."""
     fields = [
-        [None] * number if one is None else _parts(one, number) if isinstance(one, tuple) else by_class(one)
-        for one in result
+        [None] * number if field is None else _parts(field, number) if isinstance(field, tuple) else by_class(field)
+        for field in result
     ]
     return [type(result)(*parts) for parts in zip(*fields, strict=True)]

@@ -1,4 +1,4 @@
-"""Whether one classifier is better than another: compare() and compare_paired()."""
+"""Comparison of two classifiers: compare() and compare_paired()."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from matrics._uncertainty.arguments import (
     by_class_names,
     classes_of,
     refuse_samples,
+    report_invalid,
     second_class,
-    tell_of,
 )
 from matrics._uncertainty.differences import dependent, independent
 from matrics._uncertainty.draws import differences_by_draws
@@ -39,7 +39,7 @@ from matrics._uncertainty.options import (
 from matrics._uncertainty.paired_tests import p_values
 from matrics._uncertainty.results import Comparison
 from matrics._uncertainty.status import graver_of, reasons, status_of
-from matrics._uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
+from matrics._uncertainty.target import as_independent, batch_of, of_tables, scheme_at, target_of
 from matrics._uncertainty.weighted import (
     effective,
     read_squares,
@@ -152,10 +152,10 @@ def compare(
     Examples
     --------
     >>> import matrics
-    >>> found = matrics.compare([[90, 10], [20, 80]], [[80, 20], [25, 75]], "accuracy")["accuracy"]
-    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    >>> result = matrics.compare([[90, 10], [20, 80]], [[80, 20], [25, 75]], "accuracy")["accuracy"]
+    >>> print(f"{result.difference:.3f}, between {result.low:.3f} and {result.high:.3f}")
     0.075, between -0.002 and 0.151
-    >>> print(f"{found.probability:.2f}")
+    >>> print(f"{result.probability:.2f}")
     0.97
     """
     refuse_samples("compare", a, metrics, clusters)
@@ -164,14 +164,14 @@ def compare(
     if cluster_axis is not None and options.method in ("bca", "posterior"):
         raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {quoted(options.method)}")
     check_options(zero_division, invalid, workers)
-    backend, stacks = _two(a, b, cluster_axis)
+    backend, stacks = _both_stacks(a, b, cluster_axis)
     _check_labels(a, b)
     classes = classes_of(stacks[0].shape[-1], class_names, positive, a)
     chosen = resolve(metrics, classes)
     measures = [Measure.of(metric) for metric in chosen.values()]
     squares = [None, None] if squared_weights is None else _both_squares(squared_weights, stacks, options, measures)
     views = [on_host(stack, backend, rng, options) for stack in stacks]
-    of_squares = [squares_on_host(one, backend) for one in squares]
+    of_squares = [squares_on_host(matrix, backend) for matrix in squares]
     home = backend
     is_there = all(view is not None for view in [*views, *(of_squares if squared_weights is not None else [])])
     view = views[0] if is_there else None
@@ -185,27 +185,27 @@ def compare(
     except ValueError as error:
         raise ValueError(f"expected batches that broadcast, got {shapes[0]} in a and {shapes[1]} in b") from error
     batch = batch_of(batch, target, "a and b")
-    target = of_tables(of_another(target), batch, backend)
+    target = of_tables(as_independent(target), batch, backend)
     score = score_of(measures, float(zero_division))
     common = (measures, score, options, float(zero_division), workers, backend)
     with backend.quiet():
         tasks, valid = [], []
-        for name, stack, given in zip("ab", stacks, squares, strict=True):
+        for name, stack, stack_squares in zip("ab", stacks, squares, strict=True):
             cells, good = tables_of(stack, batch, backend, clusters=cluster_axis is not None)
-            tell_of(good, backend, f"matrices {name} are", invalid)
+            report_invalid(good, backend, f"matrices {name} are", invalid)
             whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
-            square = squares_of(given, batch, whole, backend)
+            square = squares_of(stack_squares, batch, whole, backend)
             if square is not None:
                 whole, square = effective(whole, square, backend)
                 cells = whole
             tasks.append(scored(Task(cells, whole, [], *common, square, target), good))
             valid.append(good)
         if options.method in DRAWING and 0 not in batch:
-            found = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
+            limits = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
         else:
-            found = independent(tasks) if 0 not in batch else nothing(tasks[0])
-        results = _finish(tasks, found, valid, batch)
-    return _named(chosen, [Comparison(*parts) for parts in results], home, backend, class_names)
+            limits = independent(tasks) if 0 not in batch else nothing(tasks[0])
+        results = _finish(tasks, limits, valid, batch)
+    return _by_name(chosen, [Comparison(*parts) for parts in results], home, backend, class_names)
 
 
 def compare_paired(
@@ -291,7 +291,7 @@ def compare_paired(
     -------
     dict of str to Comparison
         The difference a - b, its limits and standard error, the probability that a is better, how wide the interval
-        would be if the samples of both were independent, and the p-value of McNemar's test where there is one.
+        would be if the samples of both were independent, and the p-value of McNemar's test where it exists.
 
     Raises
     ------
@@ -313,12 +313,12 @@ def compare_paired(
     >>> a = [0] * 46 + [1] * 4 + [1] * 44 + [0] * 6
     >>> b = [0] * 40 + [1] * 10 + [1] * 42 + [0] * 8
     >>> joint = matrics.stats.joint_confusion_matrix(y_true, a, b, num_classes=2)
-    >>> found = matrics.compare_paired(joint, "accuracy")["accuracy"]
-    >>> print(f"{found.difference:.2f}, between {found.low:.3f} and {found.high:.3f}")
+    >>> result = matrics.compare_paired(joint, "accuracy")["accuracy"]
+    >>> print(f"{result.difference:.2f}, between {result.low:.3f} and {result.high:.3f}")
     0.08, between 0.025 and 0.144
-    >>> print(f"p = {found.p_value:.4f}")
+    >>> print(f"p = {result.p_value:.4f}")
     p = 0.0047
-    >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
+    >>> print(f"as wide: {result.high - result.low:.2f}; without the pairs: {result.unpaired_width:.2f}")
     as wide: 0.12; without the pairs: 0.20
     """
     refuse_samples("compare_paired", joint, metrics, clusters, _JOINTLY)
@@ -342,13 +342,13 @@ def compare_paired(
     array, squares = (view, of_squares) if view is not None and is_there else (array, squares)
     xp, has_clusters = backend.xp, cluster_axis is not None
     batch = batch_of(tuple(array.shape[int(has_clusters) : -3]), target, "joint")
-    target = of_tables(of_another(target), batch, backend)
+    target = of_tables(as_independent(target), batch, backend)
     table = xp.reshape(array, (*array.shape[:-2], n * n))
     common = (measures, score_of(measures, float(zero_division)), options, float(zero_division), workers, backend)
 
     with backend.quiet():
         cells, good = tables_of(table, batch, backend, clusters=has_clusters)
-        tell_of(good, backend, "joint tables are", invalid)
+        report_invalid(good, backend, "joint tables are", invalid)
         whole = xp.sum(cells, axis=0) if has_clusters else cells
         if squares is not None:
             squares = squares_of(xp.reshape(squares, (*squares.shape[:-2], n * n)), batch, whole, backend)
@@ -358,28 +358,28 @@ def compare_paired(
         tasks = []
         for mine, of_all, square in zip(margins(cells, xp), margins(whole, xp), of_both, strict=True):
             tasks.append(scored(Task(mine, of_all, [], *common, square, target), good))
-        gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
+        gaps = [a - b for a, b in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
         pair = Task(cells, whole, gaps, measures, difference_of(common[1], xp), *common[2:], squares, target)
         if 0 in batch:
-            found, apart = nothing(tasks[0]), nothing(tasks[0])
+            limits, independent_limits = nothing(tasks[0]), nothing(tasks[0])
         elif options.method in DRAWING:
             source = source_for([array], backend, rng, options, name="joint")
-            found = differences_by_draws([pair], source, _of_pairs(prior, n))
-            apart = differences_by_draws(tasks, source, None)
+            limits = differences_by_draws([pair], source, _of_pairs(prior, n))
+            independent_limits = differences_by_draws(tasks, source, None)
         else:
-            found, apart = dependent(pair, tasks), independent(tasks)
-        wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in apart]
-        results = _finish(tasks, found, [good], batch)
+            limits, independent_limits = dependent(pair, tasks), independent(tasks)
+        wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in independent_limits]
+        results = _finish(tasks, limits, [good], batch)
         tests = [xp.reshape(p, batch + tuple(p.shape[1:])) for p in p_values(pair, gaps, good)]
     named = [
         Comparison(*parts)._replace(unpaired_width=width, p_value=p_value)
         for parts, width, p_value in zip(results, wide, tests, strict=True)
     ]
-    return _named(chosen, named, home, backend, class_names)
+    return _by_name(chosen, named, home, backend, class_names)
 
 
 def _of_pairs(prior: Any, n: int) -> Any:
-    """A prior for the cells (n, n, n), in the shape of the table (n, n²)."""
+    """A prior for the cells (n, n, n), reshaped to the table (n, n²)."""
     if np.ndim(prior) == 0:
         return prior
     if np.shape(prior) != (n, n, n):
@@ -387,7 +387,7 @@ def _of_pairs(prior: Any, n: int) -> Any:
     return np.reshape(np.asarray(prior), (n, n * n))
 
 
-# What both share -----------------------------------------------------------------------------------------------------
+# Functions of both comparisons ---------------------------------------------------------------------------------------
 
 
 def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
@@ -397,16 +397,18 @@ def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
     return read_options(level, method, scheme, **others)
 
 
-def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
-    """Both stacks in one library, with the axis of clusters first."""
-    (first, one), (second, other) = as_stack(a, name="a"), as_stack(b, name="b")
-    if first is not second:
-        backend, (one, other) = as_arrays(a=one, b=other)
+def _both_stacks(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
+    """Both stacks in the same library, with the axis of clusters first."""
+    (backend_a, stack_a), (backend_b, stack_b) = as_stack(a, name="a"), as_stack(b, name="b")
+    if backend_a is not backend_b:
+        backend, (stack_a, stack_b) = as_arrays(a=stack_a, b=stack_b)
     else:
-        backend = first
-    if one.shape[-1] != other.shape[-1]:
-        raise ValueError(f"expected matrices of the same classes, got {one.shape[-1]} in a and {other.shape[-1]} in b")
-    return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (one, other)]
+        backend = backend_a
+    if stack_a.shape[-1] != stack_b.shape[-1]:
+        raise ValueError(
+            f"expected matrices of the same classes, got {stack_a.shape[-1]} in a and {stack_b.shape[-1]} in b"
+        )
+    return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (stack_a, stack_b)]
 
 
 def _check_labels(a: Any, b: Any) -> None:
@@ -420,19 +422,22 @@ def _check_labels(a: Any, b: Any) -> None:
 
 
 def _both_squares(
-    given: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
+    squares: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
 ) -> list[Array | None]:
-    """The squared weights of a and of b with their matrices."""
+    """The squared weights of a and of b, checked against their matrices."""
     refuse_unweighted(options, measures)
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
-        got = f"{len(given)} of them" if isinstance(given, (tuple, list)) else type(given).__name__
-        raise ValueError(f"squared_weights: expected the matrices of a and of b: (of_a, of_b); got {got}")
+    if not isinstance(squares, (tuple, list)) or len(squares) != 2:
+        got = f"{len(squares)} matrices" if isinstance(squares, (tuple, list)) else type(squares).__name__
+        raise ValueError(f"squared_weights: expected the matrices of a and of b, (of_a, of_b), got {got}")
     names = ("squared_weights[0]", "squared_weights[1]")
-    return [read_squares(one, stack, name, of) for one, stack, name, of in zip(given, stacks, names, "ab", strict=True)]
+    return [
+        read_squares(matrix, stack, name, of)
+        for matrix, stack, name, of in zip(squares, stacks, names, "ab", strict=True)
+    ]
 
 
 def _finish(
-    tasks: Sequence[Task], found: Sequence[Any], valid: Sequence[Array], batch: tuple[int, ...]
+    tasks: Sequence[Task], limits: Sequence[Any], valid: Sequence[Array], batch: tuple[int, ...]
 ) -> list[tuple[Array, ...]]:
     """The fields of each comparison in the shape of the batch."""
     xp = tasks[0].backend.xp
@@ -440,8 +445,8 @@ def _finish(
     for other in valid[1:]:
         good = good & other
     results = []
-    for k, one in enumerate(found):
-        low, high, error, undefined, *rest = one
+    for k, fields_of_limits in enumerate(limits):
+        low, high, error, undefined, *rest = fields_of_limits
         a, b = tasks[0].estimates[k], tasks[1].estimates[k]
         gap = a - b
         first, second = (status_of(task, good, task.measures[k], of_difference=True) for task in tasks)
@@ -464,21 +469,21 @@ def _finish(
 
 
 def _above(gap: Array, low: Array, high: Array, task: Task) -> Array:
-    """The probability of a normal distribution that a is above: beyond the level's if the limits exclude 0."""
+    """The normal probability that a is above b: more than the level if the limits exclude 0."""
     backend, xp = task.backend, task.backend.xp
     reach = xp.where(gap > 0, gap - low, high - gap)
     reach = xp.where(reach > 0, reach, 1)
     return backend.normal_cdf(normal_quantile(task.options.level) * gap / reach)
 
 
-def _named(
+def _by_name(
     chosen: dict[str, Metric],
     results: Sequence[Any],
     home: Standard,
     backend: Standard,
     class_names: Sequence[str] | None,
 ) -> dict[str, Any]:
-    """By name, in the library of the matrices."""
+    """The results by name, in the library of the matrices."""
     if backend is NUMPY:
-        results = [type(one)(*(home.from_host(np.asarray(part)[()]) for part in one)) for one in results]
+        results = [type(result)(*(home.from_host(np.asarray(part)[()]) for part in result)) for result in results]
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)

@@ -1,4 +1,4 @@
-"""Limits from replicates: quantiles, and BCa's corrected ones."""
+"""Limits from replicates: quantiles, and BCa's corrected quantiles."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits
     """The limits of every measure from replicates of the cells."""
     backend, level, number = task.backend, task.options.level, len(task.measures)
     extremes = [(k, measure.extreme) for k, measure in enumerate(task.measures) if measure.extreme is not None]
-    many = _with_classes(task, [extreme for _, extreme in extremes])
-    scheme, added, skew = _prepared([many], source, prior)
-    parts: list[list[Any]] = [[] for _ in (*many.measures, *extremes)]
-    for which, found in replicates(many, source, scheme, added):
-        columns = list(enumerate(found))
-        del found  # so that replicates are freed before the last ones are summarised
+    extended = _with_classes(task, [extreme for _, extreme in extremes])
+    scheme, added, skew = _prepared([extended], source, prior)
+    parts: list[list[Any]] = [[] for _ in (*extended.measures, *extremes)]
+    for which, values_of_block in replicates(extended, source, scheme, added):
+        columns = list(enumerate(values_of_block))
+        del values_of_block  # frees replicates before the last of them are summarised
 
         def summarise(share: Iterable[tuple[int, Array]], which: slice = which) -> None:
             with backend.quiet():
                 for k, values in share:
-                    estimate = many.estimates[k][which, ...]
-                    some = None if skew is None else (estimate, skew[k][which, ...])
-                    parts[k].append(_summary(values, some, level, backend))
+                    estimate = extended.estimates[k][which, ...]
+                    bca = None if skew is None else (estimate, skew[k][which, ...])
+                    parts[k].append(_summary(values, bca, level, backend))
                     if k >= number:
-                        strict = level_of_all(level, extremes[k - number][1], estimate)
-                        parts[k + len(extremes)].append(_summary(values, some, strict, backend))
+                        level_of_classes = level_of_all(level, extremes[k - number][1], estimate)
+                        parts[k + len(extremes)].append(_summary(values, bca, level_of_classes, backend))
 
         in_threads(summarise, [columns[k :: task.threads] for k in range(min(task.threads, len(columns)))])
     results: list[Limits] = []
-    for one in parts:
-        low, high, error, undefined = (backend.xp.concat(list(column), axis=0) for column in zip(*one, strict=True))
+    for blocks in parts:
+        low, high, error, undefined = (backend.xp.concat(list(column), axis=0) for column in zip(*blocks, strict=True))
         results.append((low, high, error, undefined))
     for place, (k, extreme) in enumerate(extremes, number):
-        each, every = results[place][:3], results[place + len(extremes)][:3]
-        low, high, _ = of_classes(extreme, many.estimates[place], every, each, backend)
-        # The replicates of a lowest value are as much too low as this is itself, if several classes compete for it.
+        limits_of_class, limits_of_all = results[place][:3], results[place + len(extremes)][:3]
+        low, high, _ = of_classes(extreme, extended.estimates[place], limits_of_all, limits_of_class, backend)
+        # The replicates of a lowest value are biased as much as the value itself, if several classes compete for it.
         biased = backend.xp.abs(bias_of(task, task.measures[k])) > NOTICEABLE
         plain_low, plain_high, *rest = results[k]
         results[k] = backend.xp.where(biased, low, plain_low), backend.xp.where(biased, high, plain_high), *rest
@@ -62,16 +62,16 @@ def _with_classes(task: Task, extremes: Sequence[Extreme]) -> Task:
 
 
 def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any) -> list[tuple[Array, ...]]:
-    """Limits of differences from replicates, and how often the first is above, half of the ties included.
+    """Limits of differences from replicates, and how often the first is above, with half of the ties.
 
-    Of one task, which scores differences, or of two on independent samples.
+    A single task scores differences; two tasks are on independent samples.
     """
     first, backend = tasks[0], tasks[0].backend
     xp, options = backend.xp, first.options
     scheme, added, skew = _prepared(tasks, source, prior)
     gaps = first.estimates
     if len(tasks) == 2:
-        gaps = [one - other for one, other in zip(first.estimates, tasks[1].estimates, strict=True)]
+        gaps = [columns - other for columns, other in zip(first.estimates, tasks[1].estimates, strict=True)]
     parts: list[list[Any]] = [[] for _ in first.measures]
     streams = [
         replicates(task, stream, scheme, added) for task, stream in zip(tasks, source.split(len(tasks)), strict=True)
@@ -82,9 +82,9 @@ def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any
             drawn = values if len(tasks) == 1 else values - blocks[1][1][k]
             level = xp.mean(xp.astype(drawn > 0, drawn.dtype), axis=-1)
             level = level + xp.mean(xp.astype(drawn == 0, drawn.dtype), axis=-1) / 2
-            some = None if skew is None else (gaps[k][which, ...], skew[k][which, ...])
-            parts[k].append((*_summary(drawn, some, options.level, backend), level))
-    return [tuple(xp.concat(list(column), axis=0) for column in zip(*one, strict=True)) for one in parts]
+            bca = None if skew is None else (gaps[k][which, ...], skew[k][which, ...])
+            parts[k].append((*_summary(drawn, bca, options.level, backend), level))
+    return [tuple(xp.concat(list(column), axis=0) for column in zip(*columns, strict=True)) for columns in parts]
 
 
 def _prepared(tasks: Sequence[Task], source: RandomSource, prior: Any) -> tuple[str, Array | None, list[Array] | None]:

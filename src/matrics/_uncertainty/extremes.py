@@ -13,7 +13,7 @@ OfClasses = tuple[Array, Array, Array]
 
 
 def _classes_of(extreme: Extreme, values: Array) -> Sequence[int]:
-    """The classes whose lowest or highest value it is."""
+    """The classes of which it is the lowest or highest value."""
     return extreme.classes or range(values.shape[-1])
 
 
@@ -23,23 +23,23 @@ def values_of_classes(task: Task, extreme: Extreme) -> Array:
 
 
 def level_of_all(level: float, extreme: Extreme, values: Array) -> float:
-    """The level of limits of one class for those of all classes to hold at once (Bonferroni)."""
+    """The level for limits of a class so that the limits of all classes hold at once (Bonferroni)."""
     return 1 - (1 - level) / len(_classes_of(extreme, values))
 
 
 def of_classes(extreme: Extreme, values: Array, every: OfClasses, each: OfClasses, backend: Standard) -> OfClasses:
-    """Limits and the standard error (B,) of values of the classes, of limits that hold for every or for each of them.
+    """Limits and the standard error (B,) of an extreme value, from limits that hold for every or for each class.
 
-    The lowest of several lower limits is below the lowest value with at least the probability of one lower limit. The
+    The lowest of several lower limits is below the lowest value with at least the probability of a single limit. The
     lowest upper limit needs limits that hold for all classes at once: if classes are similar, the lowest estimate is
     biased downwards, and has no derivative for the delta method.
     """
-    xp, some = backend.xp, _classes_of(extreme, values)
+    xp, classes = backend.xp, _classes_of(extreme, values)
     ends = (every[0], each[1]) if extreme.is_highest else (each[0], every[1])
-    value, low, high, error = (xp.stack([x[:, k] for k in some], axis=-1) for x in (values, *ends, each[2]))
+    value, low, high, error = (xp.stack([x[:, k] for k in classes], axis=-1) for x in (values, *ends, each[2]))
     unknown = xp.isnan(value)
     side = -1.0 if extreme.is_highest else 1.0
-    # A class with a value and without limits, and there are none of the extreme.
+    # If a class has a value and no limits, the extreme has no limits.
     complete = ~xp.any(~unknown & xp.isnan(low + high), axis=-1) & ~xp.all(unknown, axis=-1)
     low, high = (side * xp.min(xp.where(unknown, math.inf, side * x), axis=-1) for x in (low, high))
     place = xp.argmin(xp.where(unknown, math.inf, side * value), axis=-1)

@@ -1,4 +1,4 @@
-"""interval(): how sure every measure of every matrix is."""
+"""interval(): confidence intervals of every measure of every matrix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics._stacks.simulate import check_drawable, drawable
-from matrics._uncertainty.arguments import by_class_names, classes_of, refuse_samples, second_class, tell_of
+from matrics._uncertainty.arguments import by_class_names, classes_of, refuse_samples, report_invalid, second_class
 from matrics._uncertainty.draws import limits_by_draws
 from matrics._uncertainty.formulas import limits_by_formula
 from matrics._uncertainty.measure import Limits, Measure, Task, nothing, score_of, scored, tables_of
@@ -147,10 +147,10 @@ def interval(
     -----
     - ``"auto"`` does not resample. Proportions, such as accuracy or the recall of a class, get Wilson's score interval.
       The odds ratio and the likelihood ratios of a class get the limits of ``"log"``, and those of ``"score"`` where a
-      cell is 0; weighted samples, and those at another prevalence, have the limits of the next sentence there.
+      cell is 0; weighted samples, and samples at another prevalence, get the limits of the next sentence there.
       All other measures get an interval by the delta method for the matrix with one sample added, 1/n² to each cell,
       which avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead
-      if these are wider, for example if one class with few errors dominates: the measure is treated, to first order,
+      if these are wider, for example if a class with few errors dominates: the measure is treated, to first order,
       as a sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies,
       confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
       bias, and widened by it. At stationary points (such as chance for EVE), at the ends of a range and at ties of
@@ -172,7 +172,7 @@ def interval(
       need SciPy (extra ``stats``).
     - ``"log"`` is for ratios that are 0 or above and unbounded, such as the odds ratio (Woolf 1955) and the likelihood
       ratios (Simel, Samsa and Matchar 1991): limits on the scale of the logarithm, and none where a cell is 0.
-      These and the delta method find no variation in more than some 10¹³ samples, where rounding is as large.
+      Rounding exceeds the variation in more than some 10¹³ samples: there these limits and the delta method are NaN.
     - ``"score"`` is for the odds ratio and the likelihood ratios of a class: the values from which the matrix is not
       too far, with the variance there (Miettinen and Nurminen 1985). It has limits where a cell is 0.
 
@@ -180,14 +180,15 @@ def interval(
     degrees of freedom. ``"auto"`` uses at least the variance of independent samples, and corrects for clusters of
     unequal sizes (Bell and McCaffrey 2002). It has fewer degrees of freedom if a few large clusters, or a few clusters
     with many errors, make most of the variance (Satterthwaite). Proportions have Wilson's interval for the effective
-    number of independent trials; without variation, this is one trial per cluster. With up to about ten varying
-    clusters it is limited, so that one error does not make an interval narrower than no error. No limits allow for
+    number of independent trials; without variation, this is a single trial per cluster. With up to about ten varying
+    clusters it is limited, so that a single error does not make an interval narrower than no error. No limits allow for
     kinds of clusters that are not in the data: at least four of each kind are to be expected.
 
     At another ``prevalence`` the limits are for the measure of :func:`matrics.transform.at_prevalence`, and the cells
     of each row are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and
-    Zhou 2007), and an estimated prevalence adds its part to each variance; if it was found by the rates of the same
-    matrix (:func:`matrics.stats.estimate_prevalence`), their errors count for both. A matrix without samples of a class
+    Zhou 2007), and an estimated prevalence adds its part to each variance. If the prevalence was estimated by the rates
+    of the same matrix (:func:`matrics.stats.estimate_prevalence`), their errors count for both. A matrix without
+    samples of a class
     whose share is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class
     has fewer than five errors or five correct predictions.
 
@@ -200,16 +201,16 @@ def interval(
     Examples
     --------
     >>> import matrics
-    >>> found = matrics.interval([[45, 5], [10, 40]], ["accuracy", "mcc"])
-    >>> for name, (estimate, low, high, *_) in found.items():
+    >>> results = matrics.interval([[45, 5], [10, 40]], ["accuracy", "mcc"])
+    >>> for name, (estimate, low, high, *_) in results.items():
     ...     print(f"{name}: {estimate:.2f}, 95 % between {low:.2f} and {high:.2f}")
     accuracy: 0.85, 95 % between 0.77 and 0.91
     mcc: 0.70, 95 % between 0.53 and 0.81
 
     Measures of two classes refer to class 1, or to the class ``positive``:
 
-    >>> found = matrics.interval([[90, 10], [1, 9]], "sensitivity,specificity")
-    >>> print(*(f"{name}: {low:.2f} to {high:.2f}" for name, (_, low, high, *_) in found.items()), sep="; ")
+    >>> results = matrics.interval([[90, 10], [1, 9]], "sensitivity,specificity")
+    >>> print(*(f"{name}: {low:.2f} to {high:.2f}" for name, (_, low, high, *_) in results.items()), sep="; ")
     sensitivity: 0.60 to 0.98; specificity: 0.83 to 0.94
     """
     refuse_samples("interval", cm, metrics, clusters)
@@ -229,7 +230,7 @@ def interval(
         refuse_unweighted(options, measures)
         squares = read_squares(squared_weights, array)
     array = clusters_first(array, cluster_axis, backend)
-    _refuse_others(options.method, measures)
+    _check_measures(options.method, measures)
     view, of_squares = on_host(array, backend, rng, options), squares_on_host(squares, backend)
     view = view if squares is None or of_squares is not None else None
     target, is_there = target_of(prevalence, view, array, backend, second_class(classes))
@@ -238,12 +239,12 @@ def interval(
     task = task._replace(squares=of_squares if is_there else squares, target=target)
     results = _intervals(view if is_there else array, task, prior, rng, invalid)
     if is_there:
-        results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
+        results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in fields)) for fields in results]
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
-def _refuse_others(method: str, measures: Sequence[Measure]) -> None:
-    """Raise for measures that a method is not for."""
+def _check_measures(method: str, measures: Sequence[Measure]) -> None:
+    """Raise an error for measures that the method does not support."""
     if method in OF_PROPORTIONS:
         others = [measure.name for measure in measures if measure.trials is None]
         what = "proportions such as accuracy, 'recall:class' or 'precision:binary'"
@@ -252,17 +253,17 @@ def _refuse_others(method: str, measures: Sequence[Measure]) -> None:
         what = "ratios such as 'diagnostic_odds_ratio:class', which are 0 or above and unbounded"
     elif method == "score":
         others = [measure.name for measure in measures if not measure.samples]
-        what = "the odds ratio and the likelihood ratios of one class or of each, as 'diagnostic_odds_ratio:class'"
+        what = "the odds ratio and the likelihood ratios of a class or of each class, as 'diagnostic_odds_ratio:class'"
     else:
         return
     if others:
         raise ArgumentError(
-            "method", f"expected another than {quoted(method)} for {', '.join(others[:5])}: it is for {what}"
+            "method", f"expected another method than {quoted(method)} for {', '.join(others[:5])}: it is for {what}"
         )
 
 
 def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Array | None:
-    """The stack as an array of NumPy, if it is to be worked on there."""
+    """The stack as an array of NumPy, if NumPy does the work."""
     if type(backend) is Standard:  # a library without random numbers
         return backend.to_numpy(array)
     view = backend.host_view(array)
@@ -272,13 +273,13 @@ def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Arra
 
 
 def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid) -> list[Interval]:
-    """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that is to do the work."""
+    """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that does the work."""
     backend, options, xp = task.backend, task.options, task.backend.xp
     of_clusters = options.scheme == "clusters"
     batch = tuple(array.shape[int(of_clusters) : -2])
     if task.target is None:
         pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
-        # This warns of invalid matrices.
+        # This warns about invalid matrices.
         functions = [measure.function for measure in task.measures]
         estimates = evaluate(pooled, functions, zero_division=task.zero_division, invalid=invalid, workers=task.workers)
         estimates = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
@@ -289,7 +290,7 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
         cells, valid = tables_of(array, batch, backend, clusters=of_clusters)
         whole = xp.sum(cells, axis=0) if of_clusters else cells
         if task.target is not None:
-            tell_of(valid, backend, "matrices are", invalid)
+            report_invalid(valid, backend, "matrices are", invalid)
             estimates = scored(task._replace(whole=whole), valid).estimates
         squares = squares_of(task.squares, batch, whole, backend)
         if task.target is not None and squares is None:
@@ -300,15 +301,15 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
         estimates = [xp.astype(value, whole.dtype) for value in estimates]
         task = task._replace(cells=cells, whole=whole, squares=squares, estimates=estimates)
         if 0 in batch:
-            found = nothing(task)
+            limits_of_measures = nothing(task)
         elif options.method in DRAWING:
-            found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
+            limits_of_measures = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
-            found = limits_by_formula(task)
+            limits_of_measures = limits_by_formula(task)
         results = []
-        for position, limits in enumerate(found):
-            own = status_of(task, valid, task.measures[position])
-            parts = _with_status(position, limits, own, valid, task)
+        for position, limits in enumerate(limits_of_measures):
+            samples_status = status_of(task, valid, task.measures[position])
+            parts = _with_status(position, limits, samples_status, valid, task)
             results.append(Interval(*(xp.reshape(part, batch + tuple(part.shape[1:])) for part in parts)))
     return results
 
@@ -318,10 +319,9 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
     xp, (low, high, error, undefined) = task.backend.xp, limits
     estimate = task.estimates[position]
     known, has_limits, status = reasons(estimate, limits, general, valid, task)
-    if (
-        task.options.method == "auto"
-    ):  # whose limits are for a matrix with one more sample; the wider ones of both count
-        least, most = task.measures[position].range  # zero_division may be beyond it
+    # The limits of "auto" are for a matrix with another sample, and may exclude the estimate.
+    if task.options.method == "auto":
+        least, most = task.measures[position].range  # zero_division may be outside the range
         low = xp.where((estimate < low) & (estimate >= least), estimate, low)
         high = xp.where((estimate > high) & (estimate <= most), estimate, high)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
@@ -331,7 +331,7 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
 def source_for(
     arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm"
 ) -> RandomSource:
-    """Where draws come from; checks that the cells can be drawn."""
+    """The source of random numbers for draws from these cells, after a check that the cells can be drawn."""
     scheme = options.scheme if options.method != "posterior" else "dirichlet"
     for array in arrays:
         if backend.can_look(array):

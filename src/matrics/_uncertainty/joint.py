@@ -45,7 +45,7 @@ def joint_confusion_matrix(
         The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
-        samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
+        samples, such as equal samples in a row of a file, unless :func:`matrics.compare_paired` gets the table of the
         squared weights as well.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
@@ -67,33 +67,33 @@ def joint_confusion_matrix(
     ValueError
         A label, a group or a weight is out of range, or the shapes do not fit.
     TypeError
-        The labels are not integers, or only one of ``groups`` and ``num_groups`` is given with integers.
+        The labels are not integers, or ``groups`` of integers are given without ``num_groups``, or the reverse.
 
     Examples
     --------
     >>> import matrics
     >>> joint = matrics.stats.joint_confusion_matrix([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 0], num_classes=2)
-    >>> joint.sum(-1)  # that of a
+    >>> joint.sum(-1)  # the confusion matrix of a
     array([[1, 1],
            [0, 2]])
     """
     classes = check_classes(num_classes, labels)
-    given = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
+    label_arrays = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
     if classes.labels is not None:
-        _, given["y_b"], _ = as_codes(classes.labels, y_true, y_b, ignore_index, may_drop=False)
-        given["y_true"], given["y_a"], ignore_index = as_codes(
+        _, label_arrays["y_b"], _ = as_codes(classes.labels, y_true, y_b, ignore_index, may_drop=False)
+        label_arrays["y_true"], label_arrays["y_a"], ignore_index = as_codes(
             classes.labels, y_true, y_a, ignore_index, may_drop=False
         )
     n, (groups, number_of_groups) = classes.number, numbered_groups(groups, num_groups)
     check_size(n**3 * max(number_of_groups, 1), num_classes=n, num_groups=number_of_groups or None)
-    numbers = dict.fromkeys(given, n)
+    numbers = dict.fromkeys(label_arrays, n)
     if groups is not None:
-        given, numbers = {"groups": groups, **given}, {"groups": number_of_groups, **numbers}
-    return count_jointly(given, numbers, sample_weight=sample_weight, ignored=check_ignore_index(ignore_index))
+        label_arrays, numbers = {"groups": groups, **label_arrays}, {"groups": number_of_groups, **numbers}
+    return count_jointly(label_arrays, numbers, sample_weight=sample_weight, ignored=check_ignore_index(ignore_index))
 
 
 def check_joint(array: Array, backend: Standard) -> Array:
-    """A table of two classifiers on the same samples, (*B, n, n, n)."""
+    """The array, checked to be a table of two classifiers on the same samples, (*B, n, n, n)."""
     shape = tuple(array.shape)
     if len(shape) < 3 or not shape[-1] == shape[-2] == shape[-3] != 0:
         raise ValueError(
@@ -107,18 +107,18 @@ def check_joint(array: Array, backend: Standard) -> Array:
 
 
 def margins(table: Array, xp: Any) -> tuple[Array, Array]:
-    """The matrices of a and of b (*, n, n) of joint tables (*, n, n²)."""
+    """The matrices of a and of b (*, n, n), from joint tables (*, n, n²)."""
     n = table.shape[-2]
     cube = xp.reshape(table, (*table.shape[:-1], n, n))
     return xp.sum(cube, axis=-1), xp.sum(cube, axis=-2)
 
 
 def difference_of(score: Score, xp: Any) -> Score:
-    """All measures of a minus those of b, of joint tables (*, n, n²)."""
+    """A function of joint tables (*, n, n²): all measures of a minus those of b."""
 
     def difference(table: Array, workers: int) -> list[Array]:
         a, b = (score(margin, workers) for margin in margins(table, xp))
-        return [one - other for one, other in zip(a, b, strict=True)]
+        return [value_a - value_b for value_a, value_b in zip(a, b, strict=True)]
 
     return difference
 
@@ -129,9 +129,9 @@ class McNemar(NamedResult):
     Parameters
     ----------
     statistic : array, shape (*B,)
-        The smaller number of samples that only one of the classifiers predicts correctly; or chi-squared.
+        The smaller number of samples that a single classifier predicts correctly; or chi-squared.
     p_value : array, shape (*B,)
-        Two-sided; 1 if no sample is predicted correctly by only one of them, NaN for invalid tables.
+        Two-sided; 1 if no sample is predicted correctly by a single classifier, NaN for invalid tables.
     """
 
     statistic: Array
@@ -151,7 +151,7 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.
     mid_p : bool, default False
         Whether only half of the probability of the observed table counts (with ``exact``): the test is then less
-        conservative. Where each is alone correct b times, this is 1 - f/2 with the probability f of b of 2 b.
+        conservative. Where each is alone correct b times, this is 1 - f/2, with the probability f of b among 2 b.
 
     Returns
     -------
@@ -180,8 +180,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     >>> import matrics
     >>> y_true, a, b = [1] * 20, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [1] * 2
     >>> joint = matrics.stats.joint_confusion_matrix(y_true, a, b, num_classes=2)
-    >>> found = matrics.stats.mcnemar(joint)
-    >>> int(found.statistic), round(float(found.p_value), 4)  # a alone is correct 10 times, b alone twice
+    >>> result = matrics.stats.mcnemar(joint)
+    >>> int(result.statistic), round(float(result.p_value), 4)  # a alone is correct 10 times, b alone twice
     (2, 0.0386)
     """
     if mid_p and not exact:
@@ -204,15 +204,15 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     if exact:
         p_value = backend.on_host(lambda least, of: _binomial(least, of, mid_p=mid_p), smaller, number)
         return _of_valid(smaller, p_value, valid, backend)
-    away = xp.clip(xp.abs(only_a - only_b) - 1, 0, None)
-    some = number > 0
-    statistic = xp.where(some, away**2 / xp.where(some, number, 1), 0)
-    p_value = xp.where(some, 2 * backend.normal_cdf(-xp.sqrt(statistic)), 1)
+    corrected = xp.clip(xp.abs(only_a - only_b) - 1, 0, None)
+    positive = number > 0
+    statistic = xp.where(positive, corrected**2 / xp.where(positive, number, 1), 0)
+    p_value = xp.where(positive, 2 * backend.normal_cdf(-xp.sqrt(statistic)), 1)
     return _of_valid(statistic, p_value, valid, backend)
 
 
 def _refuse_weights(cells: Array, weighted: Array, backend: Standard) -> None:
-    """Raise for tables with sums of weights, where values can be inspected."""
+    """Raise an error for tables with sums of weights, where values can be inspected."""
     if not backend.can_look(weighted) or not bool(backend.xp.any(weighted)):
         return
     values = backend.to_numpy(cells)
@@ -227,13 +227,13 @@ def _refuse_weights(cells: Array, weighted: Array, backend: Standard) -> None:
 
 
 def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard) -> McNemar:
-    """Both, NaN for invalid tables."""
+    """The test's result, NaN for invalid tables."""
     statistic, p_value = (backend.xp.where(valid, values, math.nan) for values in (statistic, p_value))
     return McNemar(statistic[()], p_value[()]) if backend is NUMPY else McNemar(statistic, p_value)
 
 
 def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
-    """Twice the probability of at most this many samples, each with probability 1/2; mid-p counts the last one half."""
+    """Twice the probability of at most this many samples of probability 1/2; mid-p counts half of the last term."""
     at_most = _cdf(least, number)
     if not mid_p:
         return np.minimum(2 * at_most, 1)
@@ -244,7 +244,7 @@ def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
 
 
 def _cdf(count: Array, number: Array) -> Array:
-    """The binomial distribution's, as an incomplete beta function, which takes numbers of any size."""
-    some = (count >= 0) & (count < number)
-    value = special("betainc")(np.where(some, number - count, 1), np.where(some, count + 1, 1), 0.5)
-    return np.where(some, value, count >= 0)
+    """The binomial cumulative distribution, as an incomplete beta function, which supports large numbers."""
+    inside = (count >= 0) & (count < number)
+    value = special("betainc")(np.where(inside, number - count, 1), np.where(inside, count + 1, 1), 0.5)
+    return np.where(inside, value, count >= 0)

@@ -1,4 +1,4 @@
-"""From an estimate and its standard error, or from replicates, to limits."""
+"""Limits from an estimate and its standard error, or from replicates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def normal_quantile(level: float) -> float:
 
 
 def student_quantile(level: float, degrees: float) -> float:
-    """The same for Student's distribution, to 1e-5 from three degrees of freedom on: Hill 1970, algorithm 396."""
+    """The quantile of Student's distribution, to 1e-5 from three degrees of freedom on: Hill 1970, algorithm 396."""
     tail = 1 - level
     if degrees < 1:
         return math.nan
@@ -53,8 +53,8 @@ def student_quantile(level: float, degrees: float) -> float:
 # Replicates per chunk of the sum of squares: they fit in a cache.
 REPLICATES_AT_ONCE = 2**14
 
-# Scales: a measure between two bounds on the scale of its logit (which for [-1, 1] is twice Fisher's z), above or below
-# one bound on that of a logarithm, so that no limit leaves the range. ------------------------------------------------
+# Scales. A measure with two bounds is on the scale of its logit (which for [-1, 1] is twice Fisher's z), and a measure
+# with a single bound on a logarithmic scale, so that no limit leaves the range. --------------------------------------
 
 
 def on_scale(value: Array, bounds: Range, backend: Standard) -> tuple[Array, Array, Array]:
@@ -71,7 +71,7 @@ def on_scale(value: Array, bounds: Range, backend: Standard) -> tuple[Array, Arr
 
 
 def off_scale(x: Array, bounds: Range, backend: Standard) -> Array:
-    """The value that is at x on its scale."""
+    """The value at x on the scale."""
     xp, (low, high) = backend.xp, bounds
     if low == -math.inf and high == math.inf:
         return x
@@ -79,14 +79,14 @@ def off_scale(x: Array, bounds: Range, backend: Standard) -> Array:
         return low + xp.exp(x)
     if low == -math.inf:
         return high - xp.exp(-x)
-    # From the nearer bound, so that the other cancels no digits.
+    # From the nearer bound, so that no digits cancel.
     odds = xp.exp(-xp.abs(x))
     part = (high - low) * odds / (1 + odds)
     return xp.where(x < 0, low + part, high - part)
 
 
 def around(value: Array, error: Array, z: float, bounds: Range, backend: Standard) -> tuple[Array, Array]:
-    """Limits z standard errors to either side, on the scale of the measure; NaN at its bounds and without an error."""
+    """Limits z standard errors from the value on its scale; NaN at the bounds and without an error."""
     xp = backend.xp
     known = (error > 0) & (value > bounds[0]) & (value < bounds[1])
     inside = xp.where(known, value, _middle(bounds))
@@ -96,12 +96,12 @@ def around(value: Array, error: Array, z: float, bounds: Range, backend: Standar
     return low, high
 
 
-def around_corrected(  # noqa: PLR0917 (as of ``around``)
+def around_corrected(  # noqa: PLR0917 (the parameters of ``around``)
     value: Array, variance: Array, bias: Array, z: float, bounds: Range, backend: Standard
 ) -> tuple[Array, Array]:
-    """The same for a measure whose estimate is biased: half of the bias moves the limits, and widens them.
+    """Limits for a measure with a biased estimate: half of the bias moves the limits, and widens them.
 
-    The limits are the outer ones of those on the measure's own scale, cut at its bounds, and those on the other.
+    Each limit is the outer of two: the limit on the scale, and the limit on the measure itself, clipped to the bounds.
     """
     xp = backend.xp
     known = (variance > 0) & (value > bounds[0]) & (value < bounds[1])
@@ -127,40 +127,40 @@ def _middle(bounds: Range) -> float:
 def wilson(share: Array, trials: Array, z: float, backend: Standard) -> tuple[Array, Array]:
     """Wilson's score limits of a proportion, for a number of trials."""
     xp = backend.xp
-    some = trials > 0
-    trials = xp.where(some, trials, 1)
-    share = xp.where(some, share, 0)
+    defined = trials > 0
+    trials = xp.where(defined, trials, 1)
+    share = xp.where(defined, share, 0)
     low = wilson_at(share, trials, z, backend)
-    # Not 1 less the lower limit of the others, which has no digits left where few of many are right.
-    middle, reach = _wilson(share, trials, z, backend)
-    high = xp.where(share == 1, 1.0, middle + reach)
-    return xp.where(some, low, math.nan), xp.where(some, high, math.nan)
+    # 1 less the lower limit of failures would lose all digits where nearly all trials are failures.
+    middle, half_width = _wilson(share, trials, z, backend)
+    high = xp.where(share == 1, 1.0, middle + half_width)
+    return xp.where(defined, low, math.nan), xp.where(defined, high, math.nan)
 
 
 def wilson_at(share: Array, trials: Array, z: Any, backend: Standard) -> Array:
-    """Wilson's lower score limit of a proportion of at least one trial; 0 of 0."""
+    """Wilson's lower score limit of a proportion of at least one trial; 0 for a proportion of 0."""
     middle, reach = _wilson(share, trials, z, backend)
     return backend.xp.where(share > 0, middle - reach, 0)
 
 
 def _wilson(share: Array, trials: Array, z: Any, backend: Standard) -> tuple[Array, Array]:
-    """The middle of both limits, and how far they are from it."""
+    """The middle of both limits, and their distance from it."""
     whole = 1 + z * z / trials
-    reach = z * backend.xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
-    return (share + z * z / (2 * trials)) / whole, reach / whole
+    half_width = z * backend.xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
+    return (share + z * z / (2 * trials)) / whole, half_width / whole
 
 
 # Replicates, along the last axis -------------------------------------------------------------------------------------
 
 
 def quantiles(replicates: Array, shares: list[Array], backend: Standard) -> list[Array]:
-    """The quantiles of the defined replicates at these shares, between two of them by a straight line."""
+    """The quantiles of the defined replicates at these shares, with linear interpolation."""
     xp = backend.xp
     missing = xp.isnan(replicates)
     number = replicates.shape[-1] - xp.sum(xp.astype(missing, replicates.dtype), axis=-1)
     ordered = xp.sort(xp.where(missing, math.inf, replicates), axis=-1)
     index = backend.widest_int(replicates) or xp.int32
-    found = []
+    results = []
     for share in shares:
         place = xp.clip(share * (number - 1), 0, replicates.shape[-1] - 1)
         below = xp.floor(xp.where(xp.isnan(place), 0, place))
@@ -172,26 +172,26 @@ def quantiles(replicates: Array, shares: list[Array], backend: Standard) -> list
         first, second = ends
         between = first + part * (xp.where(second == first, first, second) - first)
         value = xp.where((part == 0) | (second == first), first, between)
-        found.append(xp.where((number > 0) & ~xp.isnan(place), value, math.nan))
-    return found
+        results.append(xp.where((number > 0) & ~xp.isnan(place), value, math.nan))
+    return results
 
 
 def percentile_limits(values: Array, level: float, backend: Standard) -> tuple[Array, Array]:
-    """The quantiles between which the middle replicates are."""
+    """The limits of the central share ``level`` of the replicates."""
     tail = backend.xp.full_like(values[..., 0], (1 - level) / 2)
     low, high = quantiles(values, [tail, 1 - tail], backend)
     return low, high
 
 
 def spread(values: Array, backend: Standard) -> tuple[Array, Array]:
-    """The standard deviation of the defined replicates, and how many are undefined."""
+    """The standard deviation of the defined replicates, and the number of undefined replicates."""
     xp = backend.xp
     missing = xp.isnan(values)
     undefined = xp.sum(xp.astype(missing, backend.widest_int(values) or xp.int32), axis=-1)
     number = xp.astype(values.shape[-1] - undefined, values.dtype)
     mean = xp.sum(xp.where(missing, 0, values), axis=-1) / xp.where(number > 0, number, 1)
-    away = xp.where(missing, 0, values - mean[..., None])
-    error = xp.sqrt(xp.sum(away * away, axis=-1) / xp.where(number > 1, number - 1, 1))
+    deviations = xp.where(missing, 0, values - mean[..., None])
+    error = xp.sqrt(xp.sum(deviations * deviations, axis=-1) / xp.where(number > 1, number - 1, 1))
     return xp.where(number > 1, error, math.nan), undefined
 
 
@@ -206,8 +206,8 @@ def summary_of_finite(values: Array, level: float) -> tuple[Array, Array, Array,
         return None
     squares = np.zeros(mean.shape)
     for start in range(0, number, REPLICATES_AT_ONCE):
-        away = values[..., start : start + REPLICATES_AT_ONCE] - mean[..., None]
-        squares += np.vecdot(away, away)
+        deviations = values[..., start : start + REPLICATES_AT_ONCE] - mean[..., None]
+        squares += np.vecdot(deviations, deviations)
     place = (1 - level) / 2 * (number - 1)
     below = int(place)
     ranks = [below, min(below + 1, number - 1)]

@@ -1,4 +1,4 @@
-"""The facts about a measure that intervals need, and the data of one call."""
+"""The properties of a measure that intervals need, and the data of a call."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from matrics._uncertainty.target import Target
 
 Score = Callable[[Array, int], list[Array]]
 
-# Of the measures of contingency, those that have no second derivative to correct a bias with.
+# The measures of contingency without a second derivative, which a correction of bias would need.
 MADE_OF_MAXIMA = ("goodman_kruskal_lambda",)
 
 
 class Measure(NamedTuple):
-    """The facts about a measure that intervals need."""
+    """The properties of a measure that intervals need."""
 
     name: str
     function: TableFunction
     range: Range
-    trials: TableFunction | None  # the number of samples that it is a proportion of
-    margin: str | None  # and which those are
-    biased: bool  # whether its estimate is, noticeably
+    trials: TableFunction | None  # of a proportion: the number of samples in the denominator
+    margin: str | None  # of a proportion: the name of these samples
+    biased: bool  # whether the estimate is noticeably biased
     higher_is_better: bool | None
-    scale_free: bool  # whether it is one of shares
+    scale_free: bool  # whether the measure depends on shares only
     extreme: Extreme | None = None  # if it is the lowest or the highest value of the classes
-    samples: tuple[TableFunction, ...] = ()  # of a ratio of two proportions: successes and size of both
-    ratio: str = ""  # and which ratio it is
+    samples: tuple[TableFunction, ...] = ()  # of a ratio of two proportions: successes and sizes
+    ratio: str = ""  # the name of the ratio
     metric: Metric | None = None
 
     @classmethod
@@ -77,21 +77,21 @@ class Measure(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def is_count(metric: Metric | None) -> bool:
-    """Whether a measure is a sum of cells, such as the number of errors: that of two matrices together is their sum."""
+    """Whether a measure is a sum of cells, such as the number of errors: its values for two matrices add up."""
     if metric is None:
         return False
     average = "class" if metric.average == "binary" else metric.average
     a, b = np.random.default_rng(0).uniform(50, 150, (2, 3, 3))
     try:
         function = replace(metric, average=average, classes=()).bind()
-        one, other, both = evaluate(np.stack([a, b, a + b]), [function], invalid="nan")[0]
-    except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
+        value_a, value_b, value_of_sum = evaluate(np.stack([a, b, a + b]), [function], invalid="nan")[0]
+    except Exception:  # noqa: BLE001 (a measure of the user, which may require another number of classes)
         return False
-    return bool(np.allclose(one + other, both, rtol=1e-9, atol=0))
+    return bool(np.allclose(value_a + value_b, value_of_sum, rtol=1e-9, atol=0))
 
 
 def _two_samples(metric: Metric, pick: int | None) -> tuple[TableFunction, ...]:
-    """The successes and sizes of the two samples that a ratio of each class, or of one, compares."""
+    """The successes and sizes of the two samples that a ratio compares, for each class or for a single class."""
     if metric.name not in RATIOS or metric.average not in ("class", "binary") or metric.is_own:
         return ()
     samples = RATIOS[metric.name][0]
@@ -106,7 +106,7 @@ class Extreme(NamedTuple):
     """The per-class measure behind a lowest or highest value over classes."""
 
     each: Measure
-    classes: tuple[int, ...]  # or none, which means all
+    classes: tuple[int, ...]  # empty for all classes
     is_highest: bool
 
     @classmethod
@@ -117,10 +117,10 @@ class Extreme(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One call: what to compute, and the tables. These are matrices, or tables of two classifiers, (r, c) each."""
+    """A call: what to compute, and the tables (r, c), which are matrices or joint tables of two classifiers."""
 
     cells: Array  # (B, r, c), or (K, B, r, c) of clusters
-    whole: Array  # (B, r, c): the same, or their sums
+    whole: Array  # (B, r, c): the cells, or their sums over clusters
     estimates: list[Array]  # (B,) or (B, C) for each measure
     measures: Sequence[Measure]
     score: Score  # scores tables (*, r, c) with this number of threads
@@ -128,8 +128,8 @@ class Task(NamedTuple):
     zero_division: float
     workers: int
     backend: Standard
-    squares: Array | None = None  # (B, r, c): squared weights, where the cells are weights of samples
-    target: Target | None = None  # the prevalence at which tables are scored, where that is another one
+    squares: Array | None = None  # (B, r, c): squared weights, if the cells are sums of weights
+    target: Target | None = None  # the prevalence at which tables are scored, if it is not their own
 
     @property
     def threads(self) -> int:
@@ -142,7 +142,7 @@ class Task(NamedTuple):
         return math.prod(self.whole.shape[-2:])
 
     def part(self, which: slice | Array) -> Task:
-        """The same of some of the tables."""
+        """The task for some of the tables."""
         estimates = [estimate[which, ...] for estimate in self.estimates]
         squares = None if self.squares is None else self.squares[which, :, :]
         cells, whole = self.cells[..., which, :, :], self.whole[which, :, :]
@@ -150,19 +150,19 @@ class Task(NamedTuple):
         return self._replace(cells=cells, whole=whole, estimates=estimates, squares=squares, target=target)
 
     def there(self, tables: Array) -> Array:
-        """Tables (…, B, r, c) as they are scored: at the prevalence, where there is one."""
+        """The tables (…, B, r, c) that are scored: at the target prevalence, if it is set."""
         if self.target is None:
             return tables
         shares = self.backend.xp.broadcast_to(self.target.shares, tuple(tables.shape[:-1]))
         return reweighted(self.backend.to_float(tables), shares, self.backend)
 
 
-#: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.
+#: Lower and upper limits, standard errors and numbers of undefined replicates of a measure.
 Limits = tuple[Array, Array, Array, Array]
 
 
 def tables_of(array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool) -> tuple[Array, Array]:
-    """Tables (B, r, c), or (K, B, r, c), with zeros for the invalid ones, and which are valid."""
+    """Tables (B, r, c), or (K, B, r, c), with zeros in invalid tables, and whether each table is valid."""
     xp, lead, ends = backend.xp, tuple(array.shape[: int(clusters)]), tuple(array.shape[-2:])
     cells = xp.broadcast_to(backend.to_float(array), (*lead, *batch, *ends))
     cells = xp.reshape(cells, (*lead, math.prod(batch), *ends))
@@ -174,7 +174,7 @@ def tables_of(array: Array, batch: tuple[int, ...], backend: Standard, *, cluste
 
 
 def like(flags: Array, value: Array, xp: Any) -> Array:
-    """Flags (B,) with values (B,) or (B, C)."""
+    """Flags (B,), broadcast to the shape of values (B,) or (B, C)."""
     return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
 
 
@@ -193,7 +193,7 @@ def nothing(task: Task) -> list[Limits]:
 
 
 def score_of(measures: Sequence[Measure], zero_division: float) -> Score:
-    """All measures of matrices."""
+    """A function that computes all measures of matrices."""
     functions = [measure.function for measure in measures]
 
     def score(cm: Array, workers: int) -> list[Array]:

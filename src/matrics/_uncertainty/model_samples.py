@@ -31,15 +31,15 @@ class PairedSamples(NamedTuple):
     true: Array  # (N,)
     predictions: Array  # (M, N)
     clusters: Array | None  # (N,)
-    weights: Array | None  # (N,); None as well where all are equal
+    weights: Array | None  # (N,); None also if all weights are equal
     classes: CodedClasses
     left_out: tuple[int, ...] = ()  # the classes that take no part in averages
 
     @classmethod
-    def of(  # noqa: PLR0917 (as of the door)
+    def of(  # noqa: PLR0917 (the parameters of the public functions)
         cls, y_true: Any, y_pred: Any, num_classes: Any, labels: Any, clusters: Any, weights: Any, ignore_index: Any
     ) -> PairedSamples:
-        """The samples that are not to be left out."""
+        """The labels and predictions of the samples that are not ignored."""
         classes = check_classes(num_classes, labels)
         ignored: tuple[int, ...]
         if classes.labels is None:
@@ -47,14 +47,16 @@ class PairedSamples(NamedTuple):
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
         backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
-        true, predictions = (backend.known("y_true, y_pred", x) for x in (true, predictions))  # one library for both
+        true, predictions = (
+            backend.known("y_true, y_pred", x) for x in (true, predictions)
+        )  # the same library for both
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
             raise ValueError(
                 "expected true labels (N,) and those predicted by M models (M, N), got y_true "
                 f"{true.shape}, y_pred {predictions.shape}"
             )
-        # This raises for anything that is no label.
+        # This raises an error for invalid labels.
         confusion_matrix(true, predictions, num_classes=classes.number, ignore_index=ignored)
         kept = is_kept(true, labels_to_ignore(ignored, true, NUMPY), NUMPY)
         kept = np.ones(true.shape, bool) if kept is None else kept
@@ -63,14 +65,14 @@ class PairedSamples(NamedTuple):
         return cls(
             true[kept].astype(np.int64),
             predictions[:, kept].astype(np.int64),
-            None if clusters is None else _beside(true, clusters, "clusters")[kept],
-            None if weights is None else _weights(_beside(true, weights, "sample_weight"), kept),
+            None if clusters is None else _values_of_samples(true, clusters, "clusters")[kept],
+            None if weights is None else _weights(_values_of_samples(true, weights, "sample_weight"), kept),
             classes,
             left_out(ignore_index, classes.number, classes.labels),
         )
 
     def matrices(self, weights: Array | None = None) -> Array:
-        """The matrices of the models (M, n, n), with other weights than 1 if they are given."""
+        """The matrices of the models (M, n, n), with weights of 1 unless ``weights`` has others."""
         counted: Array = confusion_matrix(
             self.true, self.predictions, num_classes=self.classes.number, sample_weight=weights
         )
@@ -78,18 +80,18 @@ class PairedSamples(NamedTuple):
 
 
 def cluster_codes(clusters: Any, number: int) -> Array:
-    """The cluster of each sample, by number; at least two."""
+    """The number of the cluster of each sample, for at least two clusters."""
     names = np.asarray(on_host(clusters, "clusters"))
     if names.shape != (number,):
-        raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
-    found, codes = places(names, "clusters")
-    if found.size < 2:
-        raise ValueError(f"clusters: expected at least two, got {found.size}")
+        raise ValueError(f"clusters: expected a cluster for each sample, ({number},), got shape {names.shape}")
+    distinct, codes = places(names, "clusters")
+    if distinct.size < 2:
+        raise ValueError(f"clusters: expected at least two, got {distinct.size}")
     return codes
 
 
 def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...] | None, Any]:
-    """The names of models and their predictions (M, N) on the host, of a mapping; anything else has no names.
+    """The names of models and their predictions (M, N) on the host, from a mapping; other values have no names.
 
     >>> named_models({"net": [0, 1], "tree": [1, 1]})
     (('net', 'tree'), array([[0, 1],
@@ -104,8 +106,8 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
             + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
         )
     rows = [
-        _labels_of_model(f"{argument}[{quoted(name)}]" if name else argument, one)
-        for name, one in zip(names, y_pred.values(), strict=True)
+        _labels_of_model(f"{argument}[{quoted(name)}]" if name else argument, labels)
+        for name, labels in zip(names, y_pred.values(), strict=True)
     ]
     if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
         raise ValueError(
@@ -114,43 +116,43 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
         )
     if len({row.dtype.kind for row in rows}) > 1:  # NumPy would write numbers as texts
         rows = [np.asarray(row.tolist(), object) for row in rows]
-    found = np.stack(rows)
-    # What was a list of numbers is an array of numbers again.
-    return names, np.asarray(found.tolist()) if _are_integers(found) else found
+    labels_of_models = np.stack(rows)
+    # A list of numbers becomes an array of numbers again.
+    return names, np.asarray(labels_of_models.tolist()) if _are_integers(labels_of_models) else labels_of_models
 
 
 def _labels_of_model(name: str, labels: Any) -> Array:
-    found, backend = labels_on_host(labels, name)
-    found = numbers(backend.known(name, as_arrays(**{name: labels})[1][0]) if found is None else found)
-    if found.dtype.kind != "f":
-        return found
-    check_whole(found, name)
-    return found.astype(np.int64)
+    array, backend = labels_on_host(labels, name)
+    array = numbers(backend.known(name, as_arrays(**{name: labels})[1][0]) if array is None else array)
+    if array.dtype.kind != "f":
+        return array
+    check_whole(array, name)
+    return array.astype(np.int64)
 
 
-def _are_integers(found: Array) -> bool:
-    return found.dtype == object and all(isinstance(label, (int, np.integer)) for label in found.flat)
+def _are_integers(labels: Array) -> bool:
+    return labels.dtype == object and all(isinstance(label, (int, np.integer)) for label in labels.flat)
 
 
-def _beside(true: Array, values: Any, name: str) -> Array:
-    """Values with the true labels, on the host."""
+def _values_of_samples(true: Array, values: Any, name: str) -> Array:
+    """The values of the samples (N,), on the host, checked against the true labels."""
     if name == "sample_weight":
-        backend, (found,) = as_arrays(sample_weight=values)
-        found = backend.to_numpy(check_weights(backend.detached(found), backend))
+        backend, (array,) = as_arrays(sample_weight=values)
+        array = backend.to_numpy(check_weights(backend.detached(array), backend))
     else:
-        found = np.asarray(on_host(values, name))
-    if found.shape != true.shape:
-        raise ValueError(f"{name}: expected one for each sample, {true.shape}, got shape {found.shape}")
-    return found
+        array = np.asarray(on_host(values, name))
+    if array.shape != true.shape:
+        raise ValueError(f"{name}: expected a value for each sample, {true.shape}, got shape {array.shape}")
+    return array
 
 
 def _weights(weights: Array, kept: Array) -> Array | None:
-    """The weights of the selected samples, scaled to a mean of 1; None if all are equal, as weights of 1 are none."""
+    """The weights of the selected samples, scaled to a mean of 1; None if all are equal."""
     refuse_weights(weights, kept)
-    found = weights[kept].astype(np.float64)
-    if not found.any():
+    selected = weights[kept].astype(np.float64)
+    if not selected.any():
         raise ValueError("sample_weight: expected a weight above 0, got none")
-    return None if (found == found[0]).all() else found / found.mean()
+    return None if (selected == selected[0]).all() else selected / selected.mean()
 
 
 class Draws:
@@ -166,7 +168,7 @@ class Draws:
 
     @classmethod
     def of(cls, samples: PairedSamples) -> Draws:
-        """Count the distinct samples in one pass, or the matrices of the clusters."""
+        """The units of the samples: distinct samples, counted in a single pass, or the matrices of the clusters."""
         n, weights = samples.classes.number, samples.weights
         cells = samples.true * n + samples.predictions
         models = len(cells)
@@ -185,7 +187,7 @@ class Draws:
 
     @property
     def effective(self) -> float:
-        """The number of units of equal size that would be as many: of clusters Kish's (Σ m)² / Σ m²."""
+        """The number of units of equal size with the same variance: of clusters Kish's (Σ m)² / Σ m²."""
         if self.of_clusters is None:
             return float(self.units)
         sizes = self.of_clusters[:, 0].sum(axis=(-2, -1))
@@ -197,12 +199,12 @@ class Draws:
         return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))
 
     def matrices(self, weights: Array) -> Array:
-        """The matrices (R, M, n, n) of replicates in which each distinct sample or cluster has these weights (R, U)."""
+        """The matrices (R, M, n, n) of replicates, by the weights (R, U) of the distinct samples or the clusters."""
         if self.of_clusters is not None:
             number, models = self.of_clusters.shape[:2]
             flat = self.of_clusters.reshape(number, -1).astype(np.float64)
             return (weights.astype(np.float64) @ flat).reshape(len(weights), models, self.n, self.n)
         models, size = len(self.cells), self.n**2
         bins = (self.cells + size * np.arange(models)[:, None]).ravel()
-        found = [np.bincount(bins, np.tile(row * self.weights, models), models * size) for row in weights]
-        return np.stack(found).reshape(len(weights), models, self.n, self.n)
+        matrices = [np.bincount(bins, np.tile(row * self.weights, models), models * size) for row in weights]
+        return np.stack(matrices).reshape(len(weights), models, self.n, self.n)

@@ -1,4 +1,4 @@
-"""compare_models(): the best of several models, and those not significantly different from it."""
+"""compare_models(): the best of several models, and the models that do not differ significantly from the best."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from matrics._uncertainty.status import graver, graver_of, reasons, status_of
 from matrics._uncertainty.weighted import effective
 from matrics.typing import ArrayLike
 
-# Replicates drawn and scored at a time, each chunk with its own stream.
+# Replicates drawn and scored at a time; each chunk has a random stream.
 REPLICATES_AT_ONCE = 256
 
-# A standard error up to this is rounding.
+# A standard error up to this number is due to rounding.
 NOISE = 1e-12
 
-# So many standard errors are exceeded with a probability that doubles tell from 0.
+# The largest number of standard errors whose probability double precision distinguishes from 0.
 MOST_ERRORS = 7.0
 
 # From this number of samples or clusters on, models may differ significantly although their difference does not vary.
@@ -132,8 +132,8 @@ def compare_models(
     ``tied`` is corrected for looking at all models: a model differs significantly from the best if their difference
     is more standard errors away from 0 than the largest of all pairwise differences is from its estimate, in all but
     1 - ``level`` of the replicates (the maximum of the studentised differences of all pairs). This critical value is
-    corrected for few samples or clusters by the ratio of Student's quantile to the normal one. So the truly best model
-    is among the tied ones with a probability of ``level``. In simulations with 20 to 100 clusters and 6 to 10
+    corrected for few samples or clusters by the ratio of Student's quantile to the normal quantile. So the truly best
+    model is among the tied models with a probability of ``level``. In simulations with 20 to 100 clusters and 6 to 10
     equal models, some of these are not tied in 4 to 7 % of data sets for a ``level`` of 0.95.
 
     Examples
@@ -142,14 +142,14 @@ def compare_models(
     >>> y_true = numpy.arange(300) % 3
     >>> random = numpy.random.default_rng(0)
     >>> y_pred = [numpy.where(random.random(300) < p, y_true, 0) for p in (0.9, 0.88, 0.6)]
-    >>> found = matrics.compare_models(y_true, y_pred, "accuracy", num_classes=3, rng=0)["accuracy"]
-    >>> found.intervals.estimate.round(2)
+    >>> result = matrics.compare_models(y_true, y_pred, "accuracy", num_classes=3, rng=0)["accuracy"]
+    >>> result.intervals.estimate.round(2)
     array([0.91, 0.93, 0.72])
-    >>> found.tied  # the third is worse
+    >>> result.tied  # the third model is worse
     array([ True,  True, False])
     >>> by_name = dict(zip(["forest", "boosting", "tree"], y_pred))
-    >>> found = matrics.compare_models(y_true, by_name, "accuracy", num_classes=3, rng=0)["accuracy"]
-    >>> [name for name, tied in zip(found.names, found.tied) if tied]
+    >>> result = matrics.compare_models(y_true, by_name, "accuracy", num_classes=3, rng=0)["accuracy"]
+    >>> [name for name, tied in zip(result.names, result.tied) if tied]
     ['forest', 'boosting']
     """
     level = check_level(level)
@@ -172,21 +172,21 @@ def compare_models(
     with NUMPY.quiet():
         options = Options(level, "bootstrap", "multinomial", num)
         for key, metric, measure, values in zip(chosen, chosen.values(), measures, replicates, strict=True):
-            one = of_formulas.get(str(metric))
-            if one is None:
-                (one,) = _by_replicates(
+            result = of_formulas.get(str(metric))
+            if result is None:
+                (result,) = _by_replicates(
                     samples, [values], [measure], score_of([measure], float(zero_division)), options
                 )
-            status = one.status if measure.extreme is None else _with_bias(one, values)
+            status = result.status if measure.extreme is None else _with_bias(result, values)
             is_better = bool(measure.higher_is_better)
-            results[key] = _compared(one, values, status, draws, higher_is_better=is_better, level=level)
-    return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
+            results[key] = _comparison_of(result, values, status, draws, higher_is_better=is_better, level=level)
+    return {key: result._replace(names=names) for key, result in by_class_names(results, chosen, class_names).items()}
 
 
 def intervals_are_of_replicates(metric: Metric, *, weighted: bool, clustered: bool) -> bool:
-    """Whether the interval of each model is from its replicates, and not that of :func:`matrics.interval`.
+    """Whether the interval of each model comes from its replicates, and not from :func:`matrics.interval`.
 
-    A measure of the size of a matrix has no limits by squared weights.
+    A measure that depends on the number of samples has no limits by squared weights.
     """
     return weighted and not clustered and not metric.scale_free
 
@@ -194,7 +194,7 @@ def intervals_are_of_replicates(metric: Metric, *, weighted: bool, clustered: bo
 def _of_formulas(
     samples: PairedSamples, draws: Draws, metrics: Sequence[Metric], *, level: float, zero_division: float
 ) -> dict[str, Interval]:
-    """The intervals of :func:`matrics.interval` of the measures that have some, by the name of the measure."""
+    """The intervals from :func:`matrics.interval`, for the measures that have such limits, by name."""
     weights, of_clusters = samples.weights, draws.of_clusters
     about: dict[str, Any] = {"weighted": weights is not None, "clustered": of_clusters is not None}
     chosen = [metric for metric in metrics if not intervals_are_of_replicates(metric, **about)]
@@ -210,46 +210,49 @@ def _of_formulas(
 def _by_replicates(
     samples: PairedSamples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
 ) -> list[Interval]:
-    """The interval of each model from its replicates: at the same distances from the estimate, and within the range."""
+    """The interval of each model from its replicates: symmetric about the estimate, and within the range."""
     assert samples.weights is not None  # noqa: S101 (the caller has looked)
     weighted = samples.matrices(samples.weights)
     estimates = score(weighted, 1)
     cells, squares = effective(weighted, samples.matrices(samples.weights**2), NUMPY)
     task = Task(cells, cells, estimates, measures, score, options, math.nan, 1, NUMPY, squares)
     valid = np.ones(len(cells), bool)
-    found = []
+    intervals = []
     for measure, estimate, drawn in zip(measures, estimates, replicates, strict=True):
         values = np.moveaxis(drawn, 0, -1)
         error, undefined = spread(values, NUMPY)
-        away = np.abs(values - estimate[..., None])
-        reach = quantiles(away, [np.full(estimate.shape, options.level)], NUMPY)[0]
-        reach = np.where(error > NOISE, reach * wider(options.level, len(samples.true)), math.nan)
-        low, high = (np.clip(estimate + side * reach, *measure.range) for side in (-1, 1))
-        own = status_of(task, valid, measure)
-        known, has_limits, status = reasons(estimate, (low, high, error, undefined), own, valid, task)
+        deviations = np.abs(values - estimate[..., None])
+        half_width = quantiles(deviations, [np.full(estimate.shape, options.level)], NUMPY)[0]
+        half_width = np.where(error > NOISE, half_width * widening_factor(options.level, len(samples.true)), math.nan)
+        low, high = (np.clip(estimate + side * half_width, *measure.range) for side in (-1, 1))
+        samples_status = status_of(task, valid, measure)
+        known, has_limits, status = reasons(estimate, (low, high, error, undefined), samples_status, valid, task)
         low, high = (np.where(has_limits, limit, math.nan) for limit in (low, high))
-        found.append(Interval(estimate, low, high, np.where(known, error, math.nan), undefined, status))
-    return found
+        intervals.append(Interval(estimate, low, high, np.where(known, error, math.nan), undefined, status))
+    return intervals
 
 
-def wider(level: float, units: float) -> float:
-    """The factor by which limits are to be wider than among replicates of a few units.
+def widening_factor(level: float, units: float) -> float:
+    """The factor that widens limits from the replicates of a few units.
 
-    These vary too little, as does their variance: Student's distribution has heavier tails.
+    These replicates vary too little, as does their variance: Student's distribution has heavier tails.
     """
     degrees = max(units - 1, 1)
     return student_quantile(level, degrees) / normal_quantile(level) * math.sqrt(units / degrees)
 
 
 def _critical(largest: Array, level: float, units: float) -> Array:
-    """The same for the largest of many differences, which may be so many standard errors away among replicates.
+    """The critical value of the largest of many differences, from its quantile in standard errors among replicates.
 
-    It is further out in the tails than a single difference, and there Student's distribution is yet heavier: the factor
-    is that of the level at which a single difference would be as far away.
+    The largest difference is further out in the tails than a single difference, and there Student's tails are heavier
+    still. So the factor is that of the level at which a single difference would be as far away.
     """
     errors = np.ravel(largest).tolist()
-    levels = [max(level, math.erf(min(one, MOST_ERRORS) / math.sqrt(2))) for one in errors]
-    return np.reshape([one * wider(each, units) for one, each in zip(errors, levels, strict=True)], largest.shape)
+    levels = [max(level, math.erf(min(error, MOST_ERRORS) / math.sqrt(2))) for error in errors]
+    return np.reshape(
+        [error * widening_factor(error_level, units) for error, error_level in zip(errors, levels, strict=True)],
+        largest.shape,
+    )
 
 
 def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) -> list[Array]:
@@ -260,7 +263,7 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
     total = draws.counts.sum()
     starts = range(0, num, REPLICATES_AT_ONCE)
     streams = source.split(len(starts))
-    found: list[Any] = [None] * len(starts)
+    chunks: list[Any] = [None] * len(starts)
     step = draws.at_once
 
     def work(share: Any) -> None:
@@ -268,46 +271,48 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
             size = min(REPLICATES_AT_ONCE, num - starts[position])
             weights = streams[position].multinomial(np.asarray([total]), (draws.counts / total)[None], size)[:, 0]
             parts = [score(draws.matrices(weights[k : k + step]), 1) for k in range(0, size, step)]
-            found[position] = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+            chunks[position] = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
 
     threads = workers if workers > 0 else os.cpu_count() or 1
     in_threads(work, [range(k, len(starts), threads) for k in range(min(threads, len(starts)))])
-    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def _with_bias(one: Interval, replicates: Array) -> Array:
-    """The status of models for differences of a lowest value, which are made of biased replicates (num, M)."""
-    noticeable = NOTICEABLE + 2 / math.sqrt(len(replicates))  # the mean of a few replicates has an error of its own
-    is_biased = np.abs(np.nanmean(replicates, axis=0) - one.estimate) > noticeable * np.nanstd(replicates, axis=0)
-    return np.where(is_biased & (one.status == 0), int(IntervalStatus.BIASED), one.status)
+def _with_bias(interval_of_models: Interval, replicates: Array) -> Array:
+    """The status of models for differences of a lowest value, whose replicates (num, M) may be biased."""
+    noticeable = NOTICEABLE + 2 / math.sqrt(len(replicates))  # the mean of a few replicates has an error as well
+    is_biased = np.abs(np.nanmean(replicates, axis=0) - interval_of_models.estimate) > noticeable * np.nanstd(
+        replicates, axis=0
+    )
+    return np.where(is_biased & (interval_of_models.status == 0), int(IntervalStatus.BIASED), interval_of_models.status)
 
 
-def _compared(
-    one: Interval, replicates: Array, status: Array, draws: Draws, *, higher_is_better: bool, level: float
+def _comparison_of(
+    intervals: Interval, replicates: Array, status: Array, draws: Draws, *, higher_is_better: bool, level: float
 ) -> ModelComparison:
-    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters.
+    """The comparison of the models by replicates (num, M) or (num, M, C) of a measure; units are samples or clusters.
 
-    ``status`` is that of the models for differences.
+    ``status`` is the status of the models for differences.
     """
     units, effective = draws.units, draws.effective
-    values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
+    values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(intervals.estimate)
     models, rest = len(estimate), estimate.shape[1:]
     gap = estimate[:, None] - estimate[None, :]
-    error, reach, above = np.zeros(gap.shape), np.full(gap.shape, math.nan), np.full(gap.shape, 0.5)
+    error, half_width, above = np.zeros(gap.shape), np.full(gap.shape, math.nan), np.full(gap.shape, 0.5)
     largest = np.zeros((*rest, values.shape[-1]))
-    wanted = np.full(rest, level)
-    factor = wider(level, effective)
+    levels = np.full(rest, level)
+    factor = widening_factor(level, effective)
     for i, j in itertools.combinations(range(models), 2):
         drawn = values[i] - values[j]
-        away = np.abs(drawn - gap[i, j][..., None])
+        deviations = np.abs(drawn - gap[i, j][..., None])
         error[i, j] = error[j, i] = spread(drawn, NUMPY)[0]
-        reach[i, j] = reach[j, i] = factor * quantiles(away, [wanted], NUMPY)[0]
+        half_width[i, j] = half_width[j, i] = factor * quantiles(deviations, [levels], NUMPY)[0]
         above[i, j] = (drawn > 0).mean(-1) + (drawn == 0).mean(-1) / 2
         above[j, i] = 1 - above[i, j]
         varies = error[i, j] > NOISE
-        scaled = away / np.where(varies, error[i, j], math.inf)[..., None]
-        largest = np.fmax(largest, scaled)  # NaN, of undefined replicates, is passed over
-    critical = _critical(quantiles(largest, [wanted], NUMPY)[0], level, effective)
+        scaled = deviations / np.where(varies, error[i, j], math.inf)[..., None]
+        largest = np.fmax(largest, scaled)  # skips NaN, the value of undefined replicates
+    critical = _critical(quantiles(largest, [levels], NUMPY)[0], level, effective)
     side = 1 if higher_is_better else -1
     ranked = np.where(np.isnan(values), -math.inf, side * values)
     is_best = ranked == ranked.max(axis=0)
@@ -323,10 +328,10 @@ def _compared(
     status = graver(status, {IntervalStatus.NO_VARIATION: ~has_limits & ~np.isnan(gap)}, np)
     differences = Comparison(
         gap,
-        np.where(has_limits, gap - reach, math.nan),
-        np.where(has_limits, gap + reach, math.nan),
+        np.where(has_limits, gap - half_width, math.nan),
+        np.where(has_limits, gap + half_width, math.nan),
         np.where(np.isnan(gap), math.nan, error),
         np.where(np.isnan(gap), math.nan, above if higher_is_better else 1 - above),
         status,
     )
-    return ModelComparison(one, differences, probability, tied)
+    return ModelComparison(intervals, differences, probability, tied)

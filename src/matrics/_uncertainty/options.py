@@ -24,11 +24,11 @@ Method = Literal[
     "log",
     "score",
 ]
-#: The methods of comparisons; the others are for one proportion, or one ratio.
+#: The methods of comparisons; the other methods are for a single proportion or ratio.
 MethodOfComparison = Literal["auto", "bootstrap", "bca", "posterior", "delta"]
 SchemeOfInterval = Literal["multinomial", "rows", "poisson", "clusters"]
 
-# What may be random in each method; the first is the default.
+# The schemes of each method; the first is the default.
 SCHEMES: dict[str, tuple[str, ...]] = {
     "auto": ("multinomial", "rows", "clusters"),
     "bootstrap": ("multinomial", "rows", "poisson", "clusters"),
@@ -37,14 +37,14 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     "delta": ("multinomial", "rows", "clusters"),
     **dict.fromkeys(("wilson", "agresti_coull", "clopper_pearson", "jeffreys", "log", "score"), ()),
 }
-#: Those of proportions, and those of ratios.
+#: The methods for proportions, and those for ratios.
 OF_PROPORTIONS, OF_RATIOS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys"), ("log", "score")
 DRAWING = ("bootstrap", "bca", "posterior")
 DEFAULT_NUM = 10_000
 
 
 class Options(NamedTuple):
-    """The options of an interval, all decided."""
+    """The options of an interval, with all defaults filled in."""
 
     level: float
     method: str
@@ -53,7 +53,7 @@ class Options(NamedTuple):
 
 
 def check_level(level: Any) -> float:
-    """A probability above 0 and below 1."""
+    """The level as a number, checked to be above 0 and below 1."""
     is_number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
     if not (is_number and 0 < level < 1 and 0.5 < (1 + level) / 2 < 1):  # to rounding
         raise ArgumentError("level", f"expected a number between 0 and 1, such as 0.95, got {quoted(level)}")
@@ -61,7 +61,7 @@ def check_level(level: Any) -> float:
 
 
 def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, rng: Any, cluster_axis: Any) -> Options:
-    """Fill in defaults; an option that the method would ignore is an error."""
+    """The options with defaults filled in; an option that the method would ignore raises an error."""
     level = check_level(level)
     if method not in get_args(Method):
         raise ArgumentError("method", f"expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
@@ -92,7 +92,7 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
 
 
 def clusters_first(array: Array, axis: Any, backend: Standard, *, classes: int = 2) -> Array:
-    """The array with its axis of clusters, if there is one, in front."""
+    """The array with its axis of clusters, if it has such an axis, in front."""
     if axis is None:
         return array
     position = check_cluster_axis(axis, tuple(array.shape), classes=classes)

@@ -1,4 +1,4 @@
-"""How many samples it takes: samples_needed()."""
+"""Sample sizes: samples_needed()."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, as_stack, check_options, evaluate
 from matrics._quoting import quoted
-from matrics._uncertainty.arguments import metrics_of, tell_of
+from matrics._uncertainty.arguments import metrics_of, report_invalid
 from matrics._uncertainty.formulas import at_samples, noise_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.joint import check_joint, difference_of
@@ -25,8 +25,8 @@ from matrics._uncertainty.planned import Expected
 from matrics._uncertainty.slopes import slopes, variance
 from matrics.typing import ArrayLike
 
-# The most samples that are searched for, how exactly where they are many, and how many data sets are drawn, with which
-# seed: the same number is found again.
+# The largest number of samples in a search, the relative precision of large numbers, how many data sets are drawn, and
+# the seed, which makes results reproducible.
 MOST, PRECISION, SETS, SEED = 2.0**40, 0.01, 400, 0
 
 
@@ -56,7 +56,7 @@ def samples_needed(
         The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
         ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.
     half_width : float, optional
-        Half of the wanted width of the interval.
+        Half of the required width of the interval.
     difference : float, optional
         Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional
@@ -91,16 +91,16 @@ def samples_needed(
     Raises
     ------
     ValueError
-        Not exactly one of ``half_width`` and ``difference`` is given, one is not positive, or ``paired`` is given
+        Neither or both of ``half_width`` and ``difference`` are given, a size is not positive, or ``paired`` is given
         without ``difference``.
     InvalidConfusionMatrix
         A matrix is invalid and ``invalid="raise"``.
 
     Notes
     -----
-    The number is found for the limits of this library, at the expected matrix of so many samples. With ``half_width``
-    these are the limits of :func:`matrics.interval`. A proportion, such as the accuracy or a recall, gets the number
-    for which Wilson's interval has this width, about z² p (1 - p) / half_width².
+    The number is determined for the limits of this library, at the expected matrix of so many samples. With
+    ``half_width`` these are the limits of :func:`matrics.interval`. A proportion, such as the accuracy or a recall,
+    gets the number for which Wilson's interval has this width, about z² p (1 - p) / half_width².
 
     With ``difference``, the power is that of the limits of :func:`matrics.compare`, or with ``paired`` those of
     :func:`matrics.compare_paired`: the probability that they exclude 0. Other tests have another power; with the number
@@ -115,9 +115,9 @@ def samples_needed(
     A pilot study without errors has a variance of 0, which says nothing about the errors of a larger study: use the
     proportions of a matrix with as many errors as you have to expect.
 
-    Measures whose estimates are biased (entropies, confusion entropy, EVE, those made of chi-squared) have wider limits
-    than that. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval`
-    have this width on average, found to 1 % by simulating 400 matrices with a fixed seed.
+    Measures whose estimates are biased (entropies, confusion entropy, EVE, measures made of chi-squared) have wider
+    limits. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval` have
+    this width on average, to a precision of 1 %, by simulating 400 matrices with a fixed seed.
 
     Examples
     --------
@@ -131,23 +131,23 @@ def samples_needed(
     """
     check_options(zero_division, invalid, workers)
     if (half_width is None) == (difference is None):
-        raise ValueError("expected exactly one of half_width= and difference=")
+        raise ValueError("expected half_width= or difference=, and not both")
     name, size = ("half_width", half_width) if difference is None else ("difference", difference)
     if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size <= sys.float_info.max:
         raise ValueError(f"{name}: expected a positive number, got {quoted(size)}")
     if paired is not None and difference is None:
-        raise ValueError("paired: expected None, as half_width= is about one classifier")
+        raise ValueError("paired: expected None, as half_width= is about a single classifier")
     level = check_level(level)
     if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 1:
         raise ValueError(f"power: expected a number between 0 and 1, such as 0.8, got {quoted(power)}")
-    reach = normal_quantile(level)
+    quantiles = normal_quantile(level)
     if difference is not None:
-        reach += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0
+        quantiles += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0
     backend, array = as_stack(cm)
     (chosen,) = metrics_of([metric], array.shape[-1], class_names, positive, cm).values()
     measure = Measure.of(chosen)
     if paired is not None:
-        backend, array = _joint_of(paired, tuple(array.shape))
+        backend, array = _joint_tables(paired, tuple(array.shape))
     spread = _variance(
         backend.detached(array),
         score_of([measure], float(zero_division)),
@@ -160,25 +160,27 @@ def samples_needed(
     if half_width is not None and measure.biased and spread.backend is NUMPY:
         varies = (spread.values > 0).reshape(len(spread.shares), -1).any(axis=1)
         shares = np.where(varies[:, None, None], spread.shares, 0)
-        found = _by_simulation(shares, chosen, float(size), level, float(zero_division), workers)
-        return backend.from_host(found.reshape(spread.shape)[()])
+        samples = _by_simulation(shares, chosen, float(size), level, float(zero_division), workers)
+        return backend.from_host(samples.reshape(spread.shape)[()])
     xp = spread.backend.xp
-    number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * _square(reach / float(size))
+    number = (
+        spread.values * (2.0 if difference is not None and paired is None else 1.0) * _square(quantiles / float(size))
+    )
     number = xp.where(number > 0, number, math.nan)
     if spread.trials is not None:
         with spread.backend.quiet():  # a width whose square is 0
-            number = _of_proportion(spread, reach, float(size))
+            number = _of_proportion(spread, quantiles, float(size))
     elif spread.backend is NUMPY:
-        given: dict[str, Any] = {"level": level, "zero_division": float(zero_division), "workers": workers}
-        plan = Expected(spread.shares, chosen, score_of([measure], float(zero_division)), given)
-        z = None if half_width is not None else reach - normal_quantile(level)
+        options: dict[str, Any] = {"level": level, "zero_division": float(zero_division), "workers": workers}
+        plan = Expected(spread.shares, chosen, score_of([measure], float(zero_division)), options)
+        z = None if half_width is not None else quantiles - normal_quantile(level)
         number = _by_limits(plan, number, float(size), z, is_paired=paired is not None)
-    found = xp.reshape(xp.ceil(number * (1 - 1e-9)), spread.shape)
-    return backend.from_host(np.asarray(found)[()]) if spread.backend is NUMPY else found
+    samples = xp.reshape(xp.ceil(number * (1 - 1e-9)), spread.shape)
+    return backend.from_host(np.asarray(samples)[()]) if spread.backend is NUMPY else samples
 
 
-def _joint_of(paired: ArrayLike, shape: tuple[int, ...]) -> tuple[Standard, Array]:
-    """The joint tables, of matrices of this shape."""
+def _joint_tables(paired: ArrayLike, shape: tuple[int, ...]) -> tuple[Standard, Array]:
+    """The joint tables, checked against the shape of the matrices."""
     backend, (array,) = as_arrays(joint=paired)
     array = check_joint(array, backend)
     if tuple(array.shape) != (*shape, shape[-1]):
@@ -190,33 +192,33 @@ def _joint_of(paired: ArrayLike, shape: tuple[int, ...]) -> tuple[Standard, Arra
 
 
 def _by_limits(plan: Expected, number: Array, size: float, z: float | None, *, is_paired: bool) -> Array:
-    """The numbers for the limits of the library, from those for the variance; ``z`` stands for the power."""
-    # Beyond these numbers derivatives are rounding, and limits those of the delta method.
+    """The numbers of samples for the limits of the library, from those for the variance; ``z`` is the power's."""
+    # Above MOST, derivatives are rounding errors, and the limits are those of the delta method.
     start = np.where(number < MOST, number, math.nan)
     if z is None:
-        found = plan.for_width(start, size)
+        samples = plan.for_width(start, size)
     else:
-        found = (plan.for_paired if is_paired else plan.for_difference)(start, size, z)
-    return np.where(np.isnan(found), number, found)
+        samples = (plan.for_paired if is_paired else plan.for_difference)(start, size, z)
+    return np.where(np.isnan(samples), number, samples)
 
 
-def _by_simulation(  # noqa: PLR0917 (as of the door)
+def _by_simulation(  # noqa: PLR0917 (the parameters of samples_needed)
     shares: Array, metric: Metric, half_width: float, level: float, zero_division: float, workers: int
 ) -> Array:
-    """The number of samples (B,) or (B, C) from which on intervals of simulated matrices are this narrow on average."""
+    """The smallest number of samples (B,) or (B, C) for which intervals of simulated matrices have this mean width."""
 
     @functools.cache  # the classes of a matrix have the same draws
     def widths(number: float, row: int) -> Array:
         cells = shares[row]
         drawn = np.random.default_rng(SEED).multinomial(int(number), cells.ravel() / cells.sum(), SETS)
         options: dict[str, Any] = {"level": level, "zero_division": zero_division, "workers": workers}
-        (one,) = interval(drawn.reshape(SETS, *cells.shape), metric, invalid="nan", **options).values()
-        return one.high - one.low
+        (interval_of_sets,) = interval(drawn.reshape(SETS, *cells.shape), metric, invalid="nan", **options).values()
+        return interval_of_sets.high - interval_of_sets.low
 
     def is_wide(number: float, place: tuple[int, ...]) -> bool:
         width = widths(number, place[0])[(slice(None), *place[1:])]
-        given = width[~np.isnan(width)]
-        return not (given.size > SETS / 2 and given.mean() <= 2 * half_width)
+        defined = width[~np.isnan(width)]
+        return not (defined.size > SETS / 2 and defined.mean() <= 2 * half_width)
 
     def fewest(place: tuple[int, ...]) -> float:
         low, high = 0.0, 1.0
@@ -229,46 +231,46 @@ def _by_simulation(  # noqa: PLR0917 (as of the door)
             low, high = (middle, high) if is_wide(middle, place) else (low, middle)
         return high
 
-    found = np.full((len(shares), shares.shape[-1]) if metric.is_classwise else (len(shares),), math.nan)
-    for place in np.ndindex(found.shape):
+    numbers = np.full((len(shares), shares.shape[-1]) if metric.is_classwise else (len(shares),), math.nan)
+    for place in np.ndindex(numbers.shape):
         if shares[place[0]].sum() > 0:
-            found[place] = fewest(place)
-    return found
+            numbers[place] = fewest(place)
+    return numbers
 
 
 def _of_proportion(spread: _Spread, z: float, half_width: float) -> Array:
     """The number of all samples for which Wilson's interval has this half width, at least 1; NaN without trials.
 
-    The equation of the half width is a quadratic one of the number of trials.
+    The equation of the half width is quadratic in the number of trials.
     """
     p, trials, square = spread.estimates, spread.trials, half_width * half_width
     xp = spread.backend.xp
-    if half_width >= 0.5:  # which is that of no trials
+    if half_width >= 0.5:  # the half width without trials
         number = xp.zeros_like(p)
     else:
         middle = p * (1 - p) - 2 * square
         number = z * z * (middle + xp.sqrt(middle * middle + square * (1 - 4 * square))) / (2 * square)
-    some = ~xp.isnan(spread.values) & (trials > 0)
-    number = xp.where(some, number / xp.where(some, trials, 1), math.nan)
+    defined = ~xp.isnan(spread.values) & (trials > 0)
+    number = xp.where(defined, number / xp.where(defined, trials, 1), math.nan)
     return xp.where(number < 1, 1, number)
 
 
 def _square(ratio: float) -> float:
-    return min(ratio, 1e15) ** 2  # float32 ends at 1e38
+    return min(ratio, 1e15) ** 2  # the largest float32 is about 1e38
 
 
 class _Spread(NamedTuple):
-    """The variance for one sample, in the library that has worked it out."""
+    """The variance for one sample, in the library that has computed it."""
 
     values: Array  # (B,) or (B, C)
-    estimates: Array  # likewise, the measure
-    trials: Array  # likewise, the share of the samples that it is a proportion of, or None
+    estimates: Array  # (B,) or (B, C): the measure
+    trials: Array  # (B,) or (B, C): the share of the samples that are trials of the proportion; or None
     shares: Array  # (B, n, n)
-    shape: tuple[int, ...]  # of the answer
+    shape: tuple[int, ...]  # of the result
     backend: Standard
 
 
-def _variance(  # noqa: PLR0917 (as of the door)
+def _variance(  # noqa: PLR0917 (the parameters of samples_needed)
     array: Array,
     score: Score,
     measure: Measure | None,
@@ -278,9 +280,9 @@ def _variance(  # noqa: PLR0917 (as of the door)
     *,
     joint: bool,
 ) -> _Spread:
-    """The variance of the measure, or of the difference of both classifiers, for one sample of these shares.
+    """The variance of the measure, or of the difference of both classifiers, for one sample with these shares.
 
-    With the ``measure`` also its trials, if it is a proportion.
+    With ``measure``, the result includes the trials of a proportion.
     """
     view = backend.to_numpy(array) if type(backend) is Standard else backend.host_view(array)
     backend, array = (backend, array) if view is None else (NUMPY, view)
@@ -291,16 +293,16 @@ def _variance(  # noqa: PLR0917 (as of the door)
         total = xp.sum(cells, axis=(-2, -1), keepdims=True)
         shares = cells / xp.where(total > 0, total, 1)
         good = xp.all(xp.isfinite(shares) & (shares >= 0), axis=(-2, -1))
-        tell_of(good, backend, "joint tables are" if joint else "matrices are", invalid)
+        report_invalid(good, backend, "joint tables are" if joint else "matrices are", invalid)
         shares = xp.where(good[:, None, None], shares, 0)
         if 0 in batch:
             values = score(xp.zeros((0, n, n), dtype=shares.dtype, **backend.device_option(shares)), 1)[0]
             estimates = values
         else:
             scored = difference_of(score, xp) if joint else score
-            found = slopes(shares, scored, backend, second=False, workers=workers)
-            _, first = at_samples(shares, found.first[0], xp)
-            estimates = found.values[0]
+            derivatives = slopes(shares, scored, backend, second=False, workers=workers)
+            _, first = at_samples(shares, derivatives.first[0], xp)
+            estimates = derivatives.values[0]
             values = variance(first, shares, "multinomial", None, backend)
             values = xp.where(values > noise_of(estimates, (-math.inf, math.inf), backend), values, 0)
             values = xp.where(xp.isnan(estimates), math.nan, values)

@@ -15,40 +15,40 @@ def is_predictive_value(task: Task, k: int) -> bool:
     return task.target is not None and task.measures[k].margin in ("pred", "not_pred")
 
 
-def limits_beside_shares(  # noqa: PLR0917 (what the delta method has found)
+def limits_with_shares(  # noqa: PLR0917 (results of the delta method)
     limits: tuple[Array, Array],
     outer: tuple[Array, Array],
     value: Array,
     spread: Array,
-    beyond: Array | None,
+    share_variance: Array | None,
     z: float,
     task: Task,
     k: int,
 ) -> tuple[Array, Array]:
-    """The limits on the logit, or those in which the estimated shares move the value along a line, if further away.
+    """The limits on the logit, or limits in which the estimated shares move the value linearly, whichever are wider.
 
-    Estimates of shares are normal around themselves, not on a logit, whose lower limit of a small share is too high.
-    Where the rates of the same matrix gave the shares, their errors move both, and the ``outer`` limits count.
+    Estimates of shares are normal on their own scale. On the logit, the lower limit for a small share is too high.
+    If the shares come from the rates of the same matrix, the errors of the rates affect both, and ``outer`` is used.
 
     Parameters
     ----------
     limits, outer
-        On the logit with all of the variance, and the outer ones of these and of a sum of the rows.
-    value, spread, beyond
-        The measure, its variance, and the part of that which comes from the shares.
+        The limits on the logit with the whole variance, and the wider of these and of the limits by rows.
+    value, spread, share_variance
+        The measure, its variance, and the part of the variance that comes from the shares.
     """
-    if beyond is None or task.target is None:
+    if share_variance is None or task.target is None:
         return limits
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
-    of_rows = xp.where(spread > beyond, spread - beyond, 0)
-    alone = around(value, xp.sqrt(of_rows), z, bounds, backend)
-    found = []
-    for side, end, inner, far in zip((-1, 1), limits, alone, outer, strict=True):
-        reach = xp.where(xp.isnan(inner), 0, inner - value)
-        along = xp.clip(value + side * xp.sqrt(reach**2 + z * z * beyond), *bounds)
-        ours = xp.where(side * along > side * end, along, end)
+    of_rows = xp.where(spread > share_variance, spread - share_variance, 0)
+    limits_of_rows = around(value, xp.sqrt(of_rows), z, bounds, backend)
+    results = []
+    for side, end, inner, outer_limit in zip((-1, 1), limits, limits_of_rows, outer, strict=True):
+        distance = xp.where(xp.isnan(inner), 0, inner - value)
+        linear = xp.clip(value + side * xp.sqrt(distance**2 + z * z * share_variance), *bounds)
+        limit = xp.where(side * linear > side * end, linear, end)
         if task.target.by_cells is not None:
             is_same = xp.any(task.target.by_cells != 0, axis=(-2, -1))
-            ours = xp.where(like(is_same, ours, xp), far, ours)
-        found.append(ours)
-    return found[0], found[1]
+            limit = xp.where(like(is_same, limit, xp), outer_limit, limit)
+        results.append(limit)
+    return results[0], results[1]

@@ -1,4 +1,4 @@
-"""estimate_prevalence(): how many samples of each class there are among samples without labels."""
+"""estimate_prevalence(): the share of each class among samples without labels."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def estimate_prevalence(
 ) -> PrevalenceEstimate:
     """Estimate the share of each class among samples without labels, from their predictions.
 
-    Counting predictions is biased: a test of specificity 0.9 finds 10 % positive where nobody is ill. The confusion
-    matrix of samples with labels says how classes are predicted, and so which shares lead to these predictions.
+    Counting predictions is biased: a test of specificity 0.9 gives 10 % positive where nobody is ill. The confusion
+    matrix of samples with labels shows how classes are predicted, and so which shares lead to these predictions.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def estimate_prevalence(
         How many samples without labels are predicted as each class. The batches broadcast.
     method : {"auto", "adjusted", "em"}
         ``"adjusted"`` (the default with counts): the shares with exactly these predictions, by the inverse of the
-        rates; if one is negative, the nearest shares that are none. Of two classes it is the estimate of Rogan and
-        Gladen. ``"em"``: the most likely shares, which differ from these only where one of these is negative.
+        rates; if a share is negative, the nearest shares without a negative share. For two classes it is the estimate
+        of Rogan and Gladen. ``"em"``: the most likely shares, which differ only where an adjusted share is negative.
     probabilities : array_like, shape (*B, N, n), or (N,) of class 1 of two, optional
         In place of ``cm`` and ``predicted_counts``: the probabilities of a calibrated model for samples without
         labels, which are corrected by the most likely shares (Saerens, Latinne and Decaestecker 2002).
@@ -46,7 +46,7 @@ def estimate_prevalence(
         With ``probabilities``: the shares of the classes in the data for which these are calibrated, as in
         :func:`matrics.transform.at_prevalence`, all above 0.
     level : float, default 0.95
-        The probability with which the limits of each share are to contain the true one.
+        The probability with which the limits of each share are to contain the true share.
 
     Returns
     -------
@@ -70,10 +70,10 @@ def estimate_prevalence(
     probabilities the covariance is the inverse of the observed information, and only the samples without labels are
     random: that the model is calibrated is assumed.
 
-    All of it assumes that a class looks the same in both sets of samples, and only the shares differ.
+    The methods assume that a class looks the same in both sets of samples, and that only the shares differ.
 
     The most likely shares are those to which the algorithm of expectation and maximisation (EM) converges. They are
-    found in a fixed number of Newton's steps, so that compiled code has no loop that depends on values.
+    computed in a fixed number of Newton's steps, so that compiled code has no loop that depends on values.
 
     References
     ----------
@@ -86,15 +86,15 @@ def estimate_prevalence(
     Of 1,000 people 140 are positive by a test of 90 % sensitivity and 95 % specificity, in 200 people each:
 
     >>> import matrics
-    >>> found = matrics.stats.estimate_prevalence([[190, 10], [20, 180]], [860, 140])
-    >>> print(f"{found.prevalence[1]:.3f}, between {found.low[1]:.3f} and {found.high[1]:.3f}")
+    >>> result = matrics.stats.estimate_prevalence([[190, 10], [20, 180]], [860, 140])
+    >>> print(f"{result.prevalence[1]:.3f}, between {result.low[1]:.3f} and {result.high[1]:.3f}")
     0.106, between 0.061 and 0.146
 
-    Probabilities of a model that was trained with as many positive samples as negative ones:
+    Probabilities of a model that was trained with equal numbers of positive and negative samples:
 
     >>> y_prob = [0.1] * 800 + [0.9] * 200
-    >>> found = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)
-    >>> found.prevalence.round(3)
+    >>> result = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)
+    >>> result.prevalence.round(3)
     array([0.875, 0.125])
     """
     level = check_level(level)

@@ -15,7 +15,7 @@ from matrics._stacks.simulate import Plan, draw
 from matrics._uncertainty.measure import Task
 from matrics._uncertainty.slopes import changed, weights_of_rows
 
-# Bytes of the replicates of several matrices at a time; a single matrix may take more.
+# Bytes of the replicates of several matrices at a time; a single matrix may need more.
 BYTES_AT_ONCE = 2**25
 
 # Cells of replicates per chunk on devices.
@@ -46,48 +46,55 @@ def replicates(
         which = slice(start, min(start + step, count))
         part = plan._replace(matrices=which.stop - start)
         tasks = list(part.tasks())
-        found: list[Array] = []
+        results: list[Array] = []
 
         def work(
             share: Iterable[tuple[tuple[slice, slice], RandomSource]],
             start: int = start,
             part: Plan = part,
-            found: list[Array] = found,
+            results: list[Array] = results,
         ) -> None:
-            for (some, when), stream in share:
-                those = slice(start + some.start, start + some.stop)
-                drawn = draw(stream, cells, those, when.stop - when.start, scheme=scheme, prior=prior)
-                values = score(task.part(those).there(drawn), 1)
-                if not found:
-                    found.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
-                for result, value in zip(found, values, strict=True):
-                    result[some, ..., when] = np.moveaxis(value, 0, -1)
+            for (matrices, replicates_of_block), stream in share:
+                rows = slice(start + matrices.start, start + matrices.stop)
+                drawn = draw(
+                    stream,
+                    cells,
+                    rows,
+                    replicates_of_block.stop - replicates_of_block.start,
+                    scheme=scheme,
+                    prior=prior,
+                )
+                values = score(task.part(rows).there(drawn), 1)
+                if not results:
+                    results.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
+                for result, value in zip(results, values, strict=True):
+                    result[matrices, ..., replicates_of_block] = np.moveaxis(value, 0, -1)
 
         first, *others = zip(tasks, source.split(len(tasks)), strict=True)
-        work([first])  # which shows how many values there are
+        work([first])  # allocates the results, whose shapes are known after the first block
         if others:
             in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
-        yield which, found
+        yield which, results
 
 
 def acceleration(*tasks: Task) -> list[Array]:
-    """BCa's acceleration from the values without one sample, or without one cluster.
+    """BCa's acceleration from the values without a single sample, or without a single cluster.
 
-    It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
-    rows, which are samples of their own, the influences in each row are about its own mean. Of two tasks on independent
-    samples, the acceleration of the difference.
+    The acceleration is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq.
+    6.6). With random rows, the influences in each row are relative to the mean of the row. For two tasks on independent
+    samples, the result is the acceleration of the difference.
     """
     xp = tasks[0].backend.xp
-    found = []
+    results = []
     for moments in zip(*map(_moments, tasks), strict=True):
-        second = sum(one[0] for one in moments)
-        third = sum(one[1] if k == 0 else -one[1] for k, one in enumerate(moments))
-        found.append(xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0))
-    return found
+        second = sum(moment[0] for moment in moments)
+        third = sum(moment[1] if k == 0 else -moment[1] for k, moment in enumerate(moments))
+        results.append(xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0))
+    return results
 
 
 def _moments(task: Task) -> list[tuple[Array, Array]]:
-    """Σ u² and Σ u³ of every measure over the samples, or clusters, with their influences u."""
+    """Σ u² and Σ u³ of every measure, where u are the influences of the samples, or clusters."""
     backend, scheme, cells = task.backend, task.options.scheme, task.cells
     xp, (count, rows, columns) = backend.xp, task.whole.shape
     if scheme == "clusters":
@@ -95,30 +102,30 @@ def _moments(task: Task) -> list[tuple[Array, Array]]:
         last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
         return [_powers(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
     if backend is NUMPY:
-        there = task.there(cells)
-        steps = np.where(cells >= 1, -weights_of_rows(cells, there, xp), 0)
-        values = changed(there, steps, task.score, task.workers)
+        rebalanced = task.there(cells)
+        steps = np.where(cells >= 1, -weights_of_rows(cells, rebalanced, xp), 0)
+        values = changed(rebalanced, steps, task.score, task.workers)
     else:
         size = task.size
-        one = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
-        less = cells[None, ...] - xp.reshape(one, (size, 1, rows, columns))
+        identity = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
+        less = cells[None, ...] - xp.reshape(identity, (size, 1, rows, columns))
         values = task.score(task.there(xp.where(less < 0, 0, less)), 1)
         values = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
     flat = xp.reshape(cells, (count, task.size))
-    found = []
+    results = []
     for value in values:
         counts = xp.broadcast_to(flat if value.ndim == 2 else flat[:, None, :], value.shape)
         counts = xp.where(xp.isnan(value) | (counts < 1), 0, counts)
         known = xp.where(xp.isnan(value), 0, value)
         shape = (*value.shape[:-1], *((rows, columns) if scheme == "rows" else (1, task.size)))
-        found.append(_powers(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
-    return found
+        results.append(_powers(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
+    return results
 
 
 def _powers(values: Array, counts: Array, xp: Any) -> tuple[Array, Array]:
-    """Σ u² and Σ u³ of values (…, samples, distinct) that occur so often, u their distances from the means."""
+    """Σ u² and Σ u³ of values (…, samples, distinct) with these counts, where u are distances from the means."""
     total = xp.sum(counts, axis=-1, keepdims=True)
     total = xp.where(total > 0, total, 1)
-    away = (xp.sum(values * counts, axis=-1, keepdims=True) / total - values) * ((total - 1) / total)
-    second, third = (xp.sum(counts * away**power, axis=(-2, -1)) for power in (2, 3))
+    distances = (xp.sum(values * counts, axis=-1, keepdims=True) / total - values) * ((total - 1) / total)
+    second, third = (xp.sum(counts * distances**power, axis=(-2, -1)) for power in (2, 3))
     return second, third

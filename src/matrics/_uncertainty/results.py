@@ -1,4 +1,4 @@
-"""What intervals are made of, and why one is not to be relied on."""
+"""The results of intervals and comparisons, and the reasons against relying on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from matrics._engine.results import NamedResult, frame_of
 class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
-    Up to 7, a larger number is a more serious problem; if there are several problems, the most serious one is
-    reported. 8 to 11 are as minor as 1. 11 to 13 are of estimates of a prevalence, and 12 and 13 leave it undefined.
+    Up to 7, a larger number is a more serious problem; if there are several problems, the status is the most serious
+    problem. 8 to 11 are as minor as 1. 11 to 13 are of estimates of a prevalence, and 12 and 13 leave it undefined.
 
     The status is about the samples that a measure depends on. Accuracy depends on no class, a recall on its row, a
     precision on its column, MCC and averages over classes on all classes. A proportion needs 20 samples in its
@@ -80,13 +80,13 @@ class IntervalStatus(IntEnum):
     )
     LIMITS_MISS = (
         10,
-        "limits of this measure missed the true value in over 7 % of simulated data sets like this one",
+        "limits of this measure missed the true value in over 7 % of simulated data sets like this data set",
     )
     AT_THE_EDGE = (
         11,
         "a share would be negative by the rates of the matrix, and is 0; its covariance is that of a share inside",
     )
-    UNDETERMINED = 12, "two classes are predicted alike: the predictions do not say which one a sample is of"
+    UNDETERMINED = 12, "two classes are predicted alike: the predictions do not determine the class of a sample"
     NO_SAMPLES = 13, "there are no samples without labels"
 
 

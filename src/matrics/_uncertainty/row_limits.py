@@ -1,16 +1,16 @@
-"""Score limits of a measure as a sum over the true classes. One class with few errors may decide."""
+"""Score limits of a measure as a sum over the true classes. A single class with few errors may dominate."""
 
 from __future__ import annotations
 
 from matrics._arrays import Array, Standard
 from matrics._uncertainty.limits import wilson_at
 
-# The number of updates of the quantile's distribution over rows. One row is exact at once; many rows are within 5 % of
-# where it settles, and further steps cost as much as these.
+# The number of updates of the quantile's distribution over rows. It is exact for a single row. For many rows it is
+# within 5 % of the limit, and further steps cost as much as these.
 STEPS = 8
 
 
-def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
+def reaches_by_rows(  # noqa: PLR0917 (two tables and their properties)
     first: Array,
     smoothed: Array,
     observed: Array,
@@ -18,22 +18,23 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     scheme: str,
     backend: Standard,
     squares: Array | None = None,
-    beyond: Array | None = None,
+    share_variance: Array | None = None,
 ) -> tuple[Array, Array]:
-    """How far the limits are below and above the estimate: (B,) or (B, C).
+    """The distances of the limits below and above the estimate: (B,) or (B, C).
 
-    To first order a measure is a sum over the true classes. Each row contributes like a proportion: the mean of its
-    cells' derivatives, between the lowest and the highest of these. The score limits of such a sum are where it is
-    z standard errors away, with the errors taken there, and the proportions the most likely ones that lead there. That
-    is Wilson's limit of each row for a quantile of its own, z times the root of the row's part of the variance: all of
-    z where one row decides, and little where many do (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011).
+    To first order a measure is a sum over the true classes. Each row contributes like a proportion: the mean of the
+    derivatives by its cells, between the lowest and the highest derivative. The score limits of such a sum are the
+    values from which it is z standard errors away, with the errors at the most likely proportions for these values.
+    These are Wilson's limits of each row, for a quantile of the row: z times the root of its part of the variance. The
+    quantile is z if a row has all of the variance, and small if many rows share it (Martín Andrés, Álvarez Hernández
+    and Herranz Tejedor 2011).
 
     Parameters
     ----------
     first
         Derivatives by the cells (B, k) or (B, C, k).
     smoothed, observed
-        The tables (B, r, c) with which these were found (all their cells have samples), and the tables as counted.
+        The tables (B, r, c) of the derivatives (all their cells have samples), and the tables as counted.
     squares
         The smoothed squared weights (B, r, c), if the tables are sums of weights.
     beyond
@@ -59,19 +60,19 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     inside = (mean - low) * (high - mean)  # the variance of a row with its samples at both ends alone
     trials = xp.where(varies, number * size * inside / xp.where(varies, spread, 1), 1)
     weight = xp.where(varies, number * room, 0)
-    between = xp.zeros_like(weight[..., 0]) if beyond is None else beyond
+    between = xp.zeros_like(weight[..., 0]) if share_variance is None else share_variance
     if scheme != "rows":
-        away = mean - (xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1))[..., None]
-        # With weights, what varies within a row does not add up to 0, and goes along with the row.
+        deviations = mean - (xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1))[..., None]
+        # The weighted deviations within a row do not add up to 0, and are correlated with the weights of the row.
         within = xp.sum(varying * (by - mean[..., None]), axis=-1)
-        between = xp.sum(away * (xp.sum(varying, axis=-1) * away + 2 * within), axis=-1)
+        between = xp.sum(deviations * (xp.sum(varying, axis=-1) * deviations + 2 * within), axis=-1)
         between = xp.where(between > 0, between, 0)
     down, up = (_reach(proportion, trials, weight, between, z, backend) for proportion in (share, 1 - share))
     return down, up
 
 
 def _reach(share: Array, trials: Array, weight: Array, between: Array, z: float, backend: Standard) -> Array:  # noqa: PLR0917
-    """How far below its value a weighted sum of proportions and a normal variate has its lower limit."""
+    """The distance of the lower limit of a weighted sum of proportions and a normal variate from its value."""
     xp = backend.xp
     quantile = xp.full_like(trials, z)
     for _ in range(STEPS):
@@ -79,10 +80,10 @@ def _reach(share: Array, trials: Array, weight: Array, between: Array, z: float,
     return xp.sum(weight * (share - lowest), axis=-1) + z * between / xp.where(total > 0, xp.sqrt(total), 1)
 
 
-def _shared(  # noqa: PLR0917 (the same)
+def _shared(  # noqa: PLR0917 (the parameters of _reach)
     share: Array, trials: Array, weight: Array, between: Array, quantile: Array, z: float, backend: Standard
 ) -> tuple[Array, Array, Array]:
-    """The next quantile of each row, with the rows' limits for the last one and the variance there."""
+    """The next quantile of each row, the rows' limits for the last quantile, and the variance at these limits."""
     xp = backend.xp
     lowest = wilson_at(share, trials, quantile, backend)
     variances = weight**2 * lowest * (1 - lowest) / trials

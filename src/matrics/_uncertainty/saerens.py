@@ -1,4 +1,4 @@
-"""Shares of classes from the probabilities of a calibrated model, as Saerens et al. correct these."""
+"""Shares of classes from the probabilities of a calibrated model, by the method of Saerens et al."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from matrics._uncertainty.shares import (
 
 
 def shares_of_probabilities(probabilities: Any, training_prevalence: Any, level: float) -> PrevalenceEstimate:
-    """The estimate of probabilities that are calibrated for other shares."""
-    own, (given,) = as_arrays(probabilities=probabilities)
-    check_numbers(own, probabilities=given)
-    if own.is_integer(given) or given.ndim == 0:
+    """The estimate from probabilities that are calibrated for other shares."""
+    library, (values,) = as_arrays(probabilities=probabilities)
+    check_numbers(library, probabilities=values)
+    if library.is_integer(values) or values.ndim == 0:
         raise ValueError(
             f"probabilities: expected floating numbers of shape (*B, N, n), or (N,) of class 1 of two, got shape "
-            f"{tuple(given.shape)} and dtype {given.dtype}"
+            f"{tuple(values.shape)} and dtype {values.dtype}"
         )
-    beside = []
+    prevalences = []
     if hasattr(training_prevalence, "dtype") and not isinstance(training_prevalence, np.generic):
-        beside = as_arrays(probabilities=given, training_prevalence=training_prevalence)[1][1:]
-    backend, (given, *beside) = at_hand(own, given, *beside)
+        prevalences = as_arrays(probabilities=values, training_prevalence=training_prevalence)[1][1:]
+    backend, (values, *prevalences) = at_hand(library, values, *prevalences)
     xp = backend.xp
-    given = given if given.ndim > 1 else xp.stack([1 - given, given], axis=-1)
-    n, number, batch = given.shape[-1], given.shape[-2], tuple(given.shape[:-2])
-    flat = xp.reshape(given, (math.prod(batch), number, n))
+    values = values if values.ndim > 1 else xp.stack([1 - values, values], axis=-1)
+    n, number, batch = values.shape[-1], values.shape[-2], tuple(values.shape[:-2])
+    flat = xp.reshape(values, (math.prod(batch), number, n))
     eye = identity(flat, backend)
-    training = _training(beside[0] if beside else training_prevalence, eye[0, ...], backend)
+    training = _training(prevalences[0] if prevalences else training_prevalence, eye[0, ...], backend)
     with backend.quiet():
         valid = xp.all(xp.isfinite(flat) & (flat >= 0), axis=(-2, -1)) & xp.all(xp.sum(flat, axis=-1) > 0, axis=-1)
         likelihoods = xp.where(valid[:, None, None], flat, 1.0) / training[None, None, :]
@@ -63,15 +63,15 @@ def shares_of_probabilities(probabilities: Any, training_prevalence: Any, level:
             IntervalStatus.INVALID: ~valid,
         }
         reach = quantile(level, flat, backend) * errors_of(covariance, eye, xp)
-        return finished(Shares(shares, covariance, shares, reach), reasons, batch, backend, own)
+        return finished(Shares(shares, covariance, shares, reach), reasons, batch, backend, library)
 
 
 def _inverse_on_simplex(information: Array, backend: Standard) -> tuple[Array, Array]:
-    """The covariance (B, n, n) of shares that add up to 1, of their information, and whether there is one."""
+    """The covariance (B, n, n) of shares that add up to 1, from their information, and whether it exists."""
     xp, n = backend.xp, information.shape[-1]
     if n == 1:
         return xp.zeros_like(information), information[:, 0, 0] > 0
-    # The directions in which shares may move: each share against the last one.
+    # The directions in which shares may move: each share against the last share.
     eye = identity(information, backend)
     along = eye[:, :-1, :] - eye[:, -1:, :]
     inner = around_product(along, information, xp)
@@ -80,10 +80,10 @@ def _inverse_on_simplex(information: Array, backend: Standard) -> tuple[Array, A
     return around_product(xp.matrix_transpose(along), inverse, xp), determined
 
 
-def _training(given: Any, like: Array, backend: Standard) -> Array:
-    """The shares of the training data, all above 0; NaN where they are none and unseen."""
+def _training(prevalence: Any, like: Array, backend: Standard) -> Array:
+    """The shares of the training data, all above 0; NaN for invalid shares that cannot be inspected."""
     try:
-        shares = read_prevalence(given, like, backend)
+        shares = read_prevalence(prevalence, like, backend)
     except ArgumentError as error:
         raise ArgumentError(f"training_{error.argument}", error.text) from error
     except TypeError as error:

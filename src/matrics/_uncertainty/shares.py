@@ -1,4 +1,4 @@
-"""What estimates of prevalences have in common: their status, a little linear algebra, and the result."""
+"""Estimates of prevalences: their status, matrix products and inverses, and the result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from matrics._uncertainty.limits import normal_quantile
 from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.status import Reasons, graver
 
-# Samples of a class, and predictions in all, below which limits may miss the truth.
+# Samples of a class, and predictions in all, below which the coverage of limits may be too low.
 FEW_SAMPLES = 20
-# Rows of rates are alike if the smallest singular value is up to this part of the largest one, by the bits.
+# Rows of rates count as equal if the smallest singular value is at most this part of the largest, by the bits.
 ALIKE = {64: 1e-9, 32: 1e-4}
-# Shares up to this are at the edge, by the bits.
+# Shares up to this number are at the edge, by the bits.
 EDGE = {64: 1e-9, 32: 1e-5}
 # The reasons for which there is no estimate.
 WITHOUT_ESTIMATE = (
@@ -29,7 +29,7 @@ WITHOUT_ESTIMATE = (
 
 
 class Shares(NamedTuple):
-    """Estimates of a batch (B,): shares, their covariances, and the middles and halves of their limits."""
+    """Estimates of a batch (B,): shares, their covariances, and the middles and half widths of their limits."""
 
     shares: Array
     covariance: Array
@@ -40,20 +40,20 @@ class Shares(NamedTuple):
 
 
 def check_numbers(backend: Standard, **arrays: Array) -> None:
-    """Raise unless these are arrays of real numbers."""
+    """Raise an error unless these are arrays of real numbers."""
     for name, array in arrays.items():
         if array.dtype == backend.xp.bool or not (backend.is_integer(array) or backend.is_float(array)):
             raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
 
 
-def at_hand(own: Standard, *arrays: Array) -> tuple[Standard, list[Array]]:
-    """Floating arrays of one dtype: of NumPy if all values are at hand, and else of their library."""
-    views = [own.host_view(array) for array in arrays]
+def at_hand(library: Standard, *arrays: Array) -> tuple[Standard, list[Array]]:
+    """Floating arrays of the same dtype: of NumPy if the host has all values, otherwise of their library."""
+    views = [library.host_view(array) for array in arrays]
     if all(view is not None for view in views):
         return NUMPY, [np.asarray(view, dtype=float) for view in views]
-    floats = [own.to_float(array) for array in arrays]
-    dtype = floats[0].dtype if len({array.dtype for array in floats}) == 1 else own.widest_float(floats[0])
-    return own, [own.xp.astype(array, dtype) for array in floats]
+    floats = [library.to_float(array) for array in arrays]
+    dtype = floats[0].dtype if len({array.dtype for array in floats}) == 1 else library.widest_float(floats[0])
+    return library, [library.xp.astype(array, dtype) for array in floats]
 
 
 def identity(like: Array, backend: Standard) -> Array:
@@ -63,7 +63,7 @@ def identity(like: Array, backend: Standard) -> Array:
 
 
 def quantile(level: float, like: Array, backend: Standard) -> Any:
-    """The normal quantile; of a library's own where torch.compile may follow, which takes none of Python's."""
+    """The normal quantile, by the library itself for torch.compile, which does not support Python's function."""
     if backend is NUMPY:
         return normal_quantile(level)
     share = backend.xp.full((), (1 + level) / 2, dtype=like.dtype, **backend.device_option(like))
@@ -76,46 +76,48 @@ def of_bits(table: dict[int, float], x: Array, xp: Any) -> float:
 
 
 def differ(x: Array, backend: Standard) -> Array:
-    """Whether matrices (B, n, n) have an inverse."""
+    """Whether matrices (B, n, n) are invertible."""
     values = backend.of_matrices("svdvals", x)
     return values[:, -1] > of_bits(ALIKE, x, backend.xp) * values[:, 0]
 
 
 def around_product(outer: Array, middle: Array, xp: Any) -> Array:
-    """The product O M Oᵀ, by sums: autocast would round a product of matrices."""
+    """The product O M Oᵀ, computed by sums, as autocast would round a product of matrices."""
     half = xp.sum(outer[..., None] * middle[..., None, :, :], axis=-2)
     return xp.sum(half[..., :, None, :] * outer[..., None, :, :], axis=-1)
 
 
 def errors_of(covariance: Array, eye: Array, xp: Any) -> Array:
-    """The standard errors (B, n) of covariances (B, n, n)."""
+    """The standard errors (B, n) for covariances (B, n, n)."""
     variances = xp.sum(covariance * eye, axis=-1)
     return xp.sqrt(xp.where(variances > 0, variances, 0))
 
 
 def finished(
-    found: Shares,
+    estimates: Shares,
     reasons: Reasons,
     batch: tuple[int, ...],
     backend: Standard,
-    own: Standard,
+    library: Standard,
 ) -> PrevalenceEstimate:
-    """The estimate in the shape of the batch and the library of the user; NaN where there is none."""
+    """The estimate in the shape of the batch and in the library of the user; NaN without an estimate."""
     xp = backend.xp
     status = xp.zeros(
-        found.shares.shape[0], dtype=backend.widest_int(found.shares) or xp.int32, **backend.device_option(found.shares)
+        estimates.shares.shape[0],
+        dtype=backend.widest_int(estimates.shares) or xp.int32,
+        **backend.device_option(estimates.shares),
     )
     status = graver(status, reasons, xp)
     known = ~xp.any(xp.stack([reasons[code] for code in WITHOUT_ESTIMATE if code in reasons]), axis=0)
-    shares = xp.where(found.shares < of_bits(EDGE, found.shares, xp), 0.0, found.shares)
-    low, high = (xp.clip(found.middle + side * found.reach, 0, 1) for side in (-1, 1))
+    shares = xp.where(estimates.shares < of_bits(EDGE, estimates.shares, xp), 0.0, estimates.shares)
+    low, high = (xp.clip(estimates.middle + side * estimates.reach, 0, 1) for side in (-1, 1))
     low, high = xp.minimum(low, shares), xp.maximum(high, shares)
-    fields = [shares, found.covariance, low, high]
+    fields = [shares, estimates.covariance, low, high]
     fields = [xp.where(known[(..., *(None,) * (x.ndim - 1))], x, math.nan) for x in fields]
     shaped = [
         None if x is None else xp.reshape(x, (*batch, *x.shape[1:]))
-        for x in (*fields, status, found.matrix, found.by_cells)
+        for x in (*fields, status, estimates.matrix, estimates.by_cells)
     ]
     return PrevalenceEstimate(
-        *(own.from_host(np.asarray(x)[()]) if backend is NUMPY and x is not None else x for x in shaped)
+        *(library.from_host(np.asarray(x)[()]) if backend is NUMPY and x is not None else x for x in shaped)
     )

@@ -1,4 +1,4 @@
-"""Changes of measures with the cells: derivatives, and the influence of one sample."""
+"""Changes of measures with the cells: derivatives, and the influence of a single sample."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from matrics._arrays import NUMPY, Array, Standard
 from matrics._uncertainty.measure import Score, Task
 from matrics._uncertainty.target import LEAST
 
-# A step relative to its cell: what a central difference leaves out of x·ln x and what rounding adds to it are both
-# below 1e-7 of the derivative, for single samples among a million.
+# A step relative to its cell. The error of a central difference of x·ln x and the rounding error are both below 1e-7 of
+# the derivative, for single samples among a million.
 STEP = 2e-4
 
 # Cells of the changed matrices per chunk.
@@ -28,9 +28,9 @@ class Slopes(NamedTuple):
 
 
 def slopes(cells: Array, score: Score, backend: Standard, *, second: bool, workers: int) -> Slopes:
-    """Derivatives of all measures at tables (B, r, c): by central differences for NumPy, elsewhere automatic.
+    """Derivatives of all measures at tables (B, r, c): by central differences for NumPy, otherwise automatic.
 
-    By an empty cell they are not needed (it adds nothing to a variance), and are 0.
+    Derivatives by empty cells add nothing to a variance, and are 0.
     """
     if backend is not NUMPY:
         return Slopes(*backend.derivatives(lambda x: score(x, 1), cells, second=second))
@@ -42,17 +42,17 @@ def slopes(cells: Array, score: Score, backend: Standard, *, second: bool, worke
     first, curves = [], []
     for value, up, down in zip(values, above, below, strict=True):
         step = flat if value.ndim == 1 else flat[:, None, :]
-        some = step > 0
-        first.append(np.where(some, (up - down) / np.where(some, 2 * step, 1), 0))
+        positive = step > 0
+        first.append(np.where(positive, (up - down) / np.where(positive, 2 * step, 1), 0))
         if second:
-            curves.append(np.where(some, (up - 2 * value[..., None] + down) / np.where(some, step**2, 1), 0))
+            curves.append(np.where(positive, (up - 2 * value[..., None] + down) / np.where(positive, step**2, 1), 0))
     return Slopes(values, first, curves if second else None)
 
 
 def slopes_of(task: Task, tables: Array, score: Score, *, second: bool) -> Slopes:
-    """Derivatives by the cells of tables (B, r, c) as they were counted, of their measures at the task's prevalence.
+    """Derivatives of measures at the task's prevalence by the cells of the counted tables (B, r, c).
 
-    The sizes of rows are fixed there, so that each cell counts for a fixed number of others.
+    The sizes of rows are fixed there, so that each cell has a fixed weight.
     """
     options: Any = {"backend": task.backend, "second": second, "workers": task.workers}
     if task.target is None:
@@ -61,28 +61,28 @@ def slopes_of(task: Task, tables: Array, score: Score, *, second: bool) -> Slope
     if task.target.covariance is not None:
         shares = xp.clip(task.target.shares, LEAST, None)
         task = task._replace(target=task.target._replace(shares=shares))
-    there = task.there(tables)
-    found = slopes(there, score, **options)
-    weights = xp.broadcast_to(weights_of_rows(tables, there, xp), tuple(tables.shape))
+    rebalanced = task.there(tables)
+    derivatives = slopes(rebalanced, score, **options)
+    weights = xp.broadcast_to(weights_of_rows(tables, rebalanced, xp), tuple(tables.shape))
     weights = xp.reshape(weights, (tables.shape[0], task.size))
 
     def weighted(by: Array, power: int) -> Array:
         of_cells = weights if by.ndim == 2 else weights[:, None, :]
         return xp.where(of_cells > 0, by * of_cells**power, 0)
 
-    first = [weighted(by, 1) for by in found.first]
-    second_ = None if found.second is None else [weighted(by, 2) for by in found.second]
-    return Slopes(found.values, first, second_)
+    first = [weighted(by, 1) for by in derivatives.first]
+    second_ = None if derivatives.second is None else [weighted(by, 2) for by in derivatives.second]
+    return Slopes(derivatives.values, first, second_)
 
 
 def weights_of_rows(tables: Array, there: Array, xp: Any) -> Array:
-    """How many samples at the prevalence one sample of each row is, (B, r, 1)."""
+    """The weight of a sample of each row in the table at the prevalence, (B, r, 1)."""
     sizes, targets = (xp.sum(x, axis=-1, keepdims=True) for x in (tables, there))
     return xp.where(sizes > 0, targets / xp.where(sizes > 0, sizes, 1), 0)
 
 
 def with_shares(first: Array, of_shares: Array | None, task: Task) -> Array:
-    """The derivatives by the cells, where these move the estimated shares as well."""
+    """The derivatives by the cells, including the effect of the cells on the estimated shares."""
     if of_shares is None or task.target is None or task.target.by_cells is None:
         return first
     xp, by_cells = task.backend.xp, task.target.by_cells
@@ -91,49 +91,49 @@ def with_shares(first: Array, of_shares: Array | None, task: Task) -> Array:
 
 
 def by_shares(first: Array, tables: Array, task: Task) -> Array | None:
-    """Derivatives (B, r) or (B, C, r) by the estimated shares of the classes; None where these are known."""
+    """Derivatives (B, r) or (B, C, r) by the estimated shares of the classes; None if the shares are known."""
     if task.target is None or task.target.covariance is None:
         return None
     xp, (count, rows, columns) = task.backend.xp, tables.shape
     lead = (1,) * (first.ndim - 2)
-    moved = first * xp.reshape(tables, (count, *lead, rows * columns))
+    products = first * xp.reshape(tables, (count, *lead, rows * columns))
     shares = xp.reshape(xp.clip(task.target.shares, LEAST, None), (count, *lead, rows))
-    return xp.sum(xp.reshape(moved, (*first.shape[:-1], rows, columns)), axis=-1) / shares
+    return xp.sum(xp.reshape(products, (*first.shape[:-1], rows, columns)), axis=-1) / shares
 
 
 def covariance_of(a: Array, b: Array, task: Task) -> Array:
-    """The covariance (B,) or (B, C) that two measures have by the estimated shares, of their derivatives by these."""
+    """The covariance (B,) or (B, C) of two measures due to the estimated shares, from the derivatives by the shares."""
     xp, covariance = task.backend.xp, task.target.covariance if task.target is not None else None
-    assert covariance is not None  # noqa: S101 (the caller has looked)
+    assert covariance is not None  # noqa: S101 (the callers check this)
     covariance = covariance if a.ndim == 2 else covariance[:, None, :, :]
     return xp.sum(a[..., :, None] * covariance * b[..., None, :], axis=(-2, -1))
 
 
 def changed(cells: Array, steps: Array, score: Score, workers: int) -> list[Array]:
-    """The values with each cell changed by its step, one at a time: (B, k) or (B, C, k); NaN where the step is 0."""
+    """The values with a single cell changed by its step at a time: (B, k) or (B, C, k); NaN where the step is 0."""
     count, shape = len(cells), cells.shape[1:]
     size = math.prod(shape)
     flat = steps.reshape(count, size)
     which, cell = np.nonzero(flat)
-    by = flat[which, cell]
-    found: list[Array] = []
-    at_once = max(1, CELLS_AT_ONCE // size)
-    for start in range(0, max(1, len(which)), at_once):
-        part = slice(start, start + at_once)
+    changes = flat[which, cell]
+    results: list[Array] = []
+    step = max(1, CELLS_AT_ONCE // size)
+    for start in range(0, max(1, len(which)), step):
+        part = slice(start, start + step)
         stack = cells[which[part]].reshape(-1, size)
-        stack[np.arange(len(stack)), cell[part]] += by[part]
+        stack[np.arange(len(stack)), cell[part]] += changes[part]
         values = score(stack.reshape(-1, *shape), workers)
-        if not found:
-            found = [np.full((count, *value.shape[1:], size), math.nan) for value in values]
-        for result, value in zip(found, values, strict=True):
+        if not results:
+            results = [np.full((count, *value.shape[1:], size), math.nan) for value in values]
+        for result, value in zip(results, values, strict=True):
             if value.ndim == 1:
                 result[which[part], cell[part]] = value
             else:
                 result[which[part], :, cell[part]] = value
-    return found
+    return results
 
 
-def variance(  # noqa: PLR0917 (tables, and what they are)
+def variance(  # noqa: PLR0917 (tables and their scheme)
     first: Array,
     cells: Array,
     scheme: str,
@@ -143,15 +143,15 @@ def variance(  # noqa: PLR0917 (tables, and what they are)
 ) -> Array:
     """The variance of a measure by the delta method: of multinomial cells, of rows, or of whole clusters.
 
-    ``first`` is (B, k) or (B, C, k), cells and squares (B, r, c), clusters (K, B, r, c). The squares are those of
-    weights that the cells are sums of.
+    ``first`` is (B, k) or (B, C, k), cells and squares (B, r, c), clusters (K, B, r, c). With weighted samples, cells
+    are sums of weights, and squares are sums of squared weights.
     """
     xp, (count, rows, columns) = backend.xp, cells.shape
     size = rows * columns
     if clusters is not None:
-        away, weights = contributions(first, cells, clusters, backend)
+        deviations, weights = contributions(first, cells, clusters, backend)
         number = xp.sum(xp.astype(weights > 0, first.dtype), axis=0)
-        return xp.sum(away * away, axis=0) * (number / xp.where(number > 1, number - 1, 1))
+        return xp.sum(deviations * deviations, axis=0) * (number / xp.where(number > 1, number - 1, 1))
     samples = (rows, columns) if scheme == "rows" else (1, size)
     lead = (count, *(1,) * (first.ndim - 2))
     counts, by = xp.reshape(cells, (*lead, *samples)), xp.reshape(first, (*first.shape[:-1], *samples))
@@ -162,18 +162,18 @@ def variance(  # noqa: PLR0917 (tables, and what they are)
 
 
 def contributions(first: Array, cells: Array, clusters: Array, backend: Standard) -> tuple[Array, Array]:
-    """What clusters (K, B, r, c) contribute to a measure, less the mean, and weights of these: (K, B) or (K, B, C).
+    """The contributions of clusters (K, B, r, c) to a measure, less the mean, and weights: (K, B) or (K, B, C).
 
-    The weights are the variances of the contributions if samples were independent, and those of a true class as
-    different in each cluster as in all together. They are 0 without samples: such a cluster has no information.
+    The weights are the variances of the contributions if samples were independent, and if those of a true class varied
+    in each cluster as in all clusters together. They are 0 without samples: such a cluster has no information.
     """
     xp, (count, rows, columns) = backend.xp, cells.shape
     lead = (1,) * (first.ndim - 2)
     parts = xp.reshape(clusters, (clusters.shape[0], count, *lead, rows * columns))
-    some = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
-    number = xp.sum(some, axis=0)
-    moved = xp.sum(parts * first[None, ...], axis=-1)
-    away = (moved - (xp.sum(moved, axis=0) / xp.where(number > 0, number, 1))[None, ...]) * some
+    has_samples = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
+    number = xp.sum(has_samples, axis=0)
+    sums = xp.sum(parts * first[None, ...], axis=-1)
+    deviations = (sums - (xp.sum(sums, axis=0) / xp.where(number > 0, number, 1))[None, ...]) * has_samples
     counts = xp.reshape(cells, (count, *lead, rows, columns))
     by = xp.reshape(first, (*first.shape[:-1], rows, columns))
     total = xp.sum(counts, axis=(-2, -1), keepdims=True)
@@ -181,8 +181,8 @@ def contributions(first: Array, cells: Array, clusters: Array, backend: Standard
     sizes = xp.sum(counts, axis=-1)
     spread = xp.sum(counts * (by - mean) ** 2, axis=-1) / xp.where(sizes > 0, sizes, 1)
     largest = xp.max(spread, axis=-1, keepdims=True)
-    # A class that the measure does not depend on has samples all the same.
+    # A class without influence on the measure has samples all the same.
     spread = xp.where(largest > 0, spread / xp.where(largest > 0, largest, 1), 1)
     of_rows = xp.sum(xp.reshape(clusters, (clusters.shape[0], count, *lead, rows, columns)), axis=-1)
     least = 100 * xp.finfo(first.dtype).eps
-    return away, xp.sum(of_rows * xp.where(spread > least, spread, least), axis=-1)
+    return deviations, xp.sum(of_rows * xp.where(spread > least, spread, least), axis=-1)

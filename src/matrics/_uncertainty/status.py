@@ -1,4 +1,4 @@
-"""The status of limits: whether there are enough samples of what a measure depends on, and which reason counts."""
+"""The status of confidence limits: whether the samples suffice, and the gravest reason against the limits."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.slopes import slopes
 from matrics._uncertainty.weighted import are_counts, effective, kish
 
-#: The limit that is asked about; both if none is.
+#: The limit whose status is computed; None for both limits.
 Side = Literal["low", "high"] | None
 
-#: Where each reason holds.
+#: The matrices for which each reason holds.
 Reasons = Mapping[IntervalStatus, Array]
 
 #: The reasons, the gravest last.
@@ -42,8 +42,8 @@ BY_GRAVITY = (
     IntervalStatus.INVALID,
 )
 
-# Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it), or
-# of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
+# Below these numbers, the coverage in simulations was less than the level: samples of a true class (or clusters that
+# contain it), or of the denominator of a proportion; samples for each of n² cells; and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
 # The least effective number of clusters, and the least sum of squared errors of the clusters in units of the squared
@@ -56,10 +56,10 @@ WEIGHTED_SAMPLES = 200
 # The share of undefined replicates above which the status is UNDEFINED_REPLICATES.
 UNDEFINED_SHARE = 0.05
 
-# Up to so many classes the influence of each cell is computed; of more, that of the kinds of cells with FEW_CLASSES.
+# Up to MOST_CLASSES classes the influence of each cell is computed; above, that of the kinds of cells with FEW_CLASSES.
 MOST_CLASSES, FEW_CLASSES = 6, 4
 
-# The averages of which a measure has a value for each class, or for one.
+# The averages for which a measure has a value for each class, or for a single class.
 CLASSWISE = ("class", "binary")
 
 # Influences of cells are equal if they differ by less than this part of the largest.
@@ -74,24 +74,24 @@ class Need(NamedTuple):
 
 
 def status_of(task: Task, valid: Array, measure: Measure, side: Side = None, *, of_difference: bool = False) -> Array:
-    """The status of the samples, or the clusters, that a measure of each matrix depends on: (B,) or (B, C).
+    """The status of the limits of a measure of each matrix, by its samples or clusters: (B,) or (B, C).
 
-    This is the one rule for the limits of measures of confusion matrices. With a ``side`` it is about one limit only,
-    and with ``of_difference`` about the limits of the difference from another value.
+    All limits of measures of confusion matrices follow this rule. With a ``side`` the status is that of a single limit,
+    and with ``of_difference`` that of the limits of the difference from another value.
     """
-    status = _of_samples(task, valid, measure, side)
+    status = _status_of_samples(task, valid, measure, side)
     xp = task.backend.xp
     status = xp.where(status == 0, at_best(measure, task.whole.shape[-1], task.whole, xp), status)
     if not may_be_biased(measure, task.options.method, of_difference=of_difference):
         return status
     bias = bias_of(task, measure)
-    beyond = _beyond(bias, side, xp)
+    beyond = _is_noticeable(bias, side, xp)
     status = status[:, None] if status.ndim < bias.ndim else status
     return xp.where((status == 0) & beyond, int(IntervalStatus.BIASED), status)
 
 
-def _of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array:
-    """Whether there are enough samples, or clusters: (B,) or (B, C)."""
+def _status_of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array:
+    """The status by the numbers of samples or clusters alone, without bias: (B,) or (B, C)."""
     backend, xp, whole = task.backend, task.backend.xp, task.whole
     few, pools = few_samples(task, measure, side)
     integer = backend.widest_int(whole) or xp.int32
@@ -100,17 +100,17 @@ def _of_samples(task: Task, valid: Array, measure: Measure, side: Side) -> Array
     if status.ndim > 1:
         valid, counts = valid[:, None], counts[:, None]
         empty = empty if empty.ndim > 1 else empty[:, None]
-    found = {IntervalStatus.FEW_SAMPLES: few, IntervalStatus.EMPTY_CLASS: empty & valid}
+    conditions = {IntervalStatus.FEW_SAMPLES: few, IntervalStatus.EMPTY_CLASS: empty & valid}
     if task.squares is None and task.options.scheme != "clusters":  # clusters have the variance of sums
-        found[IntervalStatus.NOT_COUNTS] = ~counts
-    return graver(status, found, xp)
+        conditions[IntervalStatus.NOT_COUNTS] = ~counts
+    return graver(status, conditions, xp)
 
 
 def few_samples(task: Task, measure: Measure, side: Side = None) -> tuple[Array, Array | None]:
     """Whether a measure has too few samples, (B,) or (B, C), and the sizes of the classes that must not be empty."""
-    found, pools = _needs(task, measure, side)
+    needs, pools = _needs(task, measure, side)
     few = task.backend.xp.zeros_like(task.whole[:, 0, 0]) > 0
-    for number, least in found:
+    for number, least in needs:
         short = ~enough(number, least)
         few = (few[:, None] if short.ndim > few.ndim else few) | (short[:, None] if few.ndim > short.ndim else short)
     return few, pools
@@ -119,45 +119,45 @@ def few_samples(task: Task, measure: Measure, side: Side = None) -> tuple[Array,
 def needs_of(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> list[tuple[float, float]]:
-    """What one matrix has, and what a measure of one value needs for the limit at ``side`` to hold."""
-    found, _ = _needs(_task_of(cm, measure, squares, clusters), measure, side)
-    return [(float(np.min(number)), least) for number, least in found]
+    """The numbers of a single matrix, and the least numbers for the limit of a single value at ``side`` to hold."""
+    needs, _ = _needs(_task_of(cm, measure, squares, clusters), measure, side)
+    return [(float(np.min(number)), least) for number, least in needs]
 
 
 def is_biased(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> bool:
-    """Whether the estimate of one matrix is so much biased that its limit at ``side`` may not hold."""
-    return bool(np.any(_beyond(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
+    """Whether the bias of the estimate of a single matrix is so large that its limit at ``side`` may not hold."""
+    return bool(np.any(_is_noticeable(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
 
 
 def at_best(measure: Measure, n: int, counts: Array | None = None, xp: Any = np) -> Array | int:
-    """The status of limits from enough samples: not 0 where no number was enough in simulations, by the record.
+    """The status of limits from enough samples: not 0 where no number sufficed in simulations, by the metric's record.
 
-    Without the ``counts`` from which limits are computed, it is that of the worst matrix.
+    Without the ``counts`` from which limits are computed, the status is that of the worst matrix.
     """
     misses = None if measure.metric is None or measure.metric.average is not None else measure.metric.limits_miss
     if _samples_needed(measure, n) == math.inf or (misses is not None and n > 2 and counts is None):
         return int(IntervalStatus.LIMITS_MISS)
     if misses is None or n == 2:
         return int(IntervalStatus.OK)
-    (found,) = evaluate(counts, [lambda table: table.xp.astype(misses(table), table.true_rates.dtype)], invalid="nan")
-    return xp.where(found > 0, int(IntervalStatus.LIMITS_MISS), int(IntervalStatus.OK))
+    (flags,) = evaluate(counts, [lambda table: table.xp.astype(misses(table), table.true_rates.dtype)], invalid="nan")
+    return xp.where(flags > 0, int(IntervalStatus.LIMITS_MISS), int(IntervalStatus.OK))
 
 
 def _samples_needed(measure: Measure, n: int) -> float:
-    """How many samples limits of a measure that depends on n classes need; infinite if no number is enough."""
+    """The number of samples that limits of a measure of n classes need; infinite if no number is enough."""
     needed = None if measure.metric is None else measure.metric.limits_need
     return SAMPLES_OF_A_CELL * n**2 if needed is None else needed(n)
 
 
-def _beyond(bias: Array, side: Side, xp: Any) -> Array:
-    """Whether a bias endangers the limits, or that at ``side``: if estimates are too low, lower limits hold still."""
+def _is_noticeable(bias: Array, side: Side, xp: Any) -> Array:
+    """Whether a bias endangers the limits, or that at ``side``: if estimates are too low, lower limits still hold."""
     return {None: xp.abs(bias), "low": bias, "high": -bias}[side] > NOTICEABLE
 
 
 def _task_of(cm: Array, measure: Measure, squares: Array | None, clusters: Array | None) -> Task:
-    """One matrix, and a measure of it."""
+    """The task for a single matrix and measure."""
     cells = np.asarray(cm if clusters is None else clusters, dtype=np.float64)
     cells = cells[None] if clusters is None else cells[:, None]
     whole = cells if clusters is None else cells.sum(axis=0)
@@ -169,7 +169,7 @@ def _task_of(cm: Array, measure: Measure, squares: Array | None, clusters: Array
 
 
 def enough(number: Any, least: float) -> Any:
-    """Whether a number is enough, to rounding: effective numbers and those of many times the samples are not whole."""
+    """Whether a number is enough. Effective numbers are not whole, so rounding errors are allowed for."""
     return number >= least * (1 - 1e-6)
 
 
@@ -181,19 +181,19 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
     if value.ndim > 1:
         general = general if general.ndim > 1 else general[:, None]
         general, valid = general + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
-    found = {
+    conditions = {
         IntervalStatus.UNDEFINED_REPLICATES: undefined > int(UNDEFINED_SHARE * task.options.num),
         IntervalStatus.NO_VARIATION: ~has_limits,
         IntervalStatus.UNDEFINED: ~known,
         IntervalStatus.INVALID: ~valid,
     }
-    return known, has_limits, graver(general, found, xp)
+    return known, has_limits, graver(general, conditions, xp)
 
 
 def graver(status: Array, reasons: Reasons, xp: Any) -> Array:
     """The gravest reason that holds, or the status of the samples where that is graver.
 
-    The statuses of all results are decided here.
+    The statuses of all results are determined here.
     """
     for code in sorted(reasons, key=BY_GRAVITY.index):
         is_lighter = (status < int(code)) | (status >= int(IntervalStatus.FEW_LABELS))
@@ -202,8 +202,8 @@ def graver(status: Array, reasons: Reasons, xp: Any) -> Array:
 
 
 def graver_of(a: Array, b: Array, xp: Any) -> Array:
-    """The graver of two statuses: those from FEW_LABELS on are as light as 1."""
-    of_a, of_b = (xp.where(one >= int(IntervalStatus.FEW_LABELS), 1, one) for one in (a, b))
+    """The graver of two statuses. The statuses from FEW_LABELS on are the lightest, although their codes are large."""
+    of_a, of_b = (xp.where(status >= int(IntervalStatus.FEW_LABELS), 1, status) for status in (a, b))
     return xp.where(of_b > of_a, b, a)
 
 
@@ -211,15 +211,15 @@ def graver_of(a: Array, b: Array, xp: Any) -> Array:
 
 
 class Dependence(NamedTuple):
-    """Which cells a measure depends on, and which of these it does not tell apart.
+    """The cells on which a measure depends, and the cells that have equal influence on it.
 
-    Cells are numbered by kind: of a measure of each class the five of ``_parts``, of others right and wrong ones, or
-    single cells.
+    Cells are numbered by kind. A measure of each class has the five kinds of ``_parts``; others have correct and wrong
+    predictions, or single cells.
     """
 
     successes: tuple[int, ...]  # of a proportion: the kinds of cells that raise it
-    failures: tuple[int, ...]  # and those that lower it
-    pools: tuple[tuple[int, ...], ...]  # of others: kinds of whole rows; () means each row on its own
+    failures: tuple[int, ...]  # of a proportion: the kinds of cells that lower it
+    pools: tuple[tuple[int, ...], ...]  # of other measures: kinds of whole rows; () if each row is a pool
     are_single: bool  # whether the kinds are single cells
 
 
@@ -227,7 +227,7 @@ EVERYTHING = Dependence((), (), (), are_single=False)
 
 
 def dependence_of(measure: Measure, n: int) -> Dependence:
-    """What a measure of n classes depends on: all classes, unless the influence of the cells says otherwise."""
+    """The cells on which a measure of n classes depends: all cells, unless the influences of the cells differ."""
     metric = measure.metric
     if metric is None or measure.extreme is not None or n < 2:
         return EVERYTHING
@@ -238,7 +238,7 @@ def dependence_of(measure: Measure, n: int) -> Dependence:
 
 @lru_cache(maxsize=1024)
 def _dependence(metric: Metric, n: int) -> Dependence:
-    """The same; n is -1 for more classes than the influence of each cell is computed for."""
+    """The dependence of a metric; n is -1 for more classes than the influence of each cell is computed for."""
     is_classwise = metric.average in CLASSWISE
     influences = _influences(metric, n)
     if influences is None:
@@ -256,22 +256,24 @@ def _dependence(metric: Metric, n: int) -> Dependence:
 
 
 def _influences(metric: Metric, n: int) -> dict[int, Array] | None:
-    """The derivative by each kind of cell at several matrices; None if the cells of a kind have different ones."""
+    """The derivative by each kind of cell at several matrices; None if those of a kind differ."""
     is_classwise = metric.average in CLASSWISE
     size = FEW_CLASSES if n < 0 or (is_classwise and n > FEW_CLASSES) else n
     cells = _tables(size)
     try:
         function = (replace(metric, average="class", classes=()) if is_classwise else metric).bind()
         with NUMPY.quiet():
-            found = slopes(cells, lambda x, _: evaluate(x, [function], invalid="nan"), NUMPY, second=False, workers=1)
-    except Exception:  # noqa: BLE001 (a measure of the user, which may be for other numbers of classes only)
+            derivatives = slopes(
+                cells, lambda x, _: evaluate(x, [function], invalid="nan"), NUMPY, second=False, workers=1
+            )
+    except Exception:  # noqa: BLE001 (a measure of the user, which may require another number of classes)
         return None
-    first = found.first[0][:, 0, :] if is_classwise and found.first[0].ndim == 3 else found.first[0]
+    first = derivatives.first[0][:, 0, :] if is_classwise and derivatives.first[0].ndim == 3 else derivatives.first[0]
     if first.shape != (len(cells), size * size) or not np.isfinite(first).all():
         return None
     moved = first * cells.reshape(first.shape)
     if (np.abs(moved.sum(axis=1)) > EQUAL * np.abs(moved).sum(axis=1)).any():
-        return None  # a measure of the number of samples
+        return None  # the measure changes with the number of samples
     first = first / np.maximum(np.abs(first).max(axis=1, keepdims=True), 1e-300)
     rows, columns = np.divmod(np.arange(size * size), size)
     if is_classwise:
@@ -286,7 +288,7 @@ def _influences(metric: Metric, n: int) -> dict[int, Array] | None:
 
 
 def _by_rows(group_of: dict[int, int], n: int) -> Dependence:
-    """The rows whose cells have the same influences are a pool."""
+    """The dependence on rows: the rows whose cells have the same influences are a pool."""
     pools: dict[Any, tuple[int, ...]] = {}
     for k in range(n):
         own = range(k * n, (k + 1) * n)
@@ -297,20 +299,22 @@ def _by_rows(group_of: dict[int, int], n: int) -> Dependence:
 
 
 def _groups(influences: dict[int, Array]) -> dict[int, int]:
-    """The number of the group of each kind of cell that has an influence: kinds with the same one are a group."""
-    found: list[Array] = []
+    """The number of the group of each kind of cell with an influence: kinds with equal influences are a group."""
+    representatives: list[Array] = []
     group_of = {}
     for kind, influence in influences.items():
         if np.abs(influence).max() <= EQUAL:
             continue
-        equal = [k for k, one in enumerate(found) if np.abs(one - influence).max() <= EQUAL]
-        found += [] if equal else [influence]
-        group_of[kind] = equal[0] if equal else len(found) - 1
+        equal = [
+            k for k, representative in enumerate(representatives) if np.abs(representative - influence).max() <= EQUAL
+        ]
+        representatives += [] if equal else [influence]
+        group_of[kind] = equal[0] if equal else len(representatives) - 1
     return group_of
 
 
 def _tables(n: int) -> Array:
-    """Matrices without equal cells, in which each class is once the worst, the best, the largest and the smallest."""
+    """Matrices without equal cells, where each class is the worst, the best, the largest and the smallest in turn."""
     cells = np.random.default_rng(0).uniform(50, 150, (4 * n, n, n))
     diagonal = cells[:, np.arange(n), np.arange(n)] * 2 * n
     for k in range(n):
@@ -324,7 +328,7 @@ def _tables(n: int) -> Array:
     return cells
 
 
-# How many samples there are of it ------------------------------------------------------------------------------------
+# How many samples a measure depends on -------------------------------------------------------------------------------
 
 
 class _Samples(NamedTuple):
@@ -333,12 +337,12 @@ class _Samples(NamedTuple):
     on: Dependence
     weights: list[Array]  # (B,) or (B, C) for each kind
     squares: list[Array] | None
-    clusters: list[Array] | None  # the same with an axis of clusters
+    clusters: list[Array] | None  # as weights, with an axis of clusters
     backend: Standard
 
     @classmethod
     def of(cls, task: Task, on: Dependence, metric: Metric | None) -> _Samples:
-        """Of a task, as a measure depends on them."""
+        """The samples of a task, by the kinds of cells on which a measure depends."""
         clusters = _parts(task.cells, on, metric, task.backend) if task.options.scheme == "clusters" else None
         squares = None if task.squares is None else _parts(task.squares, on, metric, task.backend)
         return cls(on, _parts(task.whole, on, metric, task.backend), squares, clusters, task.backend)
@@ -349,24 +353,24 @@ class _Samples(NamedTuple):
         return weights if self.squares is None else kish(weights, sum(self.squares[k] for k in kinds), self.backend)
 
     def units(self, kinds: Sequence[int]) -> Array:
-        """The same, or the number of clusters with such samples."""
+        """The number of samples of some kinds, or of clusters with such samples."""
         if self.clusters is None:
             return self.number(kinds)
         xp = self.backend.xp
         return xp.sum(xp.astype(sum(self.clusters[k] for k in kinds) > 0, self.weights[0].dtype), axis=0)
 
     def effective(self, kinds: Sequence[int]) -> Array:
-        """The effective number of the clusters with some kinds of samples: how many of equal size would be as many."""
-        assert self.clusters is not None  # noqa: S101 (the caller has looked)
+        """The effective number of clusters with some kinds of samples: how many of equal size vary as much."""
+        assert self.clusters is not None  # noqa: S101 (the caller checks this)
         return _effective_number(sum(self.clusters[k] for k in kinds), self.backend)
 
     def full(self, right: Sequence[int], wrong: Sequence[int], whole: Array) -> Array:
-        """How many clusters without a right prediction vary as much as the wrong predictions of all clusters (K, B).
+        """How many clusters without a correct prediction vary as much as the wrong predictions of all clusters (K, B).
 
-        These are the sums of squares. The size of such a cluster is the average over samples, so that large clusters
-        count for more. Of the right ones of a class, each would be a miss there, and a false alarm be added.
+        The comparison uses sums of squares. The size of such a cluster is the average over samples, so that large
+        clusters count more. Each correct prediction of a class would be a miss there, and add a false alarm.
         """
-        assert self.clusters is not None  # noqa: S101 (the caller has looked)
+        assert self.clusters is not None  # noqa: S101 (the caller checks this)
         xp = self.backend.xp
         errors, hits = (sum(self.clusters[k] for k in kinds) for kinds in (wrong, right))
         whole = whole if errors.ndim == whole.ndim else whole[..., None]
@@ -376,7 +380,7 @@ class _Samples(NamedTuple):
         return xp.sum(errors * errors, axis=0) / xp.where(size > 0, size, 1) ** 2
 
     def of_pools(self, task: Task) -> tuple[Array, Array]:
-        """The sizes of the pools of rows (…, pools), and how many samples or clusters these are."""
+        """The sizes of the pools of rows (…, pools), and the numbers of samples or clusters in the pools."""
         xp = self.backend.xp
         if self.on.pools:
             sizes = xp.stack([sum(self.weights[k] for k in kinds) for kinds in self.on.pools], axis=-1)
@@ -390,7 +394,7 @@ class _Samples(NamedTuple):
 def _parts(cells: Array, on: Dependence, metric: Metric | None, backend: Standard) -> list[Array]:
     """The samples of each kind of cell.
 
-    Of a class these are hits, misses, false alarms, and right and wrong ones of the other classes.
+    For a class these are hits, misses, false alarms, and the correct and wrong predictions of the other classes.
     """
     xp, n = backend.xp, cells.shape[-1]
     if on.are_single:
@@ -401,53 +405,53 @@ def _parts(cells: Array, on: Dependence, metric: Metric | None, backend: Standar
     if metric is None or metric.average not in CLASSWISE or on is EVERYTHING:
         return [right, total - right]
     misses, alarms = (xp.sum(cells, axis=axis) - hits for axis in (-1, -2))
-    found = [hits, misses, alarms, right[..., None] - hits, (total - right)[..., None] - misses - alarms]
-    return [part[..., metric.classes[0]] for part in found] if metric.average == "binary" else found
+    kinds = [hits, misses, alarms, right[..., None] - hits, (total - right)[..., None] - misses - alarms]
+    return [part[..., metric.classes[0]] for part in kinds] if metric.average == "binary" else kinds
 
 
 def _needs(task: Task, measure: Measure, side: Side) -> tuple[list[Need], Array | None]:
-    """What a measure needs, and the sizes of the classes that must not be empty, (…, pools)."""
+    """The numbers of samples that a measure needs, and the sizes of the classes that must not be empty, (…, pools)."""
     backend, xp = task.backend, task.backend.xp
     on = EVERYTHING if task.target is not None else dependence_of(measure, task.whole.shape[-1])
     samples = _Samples.of(task, on, measure.metric)
-    found, sizes = [], None
+    needs, sizes = [], None
     if on.successes:
         right, wrong = list(on.successes), list(on.failures)
-        found.append(Need(samples.units((*right, *wrong)), SAMPLES_OF_A_CLASS))
-        found += [Need(samples.number(right), EITHER_OUTCOME)] if side != "high" else []
-        found += [Need(samples.number(wrong), EITHER_OUTCOME)] if side != "low" else []
+        needs.append(Need(samples.units((*right, *wrong)), SAMPLES_OF_A_CLASS))
+        needs += [Need(samples.number(right), EITHER_OUTCOME)] if side != "high" else []
+        needs += [Need(samples.number(wrong), EITHER_OUTCOME)] if side != "low" else []
     else:
         sizes, units = samples.of_pools(task)
         right, wrong = _outcomes(on, task.whole.shape[-1])
         needed = _samples_needed(measure, units.shape[-1])
         needed = needed if needed < math.inf else SAMPLES_OF_A_CELL * units.shape[-1] ** 2
-        found.append(Need(samples.number((*right, *wrong)), needed))
-        found.append(Need(xp.min(xp.where(sizes > 0, units, math.inf), axis=-1), SAMPLES_OF_A_CLASS))
-        found.append(Need(samples.number(right), EITHER_OUTCOME))
+        needs.append(Need(samples.number((*right, *wrong)), needed))
+        needs.append(Need(xp.min(xp.where(sizes > 0, units, math.inf), axis=-1), SAMPLES_OF_A_CLASS))
+        needs.append(Need(samples.number(right), EITHER_OUTCOME))
         # Few errors are no reason against the limit on the side of more errors.
         if side is None or side != {True: "low", False: "high"}.get(measure.higher_is_better):  # type: ignore[arg-type]
-            found.append(Need(samples.number(wrong), EITHER_OUTCOME))
+            needs.append(Need(samples.number(wrong), EITHER_OUTCOME))
     if samples.clusters is not None:
-        found.append(Need(samples.effective((*right, *wrong)), EFFECTIVE_CLUSTERS))
-        # Clusters unlike the others that are not among those at hand would have more errors. The default limits of a
-        # proportion allow for these: they count as few trials as the clusters with errors do.
+        needs.append(Need(samples.effective((*right, *wrong)), EFFECTIVE_CLUSTERS))
+        # Other clusters, unlike those of the data, would have more errors. The default limits of a proportion allow for
+        # such clusters: they count as few trials as the clusters with errors do.
         safe: Side = "low" if measure.higher_is_better is False and not on.successes else "high"
         if side != safe and (measure.trials is None or task.options.method != "auto"):
-            found.append(Need(samples.full(right, wrong, xp.sum(task.cells, axis=(-2, -1))), CLUSTERS_OF_ERRORS))
-    if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
+            needs.append(Need(samples.full(right, wrong, xp.sum(task.cells, axis=(-2, -1))), CLUSTERS_OF_ERRORS))
+    if task.target is not None:  # each row is a sample by itself, and a small row may have the largest weight
         right_cells = _identity(task.whole.shape[-1], task.whole, backend)
         for chosen in (right_cells, 1 - right_cells):
             squares = None if task.squares is None else xp.sum(task.squares * chosen, axis=-1)
             number = _effective(xp.sum(task.whole * chosen, axis=-1), squares, backend)
-            found.append(Need(xp.min(xp.where(task.target.shares > 0, number, math.inf), axis=-1), EITHER_OUTCOME))
+            needs.append(Need(xp.min(xp.where(task.target.shares > 0, number, math.inf), axis=-1), EITHER_OUTCOME))
     if task.squares is not None:
         total, of_squares = (xp.sum(x, axis=(-2, -1)) for x in (task.whole, task.squares))
-        found.append(Need(kish(total, of_squares, backend), WEIGHTED_SAMPLES))
-    return found, sizes
+        needs.append(Need(kish(total, of_squares, backend), WEIGHTED_SAMPLES))
+    return needs, sizes
 
 
 def _outcomes(on: Dependence, n: int) -> tuple[list[int], list[int]]:
-    """The kinds of right and of wrong predictions that a measure depends on."""
+    """The kinds of correct and of wrong predictions on which a measure depends."""
     if not on.pools:
         return [0], [1]
     kinds = [k for pool in on.pools for k in pool]

@@ -1,4 +1,4 @@
-"""The prevalence that limits are meant for: the share of each class, and how sure these are."""
+"""The target prevalence of limits: the share of each class, and its covariance."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate, read_prevalence
 from matrics._uncertainty.options import DRAWING, OF_PROPORTIONS, OF_RATIOS
 
-# Shares below this count as this much in derivatives by the shares, which are otherwise 0/0.
+# The smallest share in derivatives by the shares, which would be 0/0 for a share of 0.
 LEAST = 1e-6
 
 
 class Target(NamedTuple):
-    """The shares of the classes, and their covariance where they are estimated."""
+    """The shares of the classes, and their covariance if they are estimated."""
 
     shares: Array  # (*P, n), or (B, n) of tables
     covariance: Array | None  # (*P, n, n), or (B, n, n)
-    matrix: Array | None = None  # (*P, n, n): that by whose rates they were estimated
-    by_cells: Array | None = None  # (*P, n, n, n), or (B, n, n²): their derivatives by its cells
+    matrix: Array | None = None  # (*P, n, n): the matrix from whose rates they were estimated
+    by_cells: Array | None = None  # (*P, n, n, n), or (B, n, n²): the derivatives of the shares by its cells
 
     def part(self, which: slice | Array) -> Target:
-        """The same of some of the tables."""
+        """The target of some of the tables."""
         return Target(*(None if x is None else x[which, ...] for x in self))
 
     def of_same(self, whole: Array, backend: Standard) -> Target:
-        """The same for tables (B, n, n): where one is the matrix of the estimate, its rows move the shares as well.
+        """The target of tables (B, n, n). If a table is the matrix of the estimate, its rows also move the shares.
 
-        The covariance is then that of what else is random.
+        The covariance then excludes these rows.
         """
         xp = backend.xp
         if self.matrix is None or self.by_cells is None or self.covariance is None:
@@ -40,18 +40,18 @@ class Target(NamedTuple):
         count, n = self.shares.shape
         is_same = xp.all(xp.astype(self.matrix, whole.dtype) == whole, axis=(-2, -1))[:, None, None]
         by_cells = xp.where(is_same, xp.reshape(self.by_cells, (count, n, n * n)), 0)
-        moved = by_cells * xp.reshape(whole, (count, 1, n * n))
-        of_rows = xp.sum(moved[:, :, None, :] * by_cells[:, None, :, :], axis=-1)
+        products = by_cells * xp.reshape(whole, (count, 1, n * n))
+        of_rows = xp.sum(products[:, :, None, :] * by_cells[:, None, :, :], axis=-1)
         return Target(self.shares, self.covariance - of_rows, None, by_cells)
 
 
-def of_another(target: Target | None) -> Target | None:
-    """The same as an estimate that is independent of the matrices."""
+def as_independent(target: Target | None) -> Target | None:
+    """The target with an estimate that is independent of the matrices."""
     return None if target is None else target._replace(matrix=None, by_cells=None)
 
 
 def of_tables(target: Target | None, batch: tuple[int, ...], backend: Standard) -> Target | None:
-    """The same for each table of a batch: (B, n)."""
+    """The target of each table of a batch: (B, n)."""
     if target is None:
         return None
 
@@ -63,21 +63,21 @@ def of_tables(target: Target | None, batch: tuple[int, ...], backend: Standard) 
 
 
 def batch_of(batch: tuple[int, ...], target: Target | None, name: str = "cm") -> tuple[int, ...]:
-    """The batch of matrices and of shares together."""
+    """The broadcast shape of the batches of matrices and of shares."""
     if target is None:
         return batch
-    theirs = tuple(target.shares.shape[:-1])
+    of_shares = tuple(target.shares.shape[:-1])
     try:
-        found: tuple[int, ...] = np.broadcast_shapes(batch, theirs)
+        shape: tuple[int, ...] = np.broadcast_shapes(batch, of_shares)
     except ValueError as error:
         raise ArgumentError(
-            "prevalence", f"expected a batch that broadcasts with that of {name}, {batch}, got {theirs}"
+            "prevalence", f"expected a batch that broadcasts with that of {name}, {batch}, got {of_shares}"
         ) from error
-    return found
+    return shape
 
 
 def scheme_at(prevalence: Any, method: Any, scheme: Any, cluster_axis: Any) -> Any:
-    """The scheme of limits: at a prevalence that of rows, where all that makes no sense there raises an error."""
+    """The scheme of limits: ``"rows"`` at a prevalence, where other schemes and methods raise an error."""
     if prevalence is None:
         return scheme
     if scheme not in (None, "rows"):
@@ -98,7 +98,7 @@ def scheme_at(prevalence: Any, method: Any, scheme: Any, cluster_axis: Any) -> A
         raise ArgumentError(
             "method",
             f"expected 'auto' or 'delta' with an estimated prevalence, got {quoted(method)}, which would not "
-            "draw the prevalence anew; pass its field .prevalence as a known one",
+            "draw the prevalence anew; pass its field .prevalence as a known prevalence",
         )
     return "rows"
 
@@ -106,9 +106,9 @@ def scheme_at(prevalence: Any, method: Any, scheme: Any, cluster_axis: Any) -> A
 def target_of(
     prevalence: Any, view: Array | None, array: Array, backend: Standard, positive: int | None
 ) -> tuple[Target | None, bool]:
-    """The target, and whether all is at hand: the matrices, of which there is a view then, and the prevalence.
+    """The target, and whether the host has all arrays: a view of the matrices, and the prevalence.
 
-    ``positive`` is the index of the class of two that a number is of.
+    ``positive`` is the index of the class, among two, of a scalar prevalence.
     """
     if prevalence is None:
         return None, view is not None
@@ -131,38 +131,38 @@ def _read(prevalence: Any, array: Array, backend: Standard, positive: int | None
 
 
 def _on_host(prevalence: Any, backend: Standard) -> Any:
-    """The prevalence with arrays of NumPy; None if it is not at hand, or of another library than the matrices."""
+    """The prevalence with arrays of NumPy; None if the host does not have it, or its library is not the matrices'."""
     if isinstance(prevalence, PrevalenceEstimate):
         names = ("prevalence", "covariance", "matrix", "by_cells")
-        given = {name: getattr(prevalence, name) for name in names if getattr(prevalence, name) is not None}
-        parts = {name: _on_host(part, backend) for name, part in given.items()}
+        values = {name: getattr(prevalence, name) for name in names if getattr(prevalence, name) is not None}
+        parts = {name: _on_host(part, backend) for name, part in values.items()}
         return None if any(part is None for part in parts.values()) else PrevalenceEstimate(**parts)
     if not hasattr(prevalence, "dtype"):
         return prevalence
-    own, (array,) = as_arrays(prevalence=prevalence)
-    if own is not NUMPY and own is not backend:
+    library, (array,) = as_arrays(prevalence=prevalence)
+    if library is not NUMPY and library is not backend:
         return None
-    array = own.detached(array)
-    return own.to_numpy(array) if type(own) is Standard else own.host_view(array)
+    array = library.detached(array)
+    return library.to_numpy(array) if type(library) is Standard else library.host_view(array)
 
 
-def _covariance(given: Any, cells: Array, backend: Standard) -> Array:
+def _covariance(covariance: Any, cells: Array, backend: Standard) -> Array:
     """The covariance of the shares (*P, n, n); a number is the variance of the share of either of two classes."""
     n = cells.shape[-1]
-    own, (array,) = as_arrays(covariance=given)
+    library, (array,) = as_arrays(covariance=covariance)
     if array.ndim == 0 and n == 2:
-        array = own.xp.stack([own.xp.stack([array, -array]), own.xp.stack([-array, array])])
+        array = library.xp.stack([library.xp.stack([array, -array]), library.xp.stack([-array, array])])
     if tuple(array.shape[-2:]) != (n, n):
         also = ", or a number" if n == 2 else ""
         raise ArgumentError(
             "covariance",
             f"expected that of {n} shares, shape ({n}, {n}) or (*P, {n}, {n}){also}; got shape {tuple(array.shape)}",
         )
-    view = own.host_view(own.detached(array))
+    view = library.host_view(library.detached(array))
     if view is not None:
         variances = np.diagonal(view, axis1=-2, axis2=-1)
         if (variances < 0).any() or np.isinf(view).any():
             raise ArgumentError("covariance", f"expected finite variances from 0 on, got {variances.min():g}")
-    if own is not backend:
-        array = backend.xp.asarray(own.to_numpy(array), dtype=cells.dtype, **backend.device_option(cells))
+    if library is not backend:
+        array = backend.xp.asarray(library.to_numpy(array), dtype=cells.dtype, **backend.device_option(cells))
     return backend.detached(backend.xp.astype(array, cells.dtype))

@@ -48,10 +48,10 @@ def _check(squares: Array, cells: Array, name: str, of: str) -> None:
 
 
 def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
-    """Raise for limits that do not support weights: of resampling methods, of clusters, and of sums of weights."""
+    """Raise an error for limits that do not support weights: of resampling, of clusters, and of sums of weights."""
     if options.method in (*DRAWING, *OF_RATIOS):
         raise ValueError(
-            "method: expected 'auto', 'delta' or one of proportions with squared_weights, got "
+            "method: expected 'auto', 'delta' or a method of proportions with squared_weights, got "
             f"{quoted(options.method)}: it is about numbers of samples, which weights are not; "
             "compare_models(..., sample_weight=) draws weighted samples"
         )
@@ -71,8 +71,8 @@ def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
 def effective(cells: Array, squares: Array, backend: Standard) -> tuple[Array, Array]:
     """Weights and squared weights (B, r, c) in units of an effective sample.
 
-    Both then add up to the effective number, Kish's (Σ w)² / Σ w². Limits are the same whatever all weights are
-    multiplied by.
+    Both then add up to the effective number, Kish's (Σ w)² / Σ w². So a common factor of all weights does not change
+    the limits.
     """
     xp = backend.xp
     total, of_squares = (xp.sum(x, axis=(-2, -1), keepdims=True) for x in (cells, squares))
@@ -88,10 +88,10 @@ def kish(weights: Array, squares: Array, backend: Standard) -> Array:
 
 
 def are_counts(cells: Array, backend: Standard) -> Array:
-    """Which tables (B, r, c) have only whole numbers, up to rounding."""
+    """Whether tables (B, r, c) have only whole numbers, up to rounding."""
     xp = backend.xp
-    away = xp.abs(cells - xp.round(cells))
-    return xp.all((away <= ROUNDING * (1 + cells)) | ~(cells < math.inf), axis=(-2, -1))
+    distances = xp.abs(cells - xp.round(cells))
+    return xp.all((distances <= ROUNDING * (1 + cells)) | ~(cells < math.inf), axis=(-2, -1))
 
 
 def squares_on_host(squares: Array | None, backend: Standard) -> Array | None:
@@ -106,8 +106,8 @@ def squares_of(squares: Array | None, batch: tuple[int, ...], whole: Array, back
     if squares is None:
         return None
     xp, ends = backend.xp, tuple(whole.shape[-2:])
-    found = xp.broadcast_to(backend.to_float(squares), (*batch, *ends))
-    found = xp.reshape(found, tuple(whole.shape))
+    tables = xp.broadcast_to(backend.to_float(squares), (*batch, *ends))
+    tables = xp.reshape(tables, tuple(whole.shape))
     if backend is NUMPY:
-        found = found.astype(np.float64, copy=False)
-    return xp.where((whole > 0) & (found > 0) & xp.isfinite(found), found, 0)
+        tables = tables.astype(np.float64, copy=False)
+    return xp.where((whole > 0) & (tables > 0) & xp.isfinite(tables), tables, 0)

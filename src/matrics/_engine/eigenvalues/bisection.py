@@ -1,8 +1,9 @@
-"""Eigenvalues on a device: by array operations alone, of which none makes the host wait.
+"""Eigenvalues on a device by array operations alone, without synchronization with the host.
 
-Each eigenvalue of a tridiagonal matrix is searched for in an interval: the signs of the pivots tell how many
-eigenvalues are below a number (Sturm sequences; Parlett, The Symmetric Eigenvalue Problem, section 3.3). The number of
-steps is fixed, and is enough for every matrix. There are far fewer operations than in rotations, but more arithmetic.
+Each eigenvalue of a tridiagonal matrix is located by bisection: the number of negative pivots is the number of
+eigenvalues below a point (Sturm sequences; Parlett, The Symmetric Eigenvalue Problem, section 3.3). The number of
+steps is fixed, and sufficient for every matrix. There are far fewer operations than with rotations, but more
+arithmetic.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from typing import Any
 
 from matrics._arrays import Array, Standard
 
-# Of larger matrices the operations would take longer than waiting.
+# For larger matrices the operations take longer than a synchronization.
 MOST_CLASSES = 128
-# Into so many parts an interval is cut at once: few matrices leave a device idle, many would fill its memory.
+# The number of parts into which a step divides an interval: few matrices do not use all of a device, and many matrices
+# would fill its memory.
 PARTS = 16
 MOST_POINTS = 2**24
 
 
 def eigenvalues(backend: Standard, matrices: Array) -> Array:
-    """Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
+    """The ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
     xp: Any = backend.xp
     axes = range(matrices.ndim - 2)
     diagonal, squares = _tridiagonal(xp, xp.permute_dims(matrices, (matrices.ndim - 2, matrices.ndim - 1, *axes)))
@@ -28,9 +30,9 @@ def eigenvalues(backend: Standard, matrices: Array) -> Array:
     roots = xp.sqrt(squares)
     nothing = xp.zeros_like(diagonal[:1, ...])
     reach = xp.abs(diagonal) + xp.concat([nothing, roots]) + xp.concat([roots, nothing])
-    # A little more than the largest of Gershgorin's circles, and not 0.
+    # Slightly more than the largest Gershgorin circle, and not 0.
     bound = xp.max(reach, axis=0) * (1 + 8 * n * precision) + precision**2
-    squares = squares + (precision**2 * bound) ** 2  # a pivot of 0 divides no 0
+    squares = squares + (precision**2 * bound) ** 2  # avoids 0/0 at a pivot of 0
     parts = PARTS if (PARTS - 1) * math.prod(diagonal.shape) * n <= MOST_POINTS else 2
     index = backend.class_index(n, diagonal)
     ranks = xp.reshape(index, (1, n, *(1 for _ in axes)))
@@ -49,7 +51,7 @@ def eigenvalues(backend: Standard, matrices: Array) -> Array:
 
 
 def _number_below(xp: Any, diagonal: Array, squares: Array, points: Array) -> Array:
-    """How many eigenvalues are below each point."""
+    """The number of eigenvalues below each point."""
     pivot = diagonal[0, ...] - points
     number = xp.astype(pivot < 0, xp.int32)
     for i in range(1, diagonal.shape[0]):
@@ -59,7 +61,7 @@ def _number_below(xp: Any, diagonal: Array, squares: Array, points: Array) -> Ar
 
 
 def _tridiagonal(xp: Any, cells: Array) -> tuple[Array, Array]:
-    """The diagonal ``[class, *batch]`` and the squares beside it, of ``[class, class, *batch]``; see ``Lanes``."""
+    """The diagonal ``[class, *batch]`` and the squares of the off-diagonal; see ``Lanes``."""
     tiny = float(xp.finfo(cells.dtype).eps) ** 2
     diagonal, squares = [], []
     rest = cells
@@ -73,7 +75,7 @@ def _tridiagonal(xp: Any, cells: Array) -> tuple[Array, Array]:
         factor = 1 / (square + length * xp.abs(first))
         squares.append(square)
         vector = xp.concat([first + length * sign, others])
-        # No product of matrices, which autocast and TensorFloat-32 would round.
+        # Not a matrix product, which autocast and TensorFloat-32 would round.
         image = xp.sum(rest * vector[None, ...], axis=1) * factor
         image = image - vector * (xp.sum(vector * image, axis=0, keepdims=True) * factor * 0.5)
         change = vector[:, None, ...] * image[None, ...]

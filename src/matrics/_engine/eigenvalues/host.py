@@ -1,4 +1,4 @@
-"""The eigenvalues of NumPy's stacks."""
+"""The eigenvalues of stacks of NumPy."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
-# The sweeps that all matrices take before it is seen which need more: for the first eigenvalue, while there are many
-# rows, and for the last ones.
+# The sweeps before the first check of convergence: for the first eigenvalue, for the following, and for the last.
 SWEEPS_OF_FIRST, SWEEPS, SWEEPS_OF_LAST = 4, 3, 2
 LAST = 4
-# No matrix is known that needs half as many.
+# All known matrices need less than half as many.
 MOST_SWEEPS = 60
-# LAPACK takes one matrix at a time, and larger ones as fast; the steps take some thousand calls, however few matrices
-# there are. docs/speed.md has the measured times.
+# For larger matrices LAPACK, which solves them one by one, is as fast. The steps need thousands of calls for any number
+# of matrices. docs/speed.md has the measured times.
 MOST_CLASSES = {"float64": 20, "float32": 30}
-# The steps take thousands of calls, which cost more than a cache that is too small: the bytes of an array with one
-# number for each matrix of a block, and of all cells of a block.
+# The sizes of an array with a number for each matrix of a block, and of all cells of a block. They exceed the cache, as
+# the overhead of thousands of calls is larger than the cost of cache misses.
 LANE_BYTES = 128 * 1024
 BLOCK_BYTES = 32 * 1024 * 1024
 
 
 def takes_steps(n: int, dtype: Any, matrices: int) -> bool:
-    """Whether a stack's eigenvalues are found in steps, or by LAPACK."""
+    """Whether the eigenvalues of a stack are computed by the steps of ``Lanes``, or by LAPACK."""
     return n <= MOST_CLASSES[dtype.name] and matrices >= LEAST_MATRICES * n
 
 
 def block_of(matrices: int, least: int, dtype: Any, n: int) -> int:
-    """How many matrices to solve at once: in equal blocks, because each takes as many calls."""
+    """The number of matrices in a block; blocks have equal sizes, because each needs equally many calls."""
     most: int = max(least, min(LANE_BYTES, BLOCK_BYTES // (n * n)) // dtype.itemsize)
     return math.ceil(matrices / math.ceil(matrices / most))
 
 
 def any_eigenvalues(cells: Array) -> Array:
-    """Ascending eigenvalues ``[class, matrix]`` of ``[class, class, matrix]``, of any number and with any strides.
+    """The ascending eigenvalues ``[class, matrix]`` of any number of matrices ``[class, class, matrix]``.
 
-    In blocks that fit into the second cache.
+    They are computed in blocks that fit into the second-level cache.
     """
     n, _, matrices = cells.shape
     if not takes_steps(n, cells.dtype, matrices):
@@ -55,7 +54,7 @@ def any_eigenvalues(cells: Array) -> Array:
 
 
 class HostLanes(Lanes):
-    """The steps in NumPy, where a look at the smallest square takes less time than to replace numbers."""
+    """The steps in NumPy, where a check of the smallest square takes less time than replacing numbers."""
 
     def __init__(self, like: Array) -> None:
         super().__init__(NUMPY, like)
@@ -69,25 +68,25 @@ class HostLanes(Lanes):
 
 
 def eigenvalues(cells: Array) -> Array:
-    """Ascending eigenvalues ``[class, matrix]`` of symmetric matrices ``[class, class, matrix]``.
+    """The ascending eigenvalues ``[class, matrix]`` of symmetric matrices ``[class, class, matrix]``.
 
-    Each matrix takes the sweeps that all take, and then as many as it needs: its bits do not depend on the others.
+    After a fixed number of sweeps each matrix gets as many as it needs, so its values do not depend on other matrices.
     """
     lanes = HostLanes(cells)
-    n, found = len(cells), []
+    n, results = len(cells), []
     diagonal, squares = lanes.tridiagonal(cells)
     for rows in range(n, 2, -1):
         number = SWEEPS_OF_FIRST if rows == n else SWEEPS if rows > LAST else SWEEPS_OF_LAST
         for _ in range(number):
             diagonal, squares = lanes.sweep(diagonal, squares)
         _finish(lanes, diagonal, squares)
-        found.append(diagonal[0])
+        results.append(diagonal[0])
         diagonal, squares = diagonal[1:], squares[1:]
-    return np.stack(lanes.ascending([*found, *lanes.last_pair(diagonal, squares)]))
+    return np.stack(lanes.ascending([*results, *lanes.last_pair(diagonal, squares)]))
 
 
 def _finish(lanes: Lanes, diagonal: Sequence[Array], squares: Sequence[Array]) -> None:
-    """Sweep the matrices whose first off-diagonal element is not yet negligible, until it is; in place."""
+    """Sweep the matrices whose first off-diagonal element is not negligible, in place, until it is."""
     left = np.flatnonzero(squares[0] > lanes.negligible_square)
     for _ in range(MOST_SWEEPS):
         if not left.size:

@@ -1,12 +1,13 @@
-"""The steps: a symmetric matrix becomes tridiagonal, and rotations split off one eigenvalue after the other.
+"""Eigenvalues of many small matrices in parallel: tridiagonal form, then rotations for one eigenvalue after another.
 
-The cells of a matrix are lists of arrays, with one element of each array for each matrix. All matrices take the same
-steps, so that every operation runs along the matrices, however small these are, and no matrix affects another. The
-tridiagonal form is Householder's; the rotations are those of Pal, Walker and Kahan, a QL algorithm without square roots
-(B. N. Parlett, The Symmetric Eigenvalue Problem, section 8.15; LAPACK's ``sterf``), with Wilkinson's shifts. It works
-with the squares of the off-diagonal elements, of the cosines and of the sines.
+The cells are lists of arrays, with an element for each matrix. All matrices take the same steps, so every operation
+runs along the matrices, and no matrix affects another. The tridiagonal form is Householder's; the rotations are those
+of Pal, Walker and Kahan, a QL algorithm without square roots (B. N. Parlett, The Symmetric Eigenvalue Problem, section
+8.15; LAPACK's ``sterf``), with Wilkinson's shifts. It works with the squares of the off-diagonal elements, of the
+cosines and of the sines.
 
-No cell may be much above 1, or its square would overflow; what is far below the rounding of 1 counts as 0.
+Cells must not be much larger than 1, as their squares would overflow; numbers far below the rounding error of 1 count
+as 0.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from typing import Any
 
 from matrics._arrays import Array, Standard
 
-# A stack of fewer matrices for each class is LAPACK's.
+# For fewer matrices per class LAPACK is faster.
 LEAST_MATRICES = 200
 
 Tridiagonal = tuple[list[Array], list[Array]]
-"""The diagonal, and the squares of the elements next to it."""
+"""The diagonal, and the squares of the off-diagonal elements."""
 
 
 class Lanes:
-    """The steps, for arrays of one library and dtype.
+    """The steps, for arrays of a library and dtype.
 
     Parameters
     ----------
     backend
-        The library.
+        The array library.
     like
-        An array of the dtype, on the device.
+        An array of the dtype and on the device of the matrices.
     """
 
     def __init__(self, backend: Standard, like: Array) -> None:
@@ -39,18 +40,18 @@ class Lanes:
         precision = float(self.xp.finfo(like.dtype).eps)
         self.tiny = self.xp.asarray(precision**2, dtype=like.dtype, **backend.device_option(like))
         self.least_square = self.tiny * self.tiny
-        # Without such an off-diagonal element no eigenvalue changes by more than rounding.
+        # Setting a smaller off-diagonal element to 0 changes no eigenvalue by more than rounding.
         self.negligible_square = 4 * precision**2
 
     def once(self, x: Array) -> Array:
-        """``x``, which a compiler is not to compute again, with another rounding, for something else."""
+        """The array ``x``, which compilers must not compute again with another rounding."""
         return x
 
     def square(self, first: Array, *others: Array) -> tuple[Array, Array]:
-        """The first number, and the sum of the squares, by which one may divide.
+        """The first number, and the sum of the squares, which is never 0.
 
-        If all are too small for that, the first one is replaced by a number that is lost in rounding everywhere else.
-        It may not be added to: next to a pivot of 0 is one of that very size, whose square decides.
+        If all numbers are too small, the first is replaced by a number below the rounding errors of all others. It is
+        replaced and not increased: a pivot of 0 may have a neighbour of the same size, whose square matters.
         """
         square = dot([first, *others], [first, *others])
         first = self.xp.where(square < self.least_square, self.xp.copysign(self.tiny, first), first)
@@ -59,9 +60,9 @@ class Lanes:
     # The tridiagonal form ---------------------------------------------------------------------------------------------
 
     def tridiagonal(self, cells: Sequence[Sequence[Array]]) -> Tridiagonal:
-        """The tridiagonal form of matrices whose lower triangles are given.
+        """The tridiagonal form of matrices, from their lower triangles.
 
-        Its first row is the last of the matrix, since rotations split off the first row.
+        Its first row is the last row of the matrix, as rotations split off the first row.
         """
         rest = [list(row[: i + 1]) for i, row in enumerate(cells)]
         diagonal, squares = [], []
@@ -75,7 +76,7 @@ class Lanes:
         return diagonal[::-1], squares[::-1]
 
     def reflector(self, column: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-        """The reflection I - f v vᵀ that leaves only the first element of a column: v, its square, and f."""
+        """The reflection I - f v vᵀ that sets all but the first element of a column to 0: v, its square, and f."""
         first, square = self.square(*column)
         length = self.xp.sqrt(square)
         size = self.xp.abs(first)
@@ -91,20 +92,20 @@ class Lanes:
         half = dot(vector, image)
         half *= factor * 0.5
         image = [part - half * along for part, along in zip(image, vector, strict=True)]
-        found = []
+        rows = []
         for i in size:
             row = []
             for j in range(i + 1):
                 cell = rest[i][j] - vector[i] * image[j]
                 cell -= image[i] * vector[j]
                 row.append(cell)
-            found.append(row)
-        return found
+            rows.append(row)
+        return rows
 
     # Rotations --------------------------------------------------------------------------------------------------------
 
     def distance(self, first: Array, second: Array, square: Array) -> Array:
-        """How far the eigenvalue of the first two rows that is next to ``first`` is below it."""
+        """The difference of ``first`` from the nearest eigenvalue of the first two rows."""
         half = second - first
         half *= 0.5
         radius = self.xp.sqrt(half * half + square)
@@ -113,7 +114,7 @@ class Lanes:
         return square / half
 
     def sweep(self, diagonal: Sequence[Array], squares: Sequence[Array]) -> Tridiagonal:
-        """The matrix after one sweep of rotations, which make the first off-diagonal element much smaller."""
+        """The matrix after a sweep of rotations, which make the first off-diagonal element much smaller."""
         last = len(diagonal) - 1
         shift, pivot, square, sine = self.begin(diagonal[0], diagonal[1], diagonal[last], squares[0])
         new_diagonal, new_squares = [pivot] * (last + 1), [square] * (last + 1)
@@ -125,18 +126,18 @@ class Lanes:
         return new_diagonal, new_squares[:last]
 
     def begin(self, first: Array, second: Array, last: Array, off: Array) -> tuple[Array, Array, Array, Array]:
-        """The shift of a sweep, by its first two rows, and the pivot, square and sine of its first rotation."""
+        """The shift of a sweep, from the first two rows, and the pivot, square and sine of its first rotation."""
         shift = self.once(first - self.distance(first, second, off))
         pivot, square = self.square(last - shift)
         return shift, pivot, square, self.xp.zeros_like(pivot)
 
-    def rotated(  # noqa: PLR0917 (what one rotation hands to the next)
+    def rotated(  # noqa: PLR0917 (the state of the rotations)
         self, element: Array, off: Array, shift: Array, pivot: Array, square: Array, sine: Array
     ) -> tuple[Array, Array, Array, Array, Array]:
-        """One rotation: the new elements of the row after that of ``element``, and pivot, its square and sine.
+        """The results of a rotation: the new elements of the next row, and the new pivot, square and sine.
 
-        The reciprocal is a number of its own: given quotients of quotients, XLA makes products of them that leave the
-        range of float32.
+        The reciprocal is computed explicitly: XLA turns quotients of quotients into products that leave the range of
+        float32.
         """
         radius = square + off
         reciprocal = 1 / radius
@@ -158,18 +159,18 @@ class Lanes:
         return [first - distance, second + distance]
 
     def ascending(self, values: Sequence[Array]) -> list[Array]:
-        """The values of each matrix in order, by comparing neighbours."""
-        found = list(values)
-        for end in range(len(found) - 1, 0, -1):
+        """The values of each matrix in ascending order, by comparisons of neighbours."""
+        ordered = list(values)
+        for end in range(len(ordered) - 1, 0, -1):
             for i in range(end):
-                first, second = found[i], found[i + 1]
-                found[i], found[i + 1] = self.xp.minimum(first, second), self.xp.maximum(first, second)
-        return found
+                first, second = ordered[i], ordered[i + 1]
+                ordered[i], ordered[i + 1] = self.xp.minimum(first, second), self.xp.maximum(first, second)
+        return ordered
 
 
 def dot(x: Sequence[Array], y: Sequence[Array]) -> Array:
-    """Σ x y of lists of arrays."""
-    found = x[0] * y[0]
-    for one, other in zip(x[1:], y[1:], strict=True):
-        found += one * other
-    return found
+    """The sum Σ x y over lists of arrays."""
+    total = x[0] * y[0]
+    for first, second in zip(x[1:], y[1:], strict=True):
+        total += first * second
+    return total

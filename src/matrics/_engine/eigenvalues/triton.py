@@ -1,9 +1,9 @@
-"""Eigenvalues on a GPU: two kernels written in Triton, which PyTorch's builds for CUDA contain.
+"""Eigenvalues on a GPU: two kernels in Triton, which PyTorch's builds for CUDA contain.
 
-The first kernel makes the matrices tridiagonal by Householder's reflections, with several matrices in one tile. The
-second one finds each eigenvalue by bisection with Sturm counts (Parlett, The Symmetric Eigenvalue Problem, section 3.3;
-the same method as in ``bisection``, which takes some thousand operations for it). The number of steps is fixed, so that
-no lane waits for another and nothing has to be inspected on the host.
+The first kernel computes the tridiagonal form by Householder reflections, with several matrices in a tile. The second
+kernel computes each eigenvalue by bisection with Sturm counts (Parlett, The Symmetric Eigenvalue Problem, section
+3.3), as ``bisection`` does with some thousand operations. The number of steps is fixed, so no lane waits for another,
+and the host does not synchronize.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import torch
 import triton
 import triton.language as tl
 
-# A tile of larger matrices does not fit into the registers.
+# A tile with larger matrices does not fit into the registers.
 MOST_CLASSES = 32
-# The cells of a tile, padded to a power of two; and the lanes of a program that bisects.
+# The number of cells of a tile, padded to a power of two, and of lanes of the bisection.
 TILE, LANES = 2048, 128
-# The tridiagonal form of more matrices at once would take too much memory.
+# The tridiagonal form of more matrices would need too much memory.
 MOST_AT_ONCE = 2**24
 
 
 def eigenvalues(cells: torch.Tensor) -> torch.Tensor:
-    """Ascending eigenvalues ``[class, matrix]`` of symmetric, finite matrices ``[class, class, matrix]``.
+    """The ascending eigenvalues ``[class, matrix]`` of symmetric, finite matrices ``[class, class, matrix]``.
 
-    Any strides will do. No cell may be much above 1.
+    Strides are arbitrary. Cells must not be much larger than 1.
     """
     n, matrices = cells.shape[1:]
     values = cells.new_empty((n, matrices))
@@ -54,7 +54,7 @@ def _solve(cells: torch.Tensor, values: torch.Tensor) -> None:
 
 
 @triton.jit
-def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
+def _tridiagonal(  # noqa: PLR0917 (kernels take strides separately)
     cells: tl.tensor,
     diagonal: tl.tensor,
     squares: tl.tensor,
@@ -69,7 +69,7 @@ def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
 ) -> None:
     """The diagonal ``[class, matrix]`` and the squares of the off-diagonal elements, from the first row on.
 
-    The products are added up along the axes of the tile: ``tl.dot`` rounds float32 to TensorFloat-32.
+    Products are added up along the axes of the tile, as ``tl.dot`` rounds float32 to TensorFloat-32.
     """
     matrix = tl.program_id(0).to(tl.int64) * MATRICES + tl.arange(0, MATRICES)
     here = matrix < count
@@ -84,7 +84,7 @@ def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
         tl.store(diagonal + step * count + matrix, tl.sum(tl.where(vector_index == step, reflected, 0.0), axis=1), here)
         vector = tl.where(vector_index > step, reflected, 0.0)
         first = tl.sum(tl.where(at_first, vector, 0.0), axis=1)
-        first = tl.where(first < 0, first - PRECISION * PRECISION, first + PRECISION * PRECISION)  # divides no 0
+        first = tl.where(first < 0, first - PRECISION * PRECISION, first + PRECISION * PRECISION)  # avoids 0/0
         vector = tl.where(at_first, first[:, None], vector)
         square = tl.sum(vector * vector, axis=1)
         tl.store(squares + step * count + matrix, square, here)
@@ -104,10 +104,10 @@ def _tridiagonal(  # noqa: PLR0917 (a kernel takes its strides one by one)
 
 @triton.jit
 def _quotient(a: tl.tensor, b: tl.tensor) -> tl.tensor:
-    """Correctly rounded, as float64 always is: the approximation for float32 loses eigenvalues next to exact zeros."""
+    """The correctly rounded quotient; the approximation for float32 loses eigenvalues next to exact zeros."""
     if a.dtype == tl.float32:
         return tl.div_rn(a, b)
-    else:  # noqa: RET505 (Triton compiles only the branch of a condition that is known)
+    else:  # noqa: RET505 (Triton compiles only the branch of a constant condition)
         return a / b
 
 
@@ -123,17 +123,17 @@ def _bisected(  # noqa: PLR0917
     STEPS: tl.constexpr,
     MATRICES: tl.constexpr,
 ) -> None:
-    """The eigenvalues of one rank: the programs of the second axis of the grid have one each."""
+    """The eigenvalues of a single rank, which is the index of the program on the second axis of the grid."""
     matrix = tl.program_id(0).to(tl.int64) * MATRICES + tl.arange(0, MATRICES)
     here, rank = matrix < count, tl.program_id(1).to(tl.int64)
-    # In registers, for all steps.
+    # Kept in registers for all steps.
     elements = ()
     off_squares = ()
     for i in tl.static_range(CLASSES):
         elements = elements + (tl.load(diagonal + i * count + matrix, here, other=0.0),)  # noqa: RUF005 (Triton has no *)
     for i in tl.static_range(CLASSES - 1):
         off_squares = off_squares + (tl.load(squares + i * count + matrix, here, other=0.0),)  # noqa: RUF005
-    # A little more than the largest of Gershgorin's circles, and not 0.
+    # Slightly more than the largest Gershgorin circle, and not 0.
     bound = tl.abs(elements[CLASSES - 1]) + tl.sqrt(off_squares[CLASSES - 2])
     before = 0.0
     for i in tl.static_range(CLASSES - 1):
@@ -141,7 +141,7 @@ def _bisected(  # noqa: PLR0917
         bound = tl.maximum(bound, tl.abs(elements[i]) + before + root)
         before = root
     bound = bound * (1 + 8 * CLASSES * PRECISION) + PRECISION * PRECISION
-    least = (PRECISION * PRECISION * bound) * (PRECISION * PRECISION * bound)  # a pivot of 0 divides no 0
+    least = (PRECISION * PRECISION * bound) * (PRECISION * PRECISION * bound)  # avoids 0/0 at a pivot of 0
     low, width = -bound, 2 * bound
     for _ in range(STEPS):
         width *= 0.5

@@ -1,6 +1,6 @@
-"""The eigenvalues in code that XLA compiles for the CPU: many matrices take steps together, others go to LAPACK.
+"""Eigenvalues in code that XLA compiles for the CPU: in steps for many matrices, otherwise by LAPACK.
 
-``jax.numpy.linalg.eigvalsh`` computes the eigenvectors as well, and so takes twice as long as LAPACK's values alone.
+``jax.numpy.linalg.eigvalsh`` also computes the eigenvectors, and so takes twice as long as LAPACK for values alone.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from matrics._arrays.jax import JAX
 from matrics._arrays.jax_matrices import of_any_batch, one_by_one, with_derivatives
 from matrics._engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
-# Larger matrices were not tried: the more rows, the smaller the gain (docs/numerics.md).
+# Larger matrices were not measured, as the gain decreases with the number of rows (docs/numerics.md).
 MOST_CLASSES = 30
-# The sweeps of so few rows are written out: loops over them take longer to run, and more rows take long to compile.
+# Sweeps of few rows are unrolled, as loops run longer; more rows would take long to compile.
 MOST_WRITTEN_OUT = 7
-# Of more rows the tridiagonal form is found in halves: in loops a row is as long as the matrix that they began with.
+# With more rows the tridiagonal form is computed in halves, as rows in loops keep the length of the first matrix.
 MOST_AT_ONCE = 10
-# The elements of a column of a block's matrices. More leave the first cache, and loops over fewer take their time.
+# The number of elements in a column of the matrices of a block: more do not fit into the first-level cache, and fewer
+# increase the overhead of loops.
 COLUMN = 5120
-# No matrix is known that needs half as many.
+# All known matrices need less than half as many.
 MOST_SWEEPS = 60
 
 
 def takes_steps(x: Array) -> bool:
-    """Whether the eigenvalues of (M, n, n) are found in steps: of many, as programs take seconds to compile."""
+    """Whether the eigenvalues of (M, n, n) are computed in steps: for many, as programs take long to compile."""
     matrices, n = x.shape[:2]
     return bool(n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n)
 
@@ -39,36 +40,36 @@ class XlaLanes(Lanes):
     """The steps in code that XLA compiles."""
 
     def once(self, x: Array) -> Array:
-        """See ``Lanes``: a pivot of exactly 0 must not be another number where its square is computed."""
+        """See ``Lanes``; a pivot of 0 must stay exactly 0 where its square is computed."""
         barrier: Any = lax.optimization_barrier
         return barrier(x)
 
 
 _by_lapack = one_by_one(jnp.linalg.eigvalsh)
 eigenvalues = with_derivatives(of_any_batch(lambda x: in_steps(x) if takes_steps(x) else _by_lapack(x)))
-"""Ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
+"""The ascending eigenvalues (…, n) of symmetric, finite matrices (…, n, n) with cells of at most about 1."""
 
 
 def in_steps(x: Array) -> Array:
     """The eigenvalues (M, n) of a stack (M, n, n)."""
     count, n = x.shape[:2]
-    block = COLUMN // n - 8  # of rows a power of two apart, few are in the first cache at once
+    block = COLUMN // n - 8  # rows at distances of a power of two conflict in the first-level cache
     blocks = math.ceil(count / block)
     stack = jnp.pad(x, ((0, blocks * block - count), (0, 0), (0, 0)))
-    # Matrices are turned class-first in the block, where they are in the cache.
+    # Matrices are transposed class-first in the block, where they are in the cache.
     values = lax.map(_of_block, jnp.reshape(stack, (blocks, block, n, n)))
     return jnp.reshape(values, (blocks * block, n))[:count]
 
 
 def _of_block(matrices: Array) -> Array:
-    """Ascending eigenvalues (B, n) of (B, n, n); NaN where they do not converge."""
+    """The ascending eigenvalues (B, n) of (B, n, n); NaN where they do not converge."""
     cells = jnp.permute_dims(matrices, (1, 2, 0))
     lanes = XlaLanes(JAX, cells)
     state: Any = _tridiagonal(lanes, lanes.once(cells))
     last = len(cells) - 1
     loop: Any = lax.fori_loop
     if len(cells) <= MOST_WRITTEN_OUT:
-        # Rows that are arrays of their own are written where they are computed.
+        # Separate arrays for rows avoid copies.
         state, loop = tuple(map(tuple, state)), _written_out
 
     def split_off(first: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -87,11 +88,11 @@ def _of_block(matrices: Array) -> Array:
             shift, *carried = lanes.begin(top, second, bottom, _row(squares, first))
 
             def put(new: Array, value: Array, old: Array, i: Array) -> Array:
-                # Each matrix keeps what it has when it is done, so that its bits do not depend on the others.
+                # A converged matrix does not change, so that its values do not depend on other matrices.
                 return _with_row(new, jnp.where(left, value, _row(old, i)), i)
 
             def rotate(step: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-                # What is read is not what is written, or XLA would copy all rows for each.
+                # Different arrays are read and written, as XLA would otherwise copy all rows each time.
                 i = last - 1 - step
                 element, off, *carried = lanes.rotated(_row(diagonal, i), _row(squares, i), shift, *state[2:])
                 return put(state[0], element, diagonal, i + 1), put(state[1], off, squares, i + 1), *carried
@@ -114,7 +115,7 @@ def _of_block(matrices: Array) -> Array:
 
 
 def _tridiagonal(lanes: Lanes, cells: Array) -> tuple[Array, Array]:
-    """The diagonal and the squares beside it, each of n rows; from the last row on: the rest stays in place."""
+    """The diagonal and the squares of the off-diagonal, each of n rows, from the last row to the first."""
     diagonal, squares = [], [jnp.zeros_like(cells[0, 0])]
     while len(cells) > 2:
         last, kept = len(cells) - 1, len(cells) // 2 + 1 if len(cells) > MOST_AT_ONCE else 2
@@ -122,9 +123,9 @@ def _tridiagonal(lanes: Lanes, cells: Array) -> tuple[Array, Array]:
         def reduce(step: Array, state: tuple[Array, Array], last: int = last) -> tuple[Array, Array]:
             return _reduced(lanes, *state, last - step)
 
-        cells, beside = lax.fori_loop(0, len(cells) - kept, reduce, (cells, jnp.zeros_like(cells[0])))
+        cells, off_squares = lax.fori_loop(0, len(cells) - kept, reduce, (cells, jnp.zeros_like(cells[0])))
         diagonal += [cells[i, i] for i in range(last, kept - 1, -1)]
-        squares += [beside[i] for i in range(last, kept - 1, -1)]
+        squares += [off_squares[i] for i in range(last, kept - 1, -1)]
         cells = cells[:kept, :kept]
     diagonal += [cells[1, 1], cells[0, 0]]
     squares.append(cells[1, 0] * cells[1, 0])
@@ -132,9 +133,9 @@ def _tridiagonal(lanes: Lanes, cells: Array) -> tuple[Array, Array]:
 
 
 def _reduced(lanes: Lanes, cells: Array, squares: Array, last: Array) -> tuple[Array, Array]:
-    """The rows before ``last`` after the reflection from both sides, B - v wᵀ - w vᵀ, and the square beside it.
+    """The rows before ``last`` after the reflection from both sides, B - v wᵀ - w vᵀ, and the squares.
 
-    In loops over rows, without which XLA computes the vectors again for each cell.
+    It loops over rows, as XLA would otherwise compute the vectors again for each cell.
     """
     index, row = jnp.arange(len(cells))[:, None], _row(cells, last)
     column = [_row(row, last - 1), *jnp.where(index < last - 1, row, 0)]
@@ -156,11 +157,11 @@ def _reduced(lanes: Lanes, cells: Array, squares: Array, last: Array) -> tuple[A
 
 
 def _ascending(values: Array) -> Array:
-    """The rows in order in each lane: one after the other is put among those that are."""
+    """The rows in ascending order in each lane, by insertion."""
 
-    def insert(i: Array, found: Array) -> Array:
-        below = jnp.concat([jnp.full_like(found[:1], -math.inf), found[:-1]])
-        return jnp.minimum(jnp.maximum(below, _row(values, i)[None, :]), found)
+    def insert(i: Array, ordered: Array) -> Array:
+        below = jnp.concat([jnp.full_like(ordered[:1], -math.inf), ordered[:-1]])
+        return jnp.minimum(jnp.maximum(below, _row(values, i)[None, :]), ordered)
 
     return lax.fori_loop(0, len(values), insert, jnp.full_like(values, math.inf))
 
@@ -177,7 +178,7 @@ def _with_row(x: Any, value: Array, i: Any) -> Any:
 
 
 def _written_out(begin: int, end: int, step: Callable[[Any, Any], Any], state: Any) -> Any:
-    """As ``lax.fori_loop``."""
+    """The result of ``lax.fori_loop``, with an unrolled loop."""
     for i in range(begin, end):
         state = step(i, state)
     return state

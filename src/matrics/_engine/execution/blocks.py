@@ -1,4 +1,4 @@
-"""Execution on the host: NumPy's stacks in blocks that fit a cache, with one check of each, optionally in threads."""
+"""Execution on the host: NumPy stacks in blocks that fit into a cache, with a check of each, optionally in threads."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array
 from matrics._engine.eigenvalues.host import block_of
-from matrics._engine.execution.host import HostTable, Looked, TableFunction, WholeStack
+from matrics._engine.execution.host import CheckedTable, HostTable, TableFunction, WholeStack
 from matrics._engine.execution.scratch import Scratch, keep_freed_memory
 from matrics._engine.execution.sums import MANY_CLASSES, summed
 from matrics._engine.execution.sweep import MIN_CLASSES_IN_PLACE, NotIntegersError, slices, sweep
 from matrics._engine.table import Table
 
-# A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
-# are some twenty. Both were the best or near it for every n on the machines tried. For the whole catalogue a thread
-# holds some thirty times as much as the cells of a block.
+# The cells of a block, and its about twenty margins ([class, matrix]), fit approximately into the second-level cache of
+# a core. Both sizes were nearly optimal for every n on the measured machines. For the whole catalogue a thread needs
+# about thirty times the memory of the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
-# If only row sums, column sums and the diagonal are needed, cells are read in parts: smaller ones take more calls.
+# For row sums, column sums and the diagonal, cells are read in parts: smaller parts need more calls.
 SWEEP_BYTES = 2 * 1024 * 1024
-# The check for integer-valued cells needs as much memory again, so it is done in parts.
-LOOK_BYTES = 256 * 1024
-# In threads margins and looks are larger: a thread that returns from a call into NumPy waits for Python's
-# lock, and to be woken then takes as long as a short call.
+# The check for integer-valued cells needs as much memory as the cells, so it is done in parts.
+CHECK_BYTES = 256 * 1024
+# In threads blocks, margins and parts are larger: after each call into NumPy a thread waits for Python's lock, which
+# takes as long as a short call.
 LARGER_IN_THREADS = 2
-# The matrices that are scored before there are threads.
+# The number of matrices that are scored before threads start.
 HEAD_OF_THREADS = 8
-# Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
+# With fewer matrices in a block the overhead of calls dominates, unless the matrices are large.
 MIN_BLOCK = 64
 MIN_BLOCK_BYTES = 4 * 1024 * 1024
 _NONE = np.empty(0, np.intp)
@@ -40,39 +40,41 @@ _NONE = np.empty(0, np.intp)
 def score_blocks(
     cm: Array, functions: Sequence[TableFunction], zero_division: float, workers: int
 ) -> tuple[list[Array], Array]:
-    """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
+    """The results of all functions, with NaN for invalid matrices, and the positions of invalid matrices."""
     n = cm.shape[-1]
     dtype = np.dtype(NUMPY.float_dtype(cm))
     if cm.ndim == 2 and n < MIN_CLASSES_IN_PLACE:
         return _score_matrix(cm, functions, zero_division, dtype)
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    margin = MARGIN_BYTES // (n * dtype.itemsize)
+    threads = number_of_threads(workers)
+    larger = LARGER_IN_THREADS if threads > 1 else 1
+    margin = larger * MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
-    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    size = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
     if len(stack) <= size:
-        results, found = _score_one_block(stack, functions, zero_division, dtype)
+        results, invalid_positions = _score_one_block(stack, functions, zero_division, dtype)
     else:
-        sizes = _Sizes(size, smallest, margin, number_of_threads(workers), dtype)
-        results, found = _ManyBlocks(stack, functions, zero_division, sizes).scored()
-    # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
+        sizes = _Sizes(size, smallest, margin, threads, larger * CHECK_BYTES // dtype.itemsize, dtype)
+        results, invalid_positions = _ManyBlocks(stack, functions, zero_division, sizes).scored()
+    # [()] makes the result of a single matrix a NumPy scalar, as in NumPy's reductions.
     results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
-    return results, np.unique(np.concatenate(found)) if found else _NONE
+    return results, np.unique(np.concatenate(invalid_positions)) if invalid_positions else _NONE
 
 
 def _score_matrix(
     matrix: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], Array]:
-    """Score a matrix that has no batch: its totals are NumPy's scalars, whose operations take a tenth of the time."""
+    """The results for a single matrix: its totals are NumPy scalars, whose operations take a tenth of the time."""
     with np.errstate(all="ignore"):
         cells = matrix.astype(dtype, order="C")
         integers = NUMPY.is_integer(matrix)
-        table, valid = _look(
+        table, valid = _checked_table(
             cells, zero_division, WholeStack(1), lambda: integers or bool((cells == np.rint(cells)).all())
         )
         values = [function(table) for function in functions]
     if valid is not None:
         values = [np.full_like(value, np.nan) for value in values]
-    # Copies, as two results may be the same margin.
+    # Copies, as two results may be the same array.
     results = [np.array(value, dtype) if value.ndim else dtype.type(value) for value in values]
     return results, _NONE if valid is None else np.zeros(1, np.intp)
 
@@ -80,13 +82,13 @@ def _score_matrix(
 def _score_one_block(
     stack: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], list[Array]]:
-    """Score a single block, as in a loop of small calls, without the overhead for many blocks."""
+    """The results for a single block, without the overhead for many blocks."""
     if stack.shape[-1] >= MANY_CLASSES:
         keep_freed_memory()
     with np.errstate(all="ignore"):
         table = summed(stack, zero_division, dtype)
         if table is None:
-            scratch = Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+            scratch = Scratch(stack.size, CHECK_BYTES // dtype.itemsize, dtype)
             values, valid = _score_block(stack, functions, zero_division, scratch, WholeStack(len(stack)))
         else:
             values, valid = [function(table) for function in functions], None
@@ -103,37 +105,38 @@ def _score_block(
     scratch: Scratch,
     whole: WholeStack,
 ) -> tuple[list[Array], Array | None]:
-    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; which matrices are valid, if not all are."""
+    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; a mask of valid matrices, None if all are."""
     cells = _class_first(block, scratch)
     integers = NUMPY.is_integer(block)
-    table, valid = _look(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
+    table, valid = _checked_table(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
     values = [function(table) for function in functions]
     return values if valid is None else [np.where(valid, value, np.nan) for value in values], valid
 
 
 class _Sizes(NamedTuple):
-    """How a stack is cut: matrices in a block, at least and where only margins count, threads, and the dtype."""
+    """The numbers of matrices in a block: by default, at least, of margins alone; threads, cells of a check, dtype."""
 
     block: int
     smallest: int
     margin: int
     threads: int
+    check_part: int
     dtype: Any
 
 
 class _ManyBlocks:
-    """A stack of many blocks, the first of which shows what suits the rest.
+    """The scores of a stack of many blocks, of which the first determines the execution of the others.
 
     Parameters
     ----------
     stack
         The matrices ``[matrix, true, pred]``.
     functions
-        What is computed.
+        The functions to compute.
     zero_division
-        What an undefined measure is worth.
+        The value of undefined measures (0/0).
     sizes
-        How the stack is cut.
+        The sizes of blocks.
     """
 
     def __init__(self, stack: Array, functions: Sequence[TableFunction], zero_division: float, sizes: _Sizes) -> None:
@@ -141,26 +144,25 @@ class _ManyBlocks:
         self._functions = functions
         self._zero_division = zero_division
         self._sizes = sizes
-        self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
         self._part = SWEEP_BYTES // sizes.dtype.itemsize
-        self._look = self._larger * LOOK_BYTES // sizes.dtype.itemsize
+        self._check_part = sizes.check_part
         self._whole = WholeStack(len(stack))
-        self._look_early = False  # as formulas ask if all cells are integers
-        self._invalid: list[Array] = []  # positions
+        self._checks_integers = False  # whether formulas need the check that all cells are integers
+        self._invalid: list[Array] = []  # positions of invalid matrices
         self._results: list[Array] = []
 
     def scored(self) -> tuple[list[Array], list[Array]]:
-        """The results of all functions, and the positions of invalid matrices, some of them several times."""
-        size, smallest, margin, threads, _ = self._sizes
+        """The results of all functions, and the positions of invalid matrices, with repetitions."""
+        size, smallest, margin, threads, *_ = self._sizes
         count = len(self._stack)
         head = min(size, HEAD_OF_THREADS) if threads > 1 else size
-        head -= count - head == 1  # as in slices
+        head -= count - head == 1  # no block with a single matrix, as in slices
         wide = self._score_head(head)
         keep_freed_memory()
         stepped = self._whole.stepped
         others = [k for k in range(len(self._functions)) if k not in stepped]
-        if others or not stepped:  # without a function invalid matrices are still found
-            step = max(size, self._larger * margin) if wide else size
+        if others or not stepped:  # without functions, the check for invalid matrices is still needed
+            step = max(size, margin) if wide else size
             self._score_rest(others, _shares(head, count, step, smallest, threads), size, wide=wide)
         if stepped:
             block = self._stepped_block(count - head)
@@ -168,18 +170,18 @@ class _ManyBlocks:
         return self._results, self._invalid
 
     def _stepped_block(self, count: int) -> int:
-        """The matrices of a block for eigenvalues."""
+        """The number of matrices in a block for eigenvalues."""
         return block_of(count, self._sizes.block, self._sizes.dtype, self._stack.shape[-1])
 
     def _score_head(self, head: int) -> bool:
-        """Score the first matrices, make room for all results; whether the functions need no cells."""
+        """Score the first matrices, allocate all results, and return whether the functions need no cells."""
         n, dtype = self._stack.shape[-1], self._sizes.dtype
-        noted = list(map(self._whole.noting, range(len(self._functions)), self._functions))
+        recorded = list(map(self._whole.recording, range(len(self._functions)), self._functions))
         with np.errstate(all="ignore"):
-            scratch = Scratch(self._sizes.block * n * n, self._look, dtype)
-            values, wide = self._sweep(noted, 0, head, scratch)
+            scratch = Scratch(self._sizes.block * n * n, self._check_part, dtype)
+            values, wide = self._sweep(recorded, 0, head, scratch)
             if values is None:
-                values = self._score(noted, 0, head, scratch)
+                values = self._score(recorded, 0, head, scratch)
             self._results = [_room(value, len(self._stack), dtype) for value in values]
             for result, value in zip(self._results, values, strict=True):
                 result[:head] = value.T
@@ -188,7 +190,7 @@ class _ManyBlocks:
     def _score_rest(
         self, chosen: Sequence[int], shares: list[list[tuple[int, int]]], block: int, *, wide: bool
     ) -> None:
-        """Score some functions, of each thread's share; ``wide`` ones are of sums alone, or else cut into blocks."""
+        """Compute some functions in threads; ``wide`` functions need sums alone, others are computed in blocks."""
         functions, rooms = [self._functions[k] for k in chosen], [self._results[k] for k in chosen]
         n, dtype = self._stack.shape[-1], self._sizes.dtype
 
@@ -197,8 +199,8 @@ class _ManyBlocks:
                 room[start:stop] = value.T
 
         def write_share(share: Iterable[tuple[int, int]]) -> None:
-            scratch = Scratch(max(block * n * n, self._part if wide else 0), self._look, dtype)
-            with np.errstate(all="ignore"):  # which belongs to the thread
+            scratch = Scratch(max(block * n * n, self._part if wide else 0), self._check_part, dtype)
+            with np.errstate(all="ignore"):  # the setting belongs to the thread
                 for start, stop in share:
                     values = self._sweep(functions, start, stop, scratch)[0] if wide else None
                     if values is not None:
@@ -218,8 +220,8 @@ class _ManyBlocks:
     def _sweep(
         self, functions: Sequence[TableFunction], start: int, stop: int, scratch: Scratch
     ) -> tuple[list[Array] | None, bool]:
-        """The values from sums alone, None if a full check is needed; and whether the functions needed no cells."""
-        options: dict[str, Any] = {"part": self._part, "look": self._look_early}
+        """The values from sums alone, None if a full check is needed; and whether the functions read no cells."""
+        options: dict[str, Any] = {"part": self._part, "checks_integers": self._checks_integers}
         table = sweep(self._stack[start:stop], scratch, self._zero_division, self._whole, **options)
         if table is None:
             return None, False
@@ -228,17 +230,17 @@ class _ManyBlocks:
         except NotIntegersError:
             return None, False
         finally:
-            self._look_early |= table.was_asked
-        return values, not table.cells_were_read
+            self._checks_integers |= table.needed_integers
+        return values, not table.has_read_cells
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
-    """Arrays for the results of all matrices, shaped like the first results, ``[class, matrix]`` or ``[matrix]``."""
+    """The array for the results of all matrices, for first results ``[class, matrix]`` or ``[matrix]``."""
     return np.empty((count, *value.shape[:-1]), dtype)
 
 
 def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
-    """The blocks of each thread: equal numbers, unless blocks would become too small."""
+    """The blocks of each thread, in equal numbers unless blocks would become too small."""
     if threads > 1:
         number = threads * math.ceil((stop - start) / (threads * step))
         step = max(smallest, math.ceil((stop - start) / number))
@@ -247,16 +249,16 @@ def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> li
 
 
 def number_of_threads(workers: int) -> int:
-    """The threads that ``workers=`` asks for."""
+    """The number of threads for ``workers=``."""
     return (os.cpu_count() or 1) if workers == -1 else workers
 
 
 def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
-    """Process each share in its own thread, the first one in this thread.
+    """Process each share in a thread, the first share in the calling thread.
 
-    If this one slept instead, the system might well put two of the others on one core, and leave them there. Where no
-    thread can be started, it does them all. After an error or Ctrl-C in this thread, the others end what they have
-    begun, and begin nothing else.
+    If the calling thread slept, the system might run two other threads on the same core. If no thread can be started,
+    the calling thread processes all shares. After an error or Ctrl-C in the calling thread, the other threads finish
+    their current part, and start no other part.
     """
     has_failed = False
 
@@ -271,8 +273,8 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
         work(mine)
         return
     try:
-        # Not at the top: it brings all of ``logging``. Both this and a thread fail while the interpreter shuts down, as
-        # in a handler of atexit.
+        # Imported here, as it imports ``logging``. The import and threads fail while the interpreter shuts down, as in
+        # a handler of atexit.
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(len(others))
@@ -293,21 +295,21 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
 
 
 def _class_first(block: Array, scratch: Scratch) -> Array:
-    """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
+    """A block as floats ``[true, pred, matrix]``: a copy in this order, or a view if rows are long."""
     first = block.transpose(1, 2, 0)
     if len(first) < MIN_CLASSES_IN_PLACE:
         return scratch.copy(first)
     return scratch.floats(block).transpose(1, 2, 0)
 
 
-def _look(
+def _checked_table(
     cells: Array, zero_division: float, whole: WholeStack, all_integers: Callable[[], bool]
 ) -> tuple[Table, Array | None]:
-    """The table of a block after one check, and which of its matrices are valid if not all are."""
-    looked = Looked(cells, zero_division, whole, all_integers)
+    """The table of a block after a check, and a mask of valid matrices, None if all are."""
+    table = CheckedTable(cells, zero_division, whole, all_integers)
     least = np.minimum.reduce(cells, axis=None, initial=0)
-    if least >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
-        return looked, None
-    valid = looked.valid
-    cells = np.where(valid, cells, 0)  # in the same order, so that sums round alike
+    if least >= 0 and math.isfinite(table.largest):  # comparisons are False for NaN
+        return table, None
+    valid = table.valid
+    cells = np.where(valid, cells, 0)  # in the same order, so that sums are rounded in the same way
     return HostTable(cells, stack=whole, zero_division=zero_division), valid

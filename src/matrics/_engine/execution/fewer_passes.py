@@ -1,4 +1,4 @@
-"""Margins in fewer passes over the cells, for compilers: sums written out as additions, and counts found together."""
+"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, and several counts in one pass."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from matrics._engine.table import Table
 
 
 class WrittenOut(Table):
-    """False negatives, false positives and true negatives of more than one class as additions of single cells."""
+    """A table whose false negatives, false positives and true negatives are explicit additions of cells."""
 
     @margin
     def fn(self) -> Array:
         """See ``Table``."""
-        return self._sums_beside(self.backend.unstack(self.cells, axis=self.true_axis))
+        return self._sums_without_own(self.backend.unstack(self.cells, axis=self.true_axis))
 
     @margin
     def fp(self) -> Array:
         """See ``Table``."""
-        return self._sums_beside(self.backend.unstack(self.cells, axis=self.pred_axis))
+        return self._sums_without_own(self.backend.unstack(self.cells, axis=self.pred_axis))
 
-    def _sums_beside(self, rows: Sequence[Array]) -> Array:
+    def _sums_without_own(self, rows: Sequence[Array]) -> Array:
         axis = 0 if self.class_first else -1
         entries = [self.backend.unstack(row, axis=axis) for row in rows]
         return self._in_classes([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
 
     def _in_classes(self, values: list[Array]) -> Array:
-        """The values of all classes, ``[*batch]`` each, as ``[class, *batch]``."""
+        """The values of all classes, each of shape ``[*batch]``, as ``[class, *batch]``."""
         return self.xp.stack(values)
 
 
 class OnePass(Table):
-    """True positives, false negatives and false positives from one pass over the cells."""
+    """A table whose true positives, false negatives and false positives come from a single pass over the cells."""
 
     @margin
     def tp(self) -> Array:
@@ -53,5 +53,5 @@ class OnePass(Table):
 
     @margin
     def _counted(self) -> Sequence[Array]:
-        """These three first."""
+        """True positives, false negatives and false positives, in this order, and possibly other counts."""
         raise NotImplementedError

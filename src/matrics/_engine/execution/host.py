@@ -1,7 +1,7 @@
-"""The host's tables: NumPy arrays, whose values may be inspected, and whose sums and products may be known to be exact.
+"""The tables of the host: NumPy arrays whose values are inspected, and whose sums and products may be exact.
 
-What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the others
-in its block have (how many they are may change the order of a sum, and so the last bit).
+Inspections make formulas faster and do not change results: the value of a matrix does not depend on the values of
+other matrices in its block. Their number may change the order of a sum, and so the last bit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from matrics._engine.table import Table
 
 
 def in_dtype(x: Array, dtype: Any) -> Array:
-    """The numbers in this dtype; to compare it first is the shortest for NumPy's scalars."""
+    """The numbers in this dtype; the comparison first is the fastest for NumPy scalars."""
     return x if x.dtype == dtype else x.astype(dtype)
 
 
@@ -37,45 +37,45 @@ TableFunction = Callable[[Table], Array]
 
 
 class WholeStack:
-    """The stack of which a table has a block.
+    """The whole stack, of which a table has a block.
 
     Parameters
     ----------
     matrices
-        Their number.
+        The number of matrices.
     """
 
     def __init__(self, matrices: int) -> None:
         self.matrices = matrices
         self.stepped: list[int] = []
-        """Which functions find eigenvalues in steps: those take large blocks."""
+        """The functions that compute eigenvalues in steps, which need large blocks."""
         self.takes_steps = False
 
-    def noting(self, k: int, function: TableFunction) -> TableFunction:
-        """The function, whose number is added to ``stepped`` if it belongs there."""
+    def recording(self, k: int, function: TableFunction) -> TableFunction:
+        """A function that also adds its number to ``stepped`` if it computes eigenvalues in steps."""
 
-        def noted(table: Table) -> Array:
+        def recorded(table: Table) -> Array:
             self.takes_steps = False
             value = function(table)
             if self.takes_steps:
                 self.stepped.append(k)
             return value
 
-        return noted
+        return recorded
 
 
 class HostTable(HostArithmetic, Table):
-    """A stack of NumPy, under ``np.errstate``, without known properties.
+    """A table of NumPy arrays, under ``np.errstate``, without known properties.
 
-    Float32 becomes float64 where products are added up: that is less work than to keep their digits.
+    Sums of products of float32 are computed in float64, which is faster than precise sums in float32.
     """
 
     exact: bool = False
-    """Whether sums and differences of cells are exact: cells are integer-valued, and few enough."""
+    """Whether sums and differences of cells are exact, as for integer-valued cells with a moderate total."""
     exact_products: bool = False
     """Whether sums of products of two counts are exact."""
     product_dtype: Any = np.float64
-    """The dtype of products: float64, or that of the cells where it holds them."""
+    """The dtype of products: float64, or the dtype of the cells if products are exact in it."""
 
     def __init__(
         self, cells: Array, *, class_first: bool = True, stack: WholeStack | None = None, **options: Any
@@ -91,8 +91,8 @@ class HostTable(HostArithmetic, Table):
         return HostTable(cells, class_first=class_first, stack=self.stack, **options)
 
     def regrouped(self, cells: Array) -> Table:
-        """A table of the same samples in other classes, whose sums are as exact."""
-        return Known(
+        """A table of the same samples in other classes, with equally exact sums."""
+        return KnownTable(
             cells,
             exact=self.exact,
             exact_products=self.exact_products,
@@ -104,26 +104,26 @@ class HostTable(HostArithmetic, Table):
 
     @property
     def of_normal_counts(self) -> Table:
-        """See ``Table``: matrices with a class of very few samples (1e-300) are multiplied by a power of two."""
+        """See ``Table``; matrices with a tiny class (1e-300) are multiplied by a power of two."""
         return self if self._of_tiny_counts is None else self._of_tiny_counts
 
     @margin
     def _of_tiny_counts(self) -> Table | None:
-        """The table with larger counts, if it is another one: a table that holds itself would stay in memory."""
+        """The table with larger counts, or None if it is this table: a reference cycle would keep it in memory."""
         true, least = self.true, least_scaled(self.total.dtype)
         if np.minimum.reduce(true, axis=None, initial=1) >= least:
             return None
         few = np.any((true > 0) & (true < least), axis=0)
         if not few.any():
             return None
-        # Up to the square root of the largest number, so that products stay in range.
+        # At most the square root of the largest number, so that products stay in range.
         shift = np.where(few, np.maximum(np.finfo(self.total.dtype).maxexp // 2 - np.frexp(self.total)[1], 0), 0)
         return OfTinyCounts(np.ldexp(self.cells, self.cellwise(shift)), self)
 
     # Memory order -----------------------------------------------------------------------------------------------------
 
     def sum_over(self, axis: int, x: Array) -> Array:
-        """See ``Table``; where cells lie in another order, later sums would round differently."""
+        """See ``Table``; contiguous, as later sums are otherwise rounded in another way."""
         sums = self._sum(x, axis)
         if sums.ndim == 1:
             return sums
@@ -136,17 +136,17 @@ class HostTable(HostArithmetic, Table):
         return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
 
     def and_valid(self, condition: Array) -> Array:
-        """The condition: zeros are in the place of invalid matrices."""
+        """The condition itself, as zeros replace invalid matrices."""
         return condition
 
     def zero_unless(self, condition: Array, x: Array) -> Array:  # noqa: ARG002
-        """Return x: zeros are in the place of invalid matrices."""
+        """The array x itself, as zeros replace invalid matrices."""
         return x
 
     # Eigenvalues ------------------------------------------------------------------------------------------------------
 
     def eigenvalues(self, x: Array) -> Array:
-        """See ``Table``; in steps where that is faster, by a rule for the whole stack, not for the block."""
+        """See ``Table``; in steps if this is faster for the whole stack, independent of the block."""
         if not (self.class_first and takes_steps(self.n, x.dtype, self.stack.matrices)):
             return super().eigenvalues(x)
         self.stack.takes_steps = True
@@ -156,48 +156,48 @@ class HostTable(HostArithmetic, Table):
     # Margins ----------------------------------------------------------------------------------------------------------
 
     def wide(self, x: Array) -> Array:
-        """In float64, which holds products of counts of float32, and of others unless they are extreme."""
+        """See ``Margins``; in float64, which represents products of all but extreme counts."""
         if self.is_moderate or self.total.dtype != np.float64:
             return in_dtype(x, np.float64)
         return super().wide(x)
 
     @margin
     def true(self) -> Array:
-        """Row sums."""
+        """See ``Margins``: row sums."""
         return self.sum_over(self.pred_axis, self.cells)
 
     @margin
     def pred(self) -> Array:
-        """Column sums."""
+        """See ``Margins``: column sums."""
         return self.sum_over(self.true_axis, self.cells)
 
     @margin
     def fn(self) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         return self.true - self.tp if self.exact else super().fn
 
     @margin
     def fp(self) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         return self.pred - self.tp if self.exact else super().fp
 
     @margin
     def tn(self) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         return self.not_true - self.fp if self.exact else super().tn
 
     @margin
     def not_true(self) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         return self.total[None, ...] - self.true if self.exact else super().not_true
 
     @margin
     def not_pred(self) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         return self.total[None, ...] - self.pred if self.exact else super().not_pred
 
     def errors_outside(self, chosen: Array) -> Array:
-        """A difference where that is exact."""
+        """See ``Margins``; a difference if it is exact."""
         if not self.exact:
             return super().errors_outside(chosen)
         return self.errors - self.sum(np.where(chosen, self.class_errors, 0), axis=0)
@@ -208,7 +208,7 @@ class HostTable(HostArithmetic, Table):
         return in_dtype(self.scaled(x), self.product_dtype)
 
     def _rounded(self, x: Array) -> Array:
-        """What has been made of factors, in the dtype of the cells."""
+        """A result of factors, in the dtype of the cells."""
         return in_dtype(x, self.total.dtype)
 
     @margin
@@ -221,17 +221,17 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def _square(self) -> Array:
-        """m²."""
+        """The square m² of the total."""
         return self._factor(self.total) ** 2
 
     @margin
     def _overlap(self) -> Array:
-        """Σ true pred; to be taken from another product where both are exact."""
+        """The sum Σ true pred, for differences of exact sums."""
         return self._dot(self._true, self._pred)
 
     def _dot(self, x: Array, y: Array) -> Array:
-        """Σ x y over the classes."""
-        if self.exact_products:  # nothing rounds, so they may be added up in any order: in one pass
+        """The sum Σ x y over the classes."""
+        if self.exact_products:  # exact sums are the same in any order
             if x.ndim == 1:
                 return x.dot(y)
             if x.size <= SMALL:
@@ -248,28 +248,28 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def covariance(self) -> Array:
-        """A difference of two sums where both are exact."""
+        """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
             return self._rounded(self._factor(self.hits) * self._factor(self.total) - self._overlap)
         return self._rounded(self.sum(self._class_covariance, axis=0))
 
     @margin
     def true_variance(self) -> Array:
-        """A difference of two sums where both are exact."""
+        """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
             return self._rounded(self._square - self._dot(self._true, self._true))
         return self._rounded(self._dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
-        """A difference of two sums where both are exact."""
+        """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
             return self._rounded(self._square - self._dot(self._pred, self._pred))
         return self._rounded(self._dot(self._pred, self._factor(self.not_pred)))
 
     @margin
     def disagreement_by_chance(self) -> Array:
-        """A difference of two sums where both are exact."""
+        """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
             return self._rounded(self._square - self._overlap)
         return self._rounded(self._dot(self._true, self._factor(self.not_pred)))
@@ -292,7 +292,7 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def class_error_logs(self) -> Array:
-        """See ``Table``; from the errors alone, unless the logarithms of all cells are there."""
+        """See ``Table``; from the errors alone, unless the logarithms of all cells are cached."""
         if not self.class_first or "share_log_share" in self.__dict__:
             return super().class_error_logs
         logs = np.zeros(self.cells.shape, self.cells.dtype)
@@ -301,13 +301,13 @@ class HostTable(HostArithmetic, Table):
         return self.sum_over(self.pred_axis, logs) + self.sum_over(self.true_axis, logs)
 
     def _errors_of(self, cells: Array) -> Array:
-        """A view of the cells outside the diagonal, ``[n - 1, n, *batch]``: n lie between two cells of the diagonal."""
+        """A view of the cells outside the diagonal, ``[n - 1, n, *batch]``: n cells are between two diagonal cells."""
         n, batch = self.n, cells.shape[2:]
         return cells.reshape(n * n, *batch)[1:].reshape(n - 1, n + 1, *batch)[:, :n]
 
     def _times_log(self, cells: Array, shares: Array, out: Array) -> Array:
-        """Values p ln p of some cells and their shares p; of shares near 1 the logarithm is that of the rest."""
-        # For 0 the logarithm of a number that 0 can be multiplied by; subnormal shares have few digits anyway.
+        """The products p ln p of cells with shares p; near 1 the logarithm is computed from the other cells."""
+        # Avoids 0 · ln 0; subnormal shares are imprecise anyway.
         np.maximum(shares, tiny(shares.dtype), out=out)
         np.log(out, out=out)
         out *= shares
@@ -317,7 +317,7 @@ class HostTable(HostArithmetic, Table):
         return out
 
     def _rest_shares(self, cells: Array, large: Array) -> Array:
-        """What cells of more than half of their matrix leave, as shares of the total."""
+        """The share of all other cells, for cells with more than half of their matrix."""
         where = np.nonzero(large)
         at = where[2:] if self.class_first else where[:-2]
         total = self.total[at]
@@ -331,7 +331,7 @@ class HostTable(HostArithmetic, Table):
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:
             return super()._twice_the_pairs(unit)
-        # Squares are exact as well, and so are their differences.
+        # Squares and their differences are exact as well.
         factor = self._pair_factor
         total, cells = factor(self.total), factor(self.cells)
         whole, same = total**2, self.sum(cells**2, axis=(self.true_axis, self.pred_axis))
@@ -343,14 +343,14 @@ class HostTable(HostArithmetic, Table):
 
 
 class OfTinyCounts(HostTable):
-    """A table whose matrices of tiny counts are multiplied by powers of two: below the normal numbers digits are lost.
+    """A table with matrices of tiny counts multiplied by powers of two, as subnormal numbers lose digits.
 
     Parameters
     ----------
     cells
         The multiplied cells.
     table
-        The table of the counts as they are.
+        The table of the original counts.
     """
 
     def __init__(self, cells: Array, table: HostTable) -> None:
@@ -358,11 +358,11 @@ class OfTinyCounts(HostTable):
         self._table = table
 
     def repair_where(self, condition: Array) -> Table:
-        """1/n is added to the counts as they are."""
+        """See ``Table``; 1/n is added to the original counts."""
         return self._table.repair_where(condition)
 
 
-class Known(HostTable):
+class KnownTable(HostTable):
     """A table with known exact sums and products."""
 
     def __init__(
@@ -380,8 +380,8 @@ class Known(HostTable):
         self.product_dtype = product_dtype
 
 
-class Looked(HostTable):
-    """A table that inspects whether all cells are integer-valued when a formula needs exact differences."""
+class CheckedTable(HostTable):
+    """A table that checks whether all cells are integer-valued when a formula needs exact differences."""
 
     def __init__(self, cells: Array, zero_division: float, stack: WholeStack, all_integers: Callable[[], bool]) -> None:
         super().__init__(cells, stack=stack, zero_division=zero_division)
@@ -401,7 +401,7 @@ class Looked(HostTable):
 
     @margin
     def product_dtype(self) -> Any:
-        """The dtype of these products."""
+        """The dtype of products."""
         dtype = self.cells.dtype
         return product_dtype_of(dtype, self.largest) if dtype != np.float64 and self.exact else np.float64
 
@@ -416,7 +416,7 @@ class Looked(HostTable):
 
     @margin
     def scale(self) -> Array | None:
-        """No power of two where totals leave products of two margins in range."""
+        """See ``Margins``; None if all products of two margins are in range."""
         lowest, highest = moderate_totals(self.cells.dtype)
         if self.largest < highest and (self.exact or np.min(self.total, where=self.total > 0, initial=1) > lowest):
             return None

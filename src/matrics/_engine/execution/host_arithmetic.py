@@ -1,4 +1,4 @@
-"""Arithmetic on the host: NumPy's arrays are inspected before it is made safe."""
+"""Arithmetic on the host: values are inspected, and guards are applied only if necessary."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from matrics._arrays import Array
 from matrics._engine.safety import Safe
 from matrics._engine.wide import Wide
 
-# Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
+# Arrays up to this size are checked by the call with less overhead, larger arrays by the faster operation.
 SMALL = 1000
 
 
 class HostArithmetic(Safe):
-    """Arithmetic of arrays of NumPy, under ``np.errstate``.
+    """Arithmetic of NumPy arrays, under ``np.errstate``.
 
-    No gradient passes here, so that 0/0 is replaced after the division, and a formula may leave out what no matrix of
+    There is no gradient, so 0/0 is replaced after the division, and formulas may leave out operations that no matrix of
     the stack needs.
     """
 
@@ -26,11 +26,11 @@ class HostArithmetic(Safe):
         return not (np.count_nonzero(condition) if condition.ndim else condition)
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
-        # Of what np.sum does, what has to be done; it would begin with a pass that writes zeros.
+        # np.add.reduce has less overhead than np.sum, and initial=None avoids a pass that writes zeros.
         return np.add.reduce(x, axis=axis, initial=None)
 
     def _no_zeros(self, x: Array) -> bool:
-        """Whether x, which is not negative or whose sign does not matter, is 0 nowhere."""
+        """Whether x, which is not negative, has no zeros."""
         if not x.ndim:
             return bool(x != 0)
         if x.size <= SMALL:
@@ -52,11 +52,11 @@ class HostArithmetic(Safe):
         return a / b if positive is np.True_ else self.ratio(a, b)
 
     def is_positive(self, x: Array) -> Array:
-        """True only if x is positive everywhere."""
+        """Whether x is positive: a single True if it is positive everywhere."""
         return np.True_ if self._no_zeros(x) else x != 0
 
     def is_zero(self, x: Array) -> Array:
-        """Where x is 0; subnormal numbers are not."""
+        """Whether each element is 0; subnormal numbers are not 0."""
         return x.digits == 0 if isinstance(x, Wide) else x == 0
 
     def define(self, value: Array, condition: Array) -> Array:
@@ -69,14 +69,14 @@ class HostArithmetic(Safe):
         return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else np.sqrt(x)
 
     def within(self, x: Array, low: float, high: float) -> Array:
-        """Return x cut at the bounds that its formula cannot leave."""
+        """The array x, clipped to the bounds of its formula."""
         if not x.ndim:
             return x if low <= x <= high else self.clip(x, low, high)
         inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
         return x if inside else self.clip(x, low, high)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
-        """√(x y), for code that needs no gradient."""
+        """The root √(x y), without a gradient."""
         if x.ndim:
             larger, smaller = np.maximum(x, y), np.minimum(x, y)
         else:
@@ -84,7 +84,7 @@ class HostArithmetic(Safe):
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
     def abs(self, x: Array) -> Array:
-        """See ``Table``, by a single call."""
+        """See ``Table``."""
         return super().abs(x) if isinstance(x, Wide) else np.abs(x)
 
     def clip(self, x: Array, low: float, high: float) -> Array:
@@ -96,13 +96,13 @@ class HostArithmetic(Safe):
         return np.maximum(x, 0)
 
     def log(self, x: Array) -> Array:
-        """See ``Table``; a choice, at every cell, would take longer than the logarithm."""
+        """See ``Table``; ``where`` would take longer than the logarithm."""
         if isinstance(x, Wide):
             return super().log(x)
         return np.log(x if self._no_zeros(x) else x + (x == 0))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """See ``Table``; beyond 1/2 are few, which are then replaced."""
+        """See ``Table``; the few values above 1/2 are replaced."""
         logs = self.log(x)
         large = x > 0.5
         if np.count_nonzero(large):

@@ -1,4 +1,4 @@
-"""Execution on the host where row sums, column sums and the diagonal are all that is needed: one sweep of the cells."""
+"""Execution on the host for measures of row sums, column sums and the diagonal: a single sweep over the cells."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 
-# From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
-# alone do so earlier, as products with a vector of ones.
+# From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of ones
+# are efficient with fewer classes.
 MIN_CLASSES_IN_PLACE = 50
 MIN_CLASSES_OF_PRODUCTS = 8
-# Multiplications in a product for which OpenBLAS does not start threads of its own, next to ours.
+# Up to this number of multiplications OpenBLAS does not start its own threads.
 MAX_PRODUCT = 4 * 65536
-# The share of the total outside the row and the column of a class from which on differences of margins have the digits
-# of sums of cells.
+# If at least this share of the total is outside the row and the column of a class, differences of margins are as
+# precise as sums of cells.
 LEAST_REST = 1 / 32
 
 
 class NotIntegersError(Exception):
-    """A formula needs exact differences, and the cells of its block are not integers: the block takes another way."""
+    """A formula needs exact differences, and the cells of its block are not integers: another table is necessary."""
 
 
-class Swept(HostTable):
-    """A table with known row sums, column sums and diagonal; its cells are fetched when they are needed.
+class SweptTable(HostTable):
+    """A table with known row sums, column sums and diagonal; cells are read only if a formula needs them.
 
-    Its sums are integers, and exact. What is large wherever the margins suffice (``_margins_suffice``) is a difference
-    of them without a further look at the cells; what may be small, as ``fn`` and ``fp``, is one only where all cells
-    are known to be integers.
+    The sums are exact integers. If the margins suffice (``_margins_suffice``), large counts are differences of margins,
+    without another pass over the cells. Counts that may be small, such as ``fn`` and ``fp``, are differences only if
+    all cells are known to be integers.
     """
 
-    scale = None  # such counts are not extreme
+    scale = None  # these counts are not extreme
 
     def __init__(
         self,
@@ -56,18 +56,18 @@ class Swept(HostTable):
         self.total = total
         self.exact_products = holds_products(np.float64, largest)
         self.product_dtype = product_dtype_of(total.dtype, largest)
-        self._all_integers = all_integers  # None if it is known
-        self.was_asked = False
-        """Whether a formula needed to know that all cells are integers."""
+        self._all_integers = all_integers  # None if all cells are known to be integers
+        self.needed_integers = False
+        """Whether a formula needed the check that all cells are integers."""
 
     @property
     def of_normal_counts(self) -> Table:
-        """The table itself, whose sums are integers."""
+        """The table itself, as its sums are integers."""
         return self
 
     def _need_integers(self) -> None:
-        """Go on only if all cells are integers; if they are not, the block has to take another way."""
-        self.was_asked = True
+        """Raise an error unless all cells are integers; the block then needs another table."""
+        self.needed_integers = True
         if self._all_integers is not None and not self._all_integers():
             raise NotIntegersError
         self._all_integers = None
@@ -80,53 +80,53 @@ class Swept(HostTable):
 
     @margin
     def not_true(self) -> Array:
-        """A difference."""
+        """See ``Table``; a difference of margins."""
         return self.total[None, ...] - self.true
 
     @margin
     def not_pred(self) -> Array:
-        """A difference."""
+        """See ``Table``; a difference of margins."""
         return self.total[None, ...] - self.pred
 
     @margin
     def tn(self) -> Array:
-        """A difference."""
+        """See ``Table``; a difference of margins."""
         return self.not_true - (self.pred - self.tp)
 
     @margin
     def cells(self) -> Array:
-        """The cells, in the same order as in other blocks, lest sums round otherwise.
+        """The cells, in the same order as in other blocks, so that sums are rounded in the same way.
 
-        Formulas of cells take this table for one of counts that are not extreme, so these have to be integers.
+        Formulas assume that the counts of this table are not extreme, so the cells must be integers.
         """
         self._need_integers()
         order: Any = "K" if self.n >= MIN_CLASSES_IN_PLACE else "C"
         return self._given.astype(self.true.dtype, order=order, copy=False)
 
     @property
-    def cells_were_read(self) -> bool:
-        """Whether a formula has used them."""
+    def has_read_cells(self) -> bool:
+        """Whether a formula has read the cells."""
         return "cells" in self.__dict__
 
 
 def sweep(
-    block: Array, scratch: Scratch, zero_division: float, whole: WholeStack, *, part: int, look: bool
-) -> Swept | None:
-    """The table of a block from one sweep over its cells, in parts; None if the block needs a full check.
+    block: Array, scratch: Scratch, zero_division: float, whole: WholeStack, *, part: int, checks_integers: bool
+) -> SweptTable | None:
+    """The table of a block from a single sweep over its cells, in parts; None if a full check is necessary.
 
     Parameters
     ----------
     block
         The matrices ``[matrix, true, pred]``.
     scratch
-        Memory.
+        The reused memory.
     zero_division, whole
         Options of the table.
     part
-        How many cells fit the cache.
+        The number of cells that fit into the cache.
     look
-        Whether formulas will ask if all cells are integers. That is cheapest while a part is in the cache; where
-        nothing asks, it would take longer than all sums.
+        Whether formulas need the check that all cells are integers. The check is fastest while a part is in the cache.
+        If it is not needed, it would take longer than all sums.
     """
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
@@ -137,25 +137,25 @@ def sweep(
     step = max(1, min(part, scratch.cells.size) // (n * n))
     parts = [slice(start, start + step) for start in range(0, count, step)]
     sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
-    seen = True
+    are_integers = True
     for here in parts:
         cells = scratch.floats(block[here])
-        if few or look or known or not _have_few_digits(cells):
-            # The minimum first: of all that is done here it brings cells from memory the fastest.
+        if few or checks_integers or known or not _have_few_digits(cells):
+            # The minimum first: among all operations it loads the cells from memory the fastest.
             if not np.minimum.reduce(cells, axis=None) >= 0 or not (known or scratch.all_integers(cells)):
                 return None
         else:
-            seen = False
-        # Products with ones and zeros are the fastest sums; those of integers are the same in any order.
+            are_integers = False
+        # Products with 0 and 1 are the fastest sums; sums of integers are the same in any order.
         if few:
             flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
             for first, last in slices(0, len(cells), MAX_PRODUCT // factors.size):
                 np.matmul(factors, flat[:, first:last], out=out[:, first:last])
         else:
-            true, pred = found = sums_of_part[:, : len(cells)]
-            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix
+            true, pred = both = sums_of_part[:, : len(cells)]
+            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
             np.matmul(factors, cells, out=pred)
-            np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
+            np.copyto(sums[:2, :, here], both.transpose(0, 2, 1))
             np.copyto(sums[2, :, here], cells.diagonal(axis1=1, axis2=2).T)
     total = np.add.reduce(sums[0], axis=0)
     largest = float(total.max())
@@ -165,23 +165,23 @@ def sweep(
     def all_integers() -> bool:
         return all(scratch.all_integers(scratch.floats(block[here])) for here in parts)
 
-    if not seen and not _margins_suffice(sums, total, largest, scratch):
-        seen = all_integers()
-        if not seen:
+    if not are_integers and not _margins_suffice(sums, total, largest, scratch):
+        are_integers = all_integers()
+        if not are_integers:
             return None
-    return Swept(
+    return SweptTable(
         block,
         sums,
         total,
         largest=largest,
-        all_integers=None if seen else all_integers,
+        all_integers=None if are_integers else all_integers,
         stack=whole,
         zero_division=zero_division,
     )
 
 
 def slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
-    """Slices of at most ``step``, none of a single matrix if there are more: its sums would run in another order."""
+    """Slices of at most ``step`` matrices, and of at least two, as sums of a single matrix have another order."""
     edges = [*range(start, stop, step), stop]
     if len(edges) > 2 and edges[-1] - edges[-2] == 1:
         edges[-2] -= 1
@@ -189,23 +189,23 @@ def slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
 
 
 def _factors(n: int, dtype: Any) -> Array:
-    """The factors of the flat cells of a matrix that give its row sums, column sums and diagonal."""
-    one = np.eye(n, dtype=dtype)
-    row, column = np.repeat(one, n, axis=1), np.tile(one, n)
+    """The matrix whose product with the flat cells has the row sums, the column sums and the diagonal."""
+    identity = np.eye(n, dtype=dtype)
+    row, column = np.repeat(identity, n, axis=1), np.tile(identity, n)
     return np.concatenate([row, column, row * column])
 
 
 @functools.cache
 def _bits_of(dtype: Any) -> tuple[Any, int]:
-    """The integers with the bits of floats, and where the digits after the first half are in them."""
+    """The integer dtype with the bits of floats, and the mask of the second half of the digits."""
     return np.dtype(f"i{dtype.itemsize}"), int(2 ** ((np.finfo(dtype).nmant + 1) // 2)) - 1
 
 
 def _have_few_digits(cells: Array) -> bool:
-    """Whether no cell is negative and none has more than half of the binary digits of its dtype; NaN may pass.
+    """Whether no cell is negative, and all have at most half of the binary digits of the dtype; NaN may pass.
 
-    All bits are combined by "or", which takes one pass, as the minimum does. Counts have few digits; fractions like 1/3
-    have all. Sums of cells with few digits are exact, unless some cells are tiny beside the others.
+    All bits are combined by "or" in a single pass. Counts have few digits; fractions such as 1/3 have all digits. Sums
+    of cells with few digits are exact, unless some cells are much smaller than others.
     """
     integers, last = _bits_of(cells.dtype)
     combined = int(np.bitwise_or.reduce(cells.view(integers), axis=None))
@@ -213,11 +213,11 @@ def _have_few_digits(cells: Array) -> bool:
 
 
 def _margins_suffice(sums: Array, total: Array, largest: float, scratch: Scratch) -> bool:
-    """Whether products and large differences of margins are what those of cells would be, for cells of few digits.
+    """Whether products and large differences of margins are as precise as those of cells, for cells of few digits.
 
-    Row sums, column sums and the diagonal are integers, so that their products are exact. And each class leaves
-    1/32 of the total outside its row and column, so that a difference has the digits of a sum of these cells even where
-    a sum was rounded because some cells are tiny (2⁻³⁶ in a row with 2²⁰).
+    Row sums, column sums and the diagonal are integers, so products are exact. At least 1/32 of the total is outside
+    the row and column of each class, so a difference is as precise as the sum of these cells, even if a sum was rounded
+    because some cells are tiny (2⁻³⁶ in a row with 2²⁰).
     """
     true, pred, tp = sums
     if not holds_products(np.float64, largest) or not scratch.all_integers(sums):

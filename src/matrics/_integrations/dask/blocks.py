@@ -1,4 +1,4 @@
-"""Shared functions for dask arrays: checks of chunks, and one task per block that makes several arrays."""
+"""Shared functions for dask arrays: checks of chunks, and a single task per block that makes several arrays."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Axes = tuple[int, ...]
 
 
 class Part(NamedTuple):
-    """One of the arrays that a block makes."""
+    """An array among the results of a block."""
 
-    path: tuple[int, ...]  # its position in the result of the block's function
-    meta: Any  # an empty array of its kind, dtype and number of axes
+    path: tuple[int, ...]  # the position of the array in the result of the block's function
+    meta: Any  # an empty array of the same library, dtype and number of axes
     added: Mapping[int, int] = {}  # axes after those of the block, with their lengths
 
 
@@ -32,22 +32,22 @@ def per_block(
     single: Axes = (),
     **options: Any,
 ) -> list[Any]:
-    """Call a function once per block, and give each part of its result as a dask array.
+    """The parts of the results of a function that is called once per block, each as a dask array.
 
-    The function is called in one task, so a block is read once for any number of parts; each part is then taken
-    from the result without a copy. A single part is fused into the same task. Blocks have the length 1 along the axes
+    A single task calls the function, so a block is read once for any number of parts. Other tasks take the parts from
+    the result without a copy. A single part is fused into the same task. Blocks have the length 1 along the axes
     ``single``.
     """
     token = tokenize(name, axes, parts, single, arguments[::2], options)
-    once = dict.fromkeys(single, 1)
+    unit_lengths = dict.fromkeys(single, 1)
     whole = da.blockwise(
         function,
         axes,
         *arguments,
         name=f"matrics-{name}-block-{token}",
-        adjust_chunks=once,
+        adjust_chunks=unit_lengths,
         align_arrays=False,
-        concatenate=False,  # which would copy the block; what has one chunk comes in lists of one element
+        concatenate=False,  # as it would copy the block; arrays in a single chunk come in lists of length 1
         meta=np.empty((0,) * len(axes), object),
         dtype=object,
         **options,
@@ -75,28 +75,28 @@ def _take(whole: Any, *, path: tuple[int, ...]) -> Any:
 
 
 def unwrapped(block: Any) -> Any:
-    """The array of a block that has one chunk along the axes that are not among the axes of the result."""
+    """The array of a block that has a single chunk along the axes that the result does not have."""
     while isinstance(block, list):
         (block,) = block
     return block
 
 
 def at_block(place: tuple[int, ...]) -> str:
-    """The beginning of a message about one block; positions within the block follow."""
+    """The beginning of a message about a block; positions within the block follow."""
     return f"block {place}: " if place else ""
 
 
 def check_stack(cm: Any, name: str = "cm") -> Any:
-    """A dask array (*B, n, n) whose matrices are whole in their chunks; anything else raises an error."""
+    """The dask array (*B, n, n), whose matrices are whole in their chunks; any other value raises an error."""
     if not isinstance(cm, da.Array):
         raise TypeError(
-            f"{name}: expected a dask array, got {type(cm).__module__}.{type(cm).__qualname__}; matrics.score and "
-            "matrics.interval take other arrays, and dask.array.from_array(array, chunks=...) makes a dask array"
+            f"{name}: expected a dask array, got {type(cm).__module__}.{type(cm).__qualname__}; use "
+            "dask.array.from_array(array, chunks=...), or matrics.score and matrics.interval, which take other arrays"
         )
     if any(map(math.isnan, cm.shape[-2:])):
         raise ValueError(
             f"{name}: expected class axes with known lengths, got shape {cm.shape}; "
-            f"{name}.compute_chunk_sizes() finds them"
+            f"call {name}.compute_chunk_sizes() first"
         )
     as_stack(stand_in(cm.dtype, cm.shape), name=name)
     check_whole(cm, name, (-2, -1), "classes")
@@ -104,26 +104,26 @@ def check_stack(cm: Any, name: str = "cm") -> Any:
 
 
 def check_whole(array: Any, name: str, axes: Axes, what: str) -> None:
-    """Raise unless each of these axes has one chunk."""
+    """Raise an error unless each of these axes has a single chunk."""
     if any(array.numblocks[axis] > 1 for axis in axes):
         spelled = ", ".join(f"{axis}: -1" for axis in axes)
         raise ValueError(
-            f"{name}: expected the axes of {what} whole in one chunk, got the chunks "
+            f"{name}: expected the axes of {what} whole in a single chunk, got the chunks "
             f"{', '.join(str(array.chunks[axis]) for axis in axes)} along {', '.join(map(str, axes))}; "
-            f"{name}.rechunk({{{spelled}}}) joins them"
+            f"call {name}.rechunk({{{spelled}}}) first"
         )
 
 
 def stand_in(dtype: Any, shape: tuple[float, ...]) -> Any:
-    """A NumPy array of a dtype and a shape without memory; 0 replaces lengths that dask does not know."""
+    """A NumPy array of this dtype and shape that needs no memory; 0 replaces lengths that dask does not know."""
     return np.broadcast_to(np.zeros((), dtype), tuple(0 if math.isnan(length) else int(length) for length in shape))
 
 
 def empty_stack(cm: Any, batch: tuple[int, ...]) -> Any:
-    """A stack of the same kind of array with another batch."""
+    """A stack of zeros of the same array library, with another batch."""
     return np.zeros_like(cm._meta, shape=(*batch, *cm.shape[-2:]))
 
 
 def empty_like(values: Any, number_of_axes: int) -> Any:
-    """An empty array of the same kind with ``ndim`` axes."""
+    """An empty array of the same library and dtype with ``number_of_axes`` axes."""
     return np.empty_like(values, shape=(0,) * number_of_axes)

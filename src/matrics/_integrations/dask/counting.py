@@ -1,4 +1,4 @@
-"""confusion_matrix() of dask arrays: partial matrices of the blocks of samples, added up in a tree."""
+"""``confusion_matrix`` for dask arrays: the matrices of the blocks of samples are added up in a tree."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def confusion_matrix(
 ) -> Any:
     """Count labels in dask arrays, lazily: partial matrices of the blocks of samples, added up in a tree.
 
-    No sample is moved: each block becomes a matrix on its worker, and the matrices of ``split_every`` blocks at a time
-    are added.
+    No sample is moved: each worker counts its blocks, and the matrices of ``split_every`` blocks at a time are added.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def confusion_matrix(
     Raises
     ------
     TypeError
-        None of the arrays is of dask, or as in :func:`matrics.confusion_matrix`.
+        None of the arrays is a dask array, or as in :func:`matrics.confusion_matrix`.
     ValueError
         Shapes or chunks do not fit. When the result is computed: a label or group is out of range or unknown, a score
         is NaN, or a weight is negative, NaN or infinite; the message names the block, and the position within it.
@@ -118,11 +117,11 @@ def confusion_matrix(
         "ignore_index": ignore_index,
         "num_groups": num_groups,
     }
-    # Counts of no samples have all dtypes, and check all options.
-    none: dict[str, Any] = {name: np.zeros((0,) * sample_ndim, array.dtype) for name, array in arrays.items()}
+    # The counts of empty arrays give all dtypes, and check all options.
+    empty: dict[str, Any] = {name: np.zeros((0,) * sample_ndim, array.dtype) for name, array in arrays.items()}
     if has_classes:
-        none["y_pred"] = np.zeros((*none["y_true"].shape, n), arrays["y_pred"].dtype)
-    dtype = matrics.confusion_matrix(**none, **options, normalize=normalize).dtype
+        empty["y_pred"] = np.zeros((*empty["y_true"].shape, n), arrays["y_pred"].dtype)
+    dtype = matrics.confusion_matrix(**empty, **options, normalize=normalize).dtype
     if has_classes:
         class_axis = given_or_last(class_axis, arrays["y_pred"].shape, n)
         _check_scores(arrays["y_pred"], n, class_axis=class_axis, sample_ndim=sample_ndim)
@@ -141,23 +140,23 @@ def confusion_matrix(
 
 
 def as_dask(**values: Any) -> dict[str, Any]:
-    """The values that are given, as dask arrays; a column of a dask data frame has chunks of unknown sizes."""
+    """The arguments that are not None, as dask arrays; a column of a data frame has chunks of unknown sizes."""
     given = {name: value for name, value in values.items() if value is not None}
-    found = {name: _column(value) if hasattr(value, "to_dask_array") else value for name, value in given.items()}
-    if not any(isinstance(value, da.Array) for value in found.values()):
+    arrays = {name: _column(value) if hasattr(value, "to_dask_array") else value for name, value in given.items()}
+    if not any(isinstance(value, da.Array) for value in arrays.values()):
         kinds = ", ".join(f"{name}: {type(value).__name__}" for name, value in given.items())
         raise TypeError(
-            f"expected at least one dask array or column of a dask data frame, got {kinds}; "
-            "matrics.confusion_matrix counts other arrays"
+            f"expected at least one dask array or column of a dask data frame, got {kinds}; use "
+            "matrics.confusion_matrix for other arrays"
         )
     return {
         name: value if isinstance(value, da.Array) else da.from_array(np.asarray(value), chunks=-1)
-        for name, value in found.items()
+        for name, value in arrays.items()
     }
 
 
 def _column(series: Any) -> Any:
-    """A column of a dask data frame as a dask array, in a dtype that NumPy has."""
+    """A column of a dask data frame as a dask array with a dtype of NumPy."""
     kind = series.dtype
     if not isinstance(kind, np.dtype):
         series = series.astype(kind.numpy_dtype if getattr(kind, "kind", "O") in "biuf" else object)
@@ -165,24 +164,24 @@ def _column(series: Any) -> Any:
 
 
 def _check_scores(scores: Any, n: int, *, class_axis: int, sample_ndim: int) -> None:
-    """Raise unless class scores have an axis of n classes of known length."""
+    """Raise an error unless class scores have an axis of n classes with a known length."""
     if -scores.ndim <= class_axis < scores.ndim and math.isnan(scores.shape[class_axis]):
         raise ValueError(
             f"y_pred: expected a class axis with a known length at class_axis={class_axis}, got shape "
-            f"{scores.shape}; y_pred.compute_chunk_sizes() finds it"
+            f"{scores.shape}; call y_pred.compute_chunk_sizes() first"
         )
     empty = stand_in(scores.dtype, scores.shape)
     check_scores(empty, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=None, backend=NUMPY)
 
 
 def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool) -> None:
-    """Raise unless samples agree and batches broadcast, as far as lengths are known."""
+    """Raise an error unless samples agree and batches broadcast, as far as lengths are known."""
     shapes = {name: list(array.shape) for name, array in arrays.items()}
     ends = {name: len(shape) - (has_classes and name == "y_pred") for name, shape in shapes.items()}
     for back in range(1, max(ends.values()) + 1):
-        there = [name for name, end in ends.items() if end >= back]
-        if any(math.isnan(shapes[name][ends[name] - back]) for name in there):
-            for name in there:
+        present = [name for name, end in ends.items() if end >= back]
+        if any(math.isnan(shapes[name][ends[name] - back]) for name in present):
+            for name in present:
                 if back <= sample_ndim or shapes[name][ends[name] - back] != 1:
                     shapes[name][ends[name] - back] = 0
     stand_ins = [stand_in(array.dtype, tuple(shapes[name])) for name, array in arrays.items()]
@@ -193,13 +192,13 @@ def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool
 def _partial_counts(
     arrays: dict[str, Any], options: dict[str, Any], sample_ndim: int, *, has_classes: bool, n: int
 ) -> Any:
-    """The counts of every block of samples: (*B, *blocks, n, n)."""
+    """The counts of every block of samples, (*B, *blocks, n, n)."""
     ndim = max(array.ndim - (has_classes and name == "y_pred") for name, array in arrays.items())
-    places = {}
+    axes_of = {}
     for name, array in arrays.items():
-        own = (ndim,) if has_classes and name == "y_pred" else ()
-        places[name] = (*range(ndim - array.ndim + len(own), ndim), *own)
-    aligned, chunks = _aligned(arrays, places)
+        class_axes = (ndim,) if has_classes and name == "y_pred" else ()
+        axes_of[name] = (*range(ndim - array.ndim + len(class_axes), ndim), *class_axes)
+    aligned, chunks = _aligned(arrays, axes_of)
     axes, samples = tuple(range(ndim)), tuple(range(ndim - sample_ndim, ndim))
     added = {ndim + 1: options["num_groups"]} if "groups" in arrays else {}
     added |= {ndim + 2: n, ndim + 3: n}
@@ -212,7 +211,7 @@ def _partial_counts(
         axes,
         ArrayBlockIdDep(tuple(chunks[axis] for axis in axes)),
         axes,
-        *(argument for name, array in aligned.items() for argument in (array, places[name])),
+        *(argument for name, array in aligned.items() for argument in (array, axes_of[name])),
         parts=parts,
         single=samples,
         names=tuple(aligned),
@@ -224,7 +223,7 @@ def _partial_counts(
 def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str, Any], dict[int, tuple[int, ...]]]:
     """The arrays in the same chunks, and the chunks of every axis.
 
-    Where sizes are unknown, only the number of chunks can be compared; blocks of different lengths are found out when
+    Where sizes are unknown, only the numbers of chunks can be compared; blocks of different lengths raise an error when
     they are counted.
     """
     unknown = {
@@ -243,24 +242,27 @@ def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str,
             got = ", ".join(f"{name} {number}" for name, number in numbers.items())
             raise ValueError(
                 f"expected equal numbers of chunks in all arrays if their sizes are unknown (nan), got {got}; "
-                "compute_chunk_sizes() of each array finds them, and then any chunks fit"
+                "call compute_chunk_sizes() of each array first, after which any chunks fit"
             )
     arguments: list[Any] = []
-    for name, array in arrays.items():  # an axis of unknown sizes has another name in each array and stays unchanged
+    for (
+        name,
+        array,
+    ) in arrays.items():  # an axis of unknown sizes gets another name in each array, and so stays unchanged
         letters = [(name, axis) if axis in unknown else axis for axis in places[name]]
         arguments += [array, letters]
-    _, cut = da.core.unify_chunks(*arguments, warn=False)
+    _, unified = da.core.unify_chunks(*arguments, warn=False)
     chunks: dict[int, tuple[int, ...]] = {}
-    for name, array in zip(arrays, cut, strict=True):
+    for name, array in zip(arrays, unified, strict=True):
         for axis, sizes in zip(places[name], array.chunks, strict=True):
-            so_far = chunks.get(axis, ())
-            if len(sizes) > len(so_far) or (len(sizes) == len(so_far) and sizes != (1,)):  # a length of 1 broadcasts
+            widest = chunks.get(axis, ())
+            if len(sizes) > len(widest) or (len(sizes) == len(widest) and sizes != (1,)):  # a length of 1 broadcasts
                 chunks[axis] = sizes
-    return dict(zip(arrays, cut, strict=True)), chunks
+    return dict(zip(arrays, unified, strict=True)), chunks
 
 
 def _count_block(place: tuple[int, ...], *blocks: Any, names: Sequence[str], counting: dict[str, Any]) -> Any:
-    """The counts of a block, with an axis of length 1 for each of its axes of samples."""
+    """The counts of a block, with an axis of length 1 for each axis of samples."""
     arrays = {name: unwrapped(block) for name, block in zip(names, blocks, strict=True)}
     try:
         counts = matrics.confusion_matrix(**arrays, **counting)
@@ -269,8 +271,8 @@ def _count_block(place: tuple[int, ...], *blocks: Any, names: Sequence[str], cou
     except TypeError as error:
         raise TypeError(at_block(place) + str(error)) from error
     batch = len(place) - counting["sample_ndim"]
-    ones = (1,) * counting["sample_ndim"]
-    return [np.reshape(counts, (*counts.shape[:batch], *ones, *counts.shape[batch:]))]
+    unit_axes = (1,) * counting["sample_ndim"]
+    return [np.reshape(counts, (*counts.shape[:batch], *unit_axes, *counts.shape[batch:]))]
 
 
 def _normalized(cm: Any, *, over: Over) -> Any:

@@ -1,4 +1,4 @@
-"""Counts of a dask data frame of labels, group by group, without moving its rows."""
+"""Confusion matrices of the groups of a dask data frame of labels; no row is moved between workers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def count_frame(
 ) -> Any:
     """Count a dask data frame of labels into one confusion matrix per group, lazily.
 
-    Every partition is counted on its worker, into one row per group and pair of labels, and these small tables are
-    merged in a tree: no row is shuffled, and columns that are not named are not read. How many groups and classes there
-    are is known once all partitions are counted, so the result is a delayed object, not an array, which would need a
-    shape now.
+    Each worker counts its partitions into tables with a row per group and pair of labels. These small tables are merged
+    in a tree: no row is shuffled, and only the named columns are read. The numbers of groups and classes are known
+    after all partitions are counted, so the result is a delayed object: an array would need a shape now.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ def count_frame(
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
     by : column name or sequence of them, default ()
-        The columns of the groups; one matrix for each combination of their values that is there, in order. That of
-        categories that dask has before it reads the data is their own.
+        The columns of the groups; a matrix for each combination of values that occurs, in sorted order. Categories that
+        dask knows before it reads the data keep their own order.
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
@@ -53,23 +52,24 @@ def count_frame(
     sample_weight : column name, optional
         The column of the weights.
     ignore_index : label or sequence of labels, optional
-        Samples with this true label, or one of these, are left out.
+        Samples with any of these true labels are left out.
     split_every : int, optional
         How many partial results are merged in one task; dask's default (8) if left out.
 
     Returns
     -------
     dask.delayed.Delayed
-        Its ``compute()`` gives :class:`matrics.results.FrameCounts`, as :func:`matrics.frames.count` does;
-        ``dask.compute`` takes it together with other collections.
+        Its ``compute()`` returns :class:`matrics.results.FrameCounts`, as :func:`matrics.frames.count` does;
+        ``dask.compute`` accepts it together with other collections.
 
     Raises
     ------
     TypeError
-        ``frame`` is no dask data frame, a column has floating labels, or both ``num_classes`` and ``labels`` are given.
+        ``frame`` is not a dask data frame, a column has floating labels, or both ``num_classes`` and ``labels`` are
+        given.
     ValueError
-        There is no such column, or one is named twice in ``by``. When the result is computed: a value is missing, a
-        label is not one of ``labels``, a weight is negative, NaN or infinite, or there are too many classes and groups
+        A column does not exist, or a column is twice in ``by``. When the result is computed: a value is missing, a
+        label is not among ``labels``, a weight is negative, NaN or infinite, or there are too many classes and groups
         for their matrices.
 
     Examples
@@ -98,7 +98,7 @@ def count_frame(
     if not hasattr(frame, "map_partitions") or not hasattr(frame, "columns"):
         raise TypeError(
             f"frame: expected a dask data frame, got {type(frame).__module__}.{type(frame).__qualname__}; "
-            "dask.dataframe.from_pandas(frame, npartitions=...) makes one"
+            "use dask.dataframe.from_pandas(frame, npartitions=...)"
         )
     known = given_labels(num_classes, labels)
     groups = names_of_columns(by)
@@ -108,8 +108,8 @@ def count_frame(
     for name in (y_true, y_pred):
         if getattr(frame[name].dtype, "kind", "O") == "f":
             raise TypeError(f"column {quoted(name)}: expected labels, integers or text, got {frame[name].dtype}")
-    types = {own: _known_categories(frame[name]) for own, name in columns.items()}
-    orders = {None if types[own] is None else in_their_order(types[own]) for own in ("true", "pred")}
+    types = {key: _known_categories(frame[name]) for key, name in columns.items()}
+    orders = {None if types[key] is None else in_their_order(types[key]) for key in ("true", "pred")}
     if known is None and len(orders) == 1:
         known = orders.pop()
     ignored = one_or_more(ignore_index)
@@ -125,14 +125,14 @@ def count_frame(
 
 
 def _known_categories(column: Any) -> Any:
-    """The categorical type of a column, if dask has the categories before it reads the data; None otherwise."""
+    """The categorical type of a column, if dask knows the categories before it reads the data; None otherwise."""
     return column.dtype if hasattr(column.dtype, "categories") and column.cat.known else None
 
 
 def _count_rows(
     rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...], known: tuple[Hashable, ...] | None
 ) -> Any:
-    """The counts of a partition in long form: one row per group and pair of labels, under names of our own."""
+    """The counts of a partition in long form: a row per group and pair of labels, with the names of ``columns``."""
     import pandas as pd
 
     if ignored:
@@ -141,26 +141,27 @@ def _count_rows(
     def where(row: int) -> str:
         return f"at the index {quoted(rows.index[row])}"
 
-    found = {own: coded(name, rows[name], where) for own, name in columns.items() if own != "weight"}
-    for own in ("true", "pred") if known else ():
-        class_codes(columns[own], found[own], known or (), where)  # raises for labels that are not known
-    number_of_row, places = combined(list(found.values()), len(rows))
+    coded_columns = {key: coded(name, rows[name], where) for key, name in columns.items() if key != "weight"}
+    for key in ("true", "pred") if known else ():
+        class_codes(columns[key], coded_columns[key], known or (), where)  # raises for labels that are not known
+    number_of_row, places = combined(list(coded_columns.values()), len(rows))
     weights = None if "weight" not in columns else weights_of(columns["weight"], rows[columns["weight"]], where=where)
     sums = np.bincount(number_of_row, None if weights is None else weights, len(places[0]))
     table = {
-        own: _plain(taken(column.values, codes)) for (own, column), codes in zip(found.items(), places, strict=True)
+        key: _plain(taken(column.values, codes))
+        for (key, column), codes in zip(coded_columns.items(), places, strict=True)
     }
     return pd.DataFrame({**table, "count": sums})
 
 
 def _merge(counts: Any) -> Any:
-    """The sums of the counts that belong to the same group and pair of labels."""
+    """The sums of the counts of each group and pair of labels."""
     keys = [name for name in counts.columns if name != "count"]
     return counts.groupby(keys, sort=False, observed=True, dropna=False)["count"].sum().reset_index()
 
 
 def _plain(column: Any) -> Any:
-    """Convert a column to a type that all partitions can share: no categories, no nullable integers."""
+    """The column in a type that all partitions can share: no categories, no nullable integers."""
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     kind = getattr(column.dtype, "kind", "O")
@@ -170,11 +171,11 @@ def _plain(column: Any) -> Any:
 def _matrices(
     counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] | None, types: dict[str, Any]
 ) -> FrameCounts:
-    """The matrices of all groups, from counts in long form."""
-    by = {own: name for own, name in columns.items() if own not in ("true", "pred", "weight")}
-    counts = counts.astype({own: types[own] for own in by if types[own] is not None})  # in the order of the categories
-    labels = [(columns[own], coded(columns[own], counts[own])) for own in ("true", "pred")]
-    groups = {name: coded(name, counts[own].rename(name)) for own, name in by.items()}
+    """The confusion matrices of all groups, from counts in long form."""
+    by = {key: name for key, name in columns.items() if key not in ("true", "pred", "weight")}
+    counts = counts.astype({key: types[key] for key in by if types[key] is not None})  # in the order of the categories
+    labels = [(columns[key], coded(columns[key], counts[key])) for key in ("true", "pred")]
+    groups = {name: coded(name, counts[key].rename(name)) for key, name in by.items()}
     weights = counts["count"].to_numpy()
-    found = count_codes(labels, groups, classes=known or None, weights=weights)
-    return FrameCounts(found.matrix.astype(weights.dtype), found.groups, found.labels)
+    result = count_codes(labels, groups, classes=known or None, weights=weights)
+    return FrameCounts(result.matrix.astype(weights.dtype), result.groups, result.labels)

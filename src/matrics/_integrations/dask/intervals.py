@@ -1,4 +1,4 @@
-"""interval() of dask arrays."""
+"""``interval`` for dask arrays."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def interval(
     -------
     dict of str to Interval
         Keyed by metric, as given. The fields of each :class:`matrics.Interval` are dask arrays of the shape that
-        :func:`matrics.score` gives. Methods without draws give the intervals of :func:`matrics.interval`. Those of
-        invalid matrices are NaN; warnings are issued when a block is computed, with positions within the block.
+        :func:`matrics.score` returns. Methods without draws give the intervals of :func:`matrics.interval`. Intervals
+        of invalid matrices are NaN; warnings are issued when a block is computed, with positions within the block.
 
     Raises
     ------
     TypeError
-        ``cm`` is no dask array, or ``rng`` is neither a seed nor a generator of NumPy.
+        ``cm`` is not a dask array, or ``rng`` is neither a seed nor a generator of NumPy.
     ValueError
         An axis of classes or clusters is in several chunks, or an option has a value that does not exist.
 
@@ -113,10 +113,10 @@ def interval(
     >>> import dask, dask.array, numpy
     >>> from matrics.dask import interval
     >>> stack = dask.array.from_array(numpy.array([[[45, 5], [10, 40]], [[50, 0], [10, 40]]]), chunks=(1, 2, 2))
-    >>> found = interval(stack, ["accuracy", "mcc"])
-    >>> found["mcc"].low
+    >>> intervals = interval(stack, ["accuracy", "mcc"])
+    >>> intervals["mcc"].low
     dask.array<matrics-interval-1-1, shape=(2,), dtype=float64, chunksize=(1,), chunktype=numpy.ndarray>
-    >>> (computed,) = dask.compute(found)
+    >>> (computed,) = dask.compute(intervals)
     >>> computed["mcc"].low.round(2), computed["mcc"].high.round(2)
     (array([0.53, 0.68]), array([0.81, 0.9 ]))
     """
@@ -130,7 +130,7 @@ def interval(
         if math.isnan(cm.shape[clusters[0]]):
             raise ValueError(
                 f"cm: expected an axis of clusters with a known length, got shape {cm.shape}; "
-                "cm.compute_chunk_sizes() finds it"
+                "call cm.compute_chunk_sizes() first"
             )
     options: dict[str, Any] = {
         "level": level,
@@ -143,14 +143,14 @@ def interval(
         "workers": workers,
     }
     batch = tuple(axis for axis in axes[:-2] if axis not in clusters)
-    # Intervals of no matrices have all dtypes, and check all options.
-    none = empty_stack(cm, (*(cm.shape[axis] for axis in clusters), 0))
+    # The intervals of an empty stack give all dtypes, and check all options.
+    empty = empty_stack(cm, (*(cm.shape[axis] for axis in clusters), 0))
     rng = _checked(rng)
-    unique = list(dict.fromkeys(chosen.values()))  # as two keys may be one metric, such as f1 and dice
-    found = matrics.interval(none, unique, rng=rng, cluster_axis=0 if clusters else None, **options)
+    unique = list(dict.fromkeys(chosen.values()))  # two keys may mean the same metric, such as f1 and dice
+    templates = matrics.interval(empty, unique, rng=rng, cluster_axis=0 if clusters else None, **options)
     parts = []
-    for position, one in enumerate(found.values()):
-        for field, values in enumerate(one):
+    for position, template in enumerate(templates.values()):
+        for field, values in enumerate(template):
             added = {cm.ndim: cm.shape[-1]} if values.ndim > 1 else {}
             parts.append(Part((position, field), empty_like(values, len(batch) + len(added)), added))
     seeds = _seeds(rng) if method in DRAWING else None
@@ -170,12 +170,12 @@ def interval(
         options=options,
     )
     size = len(Interval._fields)
-    made = {metric: Interval(*fields[k * size : (k + 1) * size]) for k, metric in enumerate(unique)}
-    return by_class_names({name: made[metric] for name, metric in chosen.items()}, chosen, class_names)
+    results = {metric: Interval(*fields[k * size : (k + 1) * size]) for k, metric in enumerate(unique)}
+    return by_class_names({name: results[metric] for name, metric in chosen.items()}, chosen, class_names)
 
 
 def _checked(rng: Any) -> Any:
-    """A seed or a generator of NumPy: what can be cut into a stream for each block."""
+    """The seed or generator of NumPy, from which each block gets a stream; raises for any other value."""
     is_seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0
     if rng is None or is_seed or isinstance(rng, np.random.Generator):
         return rng
@@ -184,16 +184,18 @@ def _checked(rng: Any) -> Any:
 
 
 def _seeds(rng: Any) -> Any:
-    """The seed whose children the blocks get: from a generator a new one each time; drawn now if there is none.
+    """The seed sequence whose children are the seeds of the blocks; a generator spawns a new sequence each time.
 
-    Drawn later, each run of a task would give other numbers.
+    It is drawn now, as each run of a task would otherwise draw other numbers.
     """
     if not isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng)
     try:
         (child,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
-    except (AttributeError, TypeError) as error:  # its bit generator was made of a state, not of a seed
-        raise TypeError("rng: expected a generator that can spawn others: numpy.random.default_rng(seed)") from error
+    except (AttributeError, TypeError) as error:  # the bit generator was made from a state, not from a seed
+        raise TypeError(
+            "rng: expected a generator that can spawn generators: use numpy.random.default_rng(seed)"
+        ) from error
     return child
 
 
@@ -207,11 +209,11 @@ def _interval_of_block(
     cluster_axis: int | None,
     options: dict[str, Any],
 ) -> list[Interval]:
-    """The intervals of a block, by replicates from the stream of the block if there are any."""
+    """The intervals of a block; replicates are drawn from the stream of the block."""
     rng = None
     if seeds is not None:
         entropy, key, pool_size = seeds
         number = int(np.ravel_multi_index(place, grid)) if place else 0
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(*key, number), pool_size=pool_size))
-    found = matrics.interval(unwrapped(block), metrics, rng=rng, cluster_axis=cluster_axis, **options)
-    return list(found.values())
+    intervals = matrics.interval(unwrapped(block), metrics, rng=rng, cluster_axis=cluster_axis, **options)
+    return list(intervals.values())

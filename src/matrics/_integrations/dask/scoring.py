@@ -1,4 +1,4 @@
-"""score() of dask arrays."""
+"""``score`` for dask arrays."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def score(
 ) -> dict[str, Any]:
     """Many measures of every confusion matrix of a dask array, lazily: :func:`matrics.score` of each block.
 
-    All measures of a block are computed in one task, from one read of it. Compute them together, by
-    ``dask.compute(scores)``, or each call reads the stack anew.
+    A single task computes all measures of a block and reads the block once. Compute all measures together, by
+    ``dask.compute(scores)``; otherwise each call reads the stack again.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def score(
     Raises
     ------
     TypeError
-        ``cm`` is no dask array, its cells are not real numbers, or a metric has no such option.
+        ``cm`` is not a dask array, its cells are not real numbers, or a metric has no such option.
     ValueError
         The shape is not (*B, n, n), an axis of classes is in several chunks or of unknown length, or a metric, option
         or average does not exist.
@@ -102,12 +102,12 @@ def score(
     chosen = resolve(metrics, Classes.of(cm.shape[-1], check_names(class_names, cm.shape[-1]), positive))
     batch, n = tuple(range(cm.ndim - 2)), cm.shape[-1]
     options: dict[str, Any] = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
-    # Scores of no matrices have all dtypes, and check all options.
+    # The scores of an empty stack give all dtypes, and check all options.
     functions = [metric.bind() for metric in chosen.values()]
     parts = []
-    for position, found in enumerate(evaluate(empty_stack(cm, (0,)), functions, **options)):
-        added = {cm.ndim: n} if found.ndim > 1 else {}
-        parts.append(Part((position,), empty_like(found, len(batch) + len(added)), added))
+    for position, values in enumerate(evaluate(empty_stack(cm, (0,)), functions, **options)):
+        added = {cm.ndim: n} if values.ndim > 1 else {}
+        parts.append(Part((position,), empty_like(values, len(batch) + len(added)), added))
     results = per_block(
         _score_block,
         "score",
@@ -132,32 +132,32 @@ def _score_block(
     invalid: Invalid,
     workers: int,
 ) -> list[Any]:
-    """The values of all measures of a block."""
+    """The values of all measures for the matrices of a block."""
     cm = unwrapped(block)
-    can_look = isinstance(cm, np.ndarray)
+    is_numpy = isinstance(cm, np.ndarray)
     functions = [metric.bind() for metric in metrics]
-    how: Invalid = "nan" if can_look else invalid
-    results = evaluate(cm, functions, zero_division=zero_division, invalid=how, workers=workers)
-    if can_look and invalid != "nan":
+    invalid_here: Invalid = "nan" if is_numpy else invalid
+    results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid_here, workers=workers)
+    if is_numpy and invalid != "nan":
         _report_invalid(cm, results[0], place, invalid)
     return results
 
 
 def _report_invalid(cm: Any, values: Any, place: tuple[int, ...], invalid: Invalid) -> None:
-    """Warn of invalid matrices, or raise, with the place of their block.
+    """Warn about invalid matrices, or raise an error, with the place of their block.
 
-    Every measure of an invalid matrix is NaN, so only matrices with a NaN are looked at.
+    Every measure of an invalid matrix is NaN, so only matrices with a NaN are checked.
     """
     first = values[..., 0] if np.ndim(values) > cm.ndim - 2 else values
-    suspects = np.flatnonzero(np.isnan(first))
-    if not suspects.size:
+    candidates = np.flatnonzero(np.isnan(first))
+    if not candidates.size:
         return
     with NUMPY.quiet():
-        cells = cm.reshape(-1, *cm.shape[-2:])[suspects]
-        bad = suspects[~table_in_order(NUMPY.to_float(cells), NUMPY).valid]
-    if not bad.size:
+        cells = cm.reshape(-1, *cm.shape[-2:])[candidates]
+        invalid_places = candidates[~table_in_order(NUMPY.to_float(cells), NUMPY).valid]
+    if not invalid_places.size:
         return
-    message = at_block(place) + describe_invalid(cm, bad)
+    message = at_block(place) + describe_invalid(cm, invalid_places)
     if invalid == "raise":
         raise InvalidConfusionMatrix(message)
     warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""The adapter for Flax: an ``nnx.Metric`` that keeps the arrays of a recipe in its variables."""
+"""The adapter for Flax: an ``nnx.Metric`` that stores the arrays of a recipe in its variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matrics._states.leaves import Additive
 
 
 class RunningMetric(nnx.Metric):
-    """The arrays of a recipe as variables, which each batch is added to."""
+    """A metric with the arrays of a recipe as variables, to which each batch is added."""
 
     _kind: ClassVar[type[Recipe]]
 
@@ -43,8 +43,8 @@ class RunningMetric(nnx.Metric):
     ) -> None:
         """Count a batch, over all axes of samples."""
         self._count(
-            one_of(y_true=y_true, labels=labels),
-            one_of(**{self._recipe.second: y_pred, "logits": logits}),
+            single_argument(y_true=y_true, labels=labels),
+            single_argument(**{self._recipe.second: y_pred, "logits": logits}),
             mask=mask,
             sample_weight=sample_weight,
             are_logits=None if logits is None else True,
@@ -69,7 +69,7 @@ class RunningMetric(nnx.Metric):
 
     @property
     def state(self) -> Any:
-        """The counts so far, as a running state of matrics: a pytree for ``psum``, which adds up."""
+        """The counts of all batches as a running state of matrics, a pytree for ``psum``."""
         return self._recipe.state(self._arrays)
 
     def reset(self) -> None:
@@ -79,8 +79,8 @@ class RunningMetric(nnx.Metric):
     def merge_state(self, other: Self | Additive) -> None:
         """Add the counts of another metric or state, such as the sum over several devices.
 
-        Metrics with other settings raise an error; a state alone has no thresholds. A window takes metrics alone: their
-        newest batches are added up, then those before them, and so on.
+        Metrics with other settings raise an error; states have no thresholds to compare. A metric with a window accepts
+        metrics only: the newest batches of both are added up, then the batches before them, and so on.
 
         Parameters
         ----------
@@ -97,44 +97,45 @@ class RunningMetric(nnx.Metric):
             arrays |= {name: arrays[name] + theirs[name] for name in self._sums}
         else:
             raise TypeError(
-                f"merge_state: expected a metric with window={self._recipe.window}, as a state does not say when its "
-                f"samples were counted, got {type(other).__name__}"
+                f"merge_state: expected a metric with window={self._recipe.window}, as a state does not have the order "
+                "of "
+                f"the batches, got {type(other).__name__}"
             )
         self._write(arrays)
 
     def compute(self, *, expected: int | None = None) -> dict[str, Array]:
-        """Each value of all batches so far as a scalar array, under a name for a logger.
+        """The values of all batches so far as scalar arrays, under names for a logger.
 
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``;
-        there is also one if scores are not in [0, 1] where probabilities are expected.
+        If samples were dropped, the key ``dropped`` has their number, and on the CPU outside ``jit`` there is a single
+        warning. Another warning says that scores are not in [0, 1] where probabilities are expected.
 
         Parameters
         ----------
         expected : int, optional
-            How many samples there are in all, those that were dropped included: another number causes a warning with
-            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
-            repeats. With weights it is their sum; of several labels a sample, those of the label with the most.
-            Under ``jit`` nothing is known about it.
+            The number of all samples, dropped samples included: another number causes a warning with both numbers. It
+            detects samples that were counted twice, as samplers for several processes repeat some. With weights it is
+            their sum; with several labels a sample, the number of samples of the label with the most. Under ``jit``
+            there is no check.
         """
         self._values.check_expected(self.state, expected)
         named, self.has_warned = self._values.report(self.state, has_warned=self.has_warned)
         return named
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger.
+        """The values of :meth:`compute` as Python numbers, in a single transfer from the device, for a logger.
 
         Parameters
         ----------
         expected : int, optional
-            How many samples there are in all, those that were dropped included: another number causes a warning with
-            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
-            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. Under
-            ``jit`` nothing is known about it.
+            The number of all samples, dropped samples included: another number causes a warning with both numbers. It
+            detects samples that were counted twice, as samplers for several processes repeat some. With weights it is
+            their sum; with several labels a sample, the number of samples of the label with the most. Under ``jit``
+            there is no check.
         """
         return as_numbers(self.compute(expected=expected))
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """An independent copy, optionally with another prefix: one metric for each phase of training.
+        """An independent copy, optionally with another prefix: a metric for each phase of training.
 
         Parameters
         ----------
@@ -147,23 +148,23 @@ class RunningMetric(nnx.Metric):
         return other
 
     def __copy__(self) -> Self:
-        """A copy as from :meth:`clone`: metrics that share variables would count into each other."""
+        """A copy as from :meth:`clone`: with shared variables, both metrics would count the batches of each other."""
         return self.clone()
 
 
 def as_jax(name: str, values: Any) -> Array:
-    """An array of JAX; of NumPy's integers beyond 32 bits default JAX would drop the upper half."""
+    """The values as an array of JAX; raises for integers that do not fit, whose upper bits JAX would drop."""
     return jnp.asarray(fitting(name, values, JAX) if isinstance(values, np.ndarray) else values)
 
 
-def one_of(**values: Any) -> Any:
-    """The one value that is not None."""
-    given = [value for value in values.values() if value is not None]
-    if len(given) != 1:
-        raise TypeError(f"expected one of {' and '.join(values)}, got {len(given)}")
-    return given[0]
+def single_argument(**values: Any) -> Any:
+    """The only value that is not None; raises unless there is exactly one."""
+    arguments = [value for value in values.values() if value is not None]
+    if len(arguments) != 1:
+        raise TypeError(f"expected one of {' and '.join(values)}, got {len(arguments)}")
+    return arguments[0]
 
 
 def as_numbers(named: dict[str, Array]) -> dict[str, float]:
-    """Scalar arrays as Python's numbers, in one transfer; of a dict JAX would sort the keys."""
+    """Scalar arrays as Python numbers, in a single transfer; ``device_get`` of a dict would sort the keys."""
     return dict(zip(named, map(float, jax.device_get(list(named.values()))), strict=True))

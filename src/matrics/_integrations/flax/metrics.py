@@ -17,7 +17,7 @@ from matrics._integrations.running.scores import ScoreOptions, ScoreRecipe
 
 @documented("flax")
 class ConfusionMetric(RunningMetric):
-    """Any measures of all batches so far, from one confusion matrix counted on the device.
+    """Any measures of all batches so far, from a single confusion matrix counted on the device.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
     metrics of an ``nnx.MultiMetric``; ``compute`` scores the sum of the batches, never a mean of their scores.
@@ -59,7 +59,7 @@ class MarginMetric(ConfusionMetric):
     Raises
     ------
     ValueError
-        A measure needs all cells; the message has the memory that they would take.
+        A measure needs all cells; the message says how much memory they would take.
 
     See Also
     --------
@@ -81,7 +81,7 @@ class MarginMetric(ConfusionMetric):
     _kind = MarginRecipe
 
 
-class OfScores(RunningMetric):
+class ScoredMetric(RunningMetric):
     """A metric whose batches are labels and scores."""
 
     def update(  # type: ignore[override]
@@ -101,7 +101,7 @@ class OfScores(RunningMetric):
 
 
 @documented("flax")
-class ScoreMetric(OfScores):
+class ScoreMetric(ScoredMetric):
     """Areas under curves with bounds, calibration, measures at thresholds and losses, from counts on the device.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
@@ -130,7 +130,7 @@ class ScoreMetric(OfScores):
 
 
 @documented("flax")
-class MultilabelMetric(OfScores):
+class MultilabelMetric(ScoredMetric):
     """Count samples with several labels on the device, and score each label, all labels, or whole samples.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
@@ -176,7 +176,7 @@ class Metrics(RunningMetric):
     Raises
     ------
     TypeError
-        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+        ``dtype`` is not supported; or, in ``update``, predicted labels are given where measures need scores.
     ValueError
         A name is unknown, or an option has no meaning for these measures.
 

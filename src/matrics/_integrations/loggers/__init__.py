@@ -1,1 +1,1 @@
-"""Where scores of a training run are written: one file a kind of destination."""
+"""Loggers for the scores of a training run."""

@@ -1,4 +1,4 @@
-"""The two functions that users call: one for numbers, one for the picture of a confusion matrix."""
+"""The public functions: ``log_to`` for numbers, ``log_confusion_matrix`` for the picture of a confusion matrix."""
 
 from __future__ import annotations
 
@@ -31,43 +31,42 @@ def log_to(
         - TensorBoard: a ``SummaryWriter`` of ``torch.utils.tensorboard`` or of ``tensorboardX``;
         - Weights & Biases: a run, or the module ``wandb`` for the current run;
         - MLflow: the module ``mlflow`` for the active run, a run, or a client together with ``run_id``;
-        - a path that ends in ``.csv`` or ``.jsonl``: lines are appended, and a new file, with its folders, is made
-          if there is none. A text file that is open for writing works as well; a file without a name, such as
+        - a path that ends in ``.csv`` or ``.jsonl``: lines are appended to the file, which is made with its folders if
+          it does not exist. A text file that is open for writing works as well; a file without a name, such as
           ``sys.stdout``, gets JSON lines.
     scores : mapping of str to array_like
-        The scores of one matrix, as from :func:`matrics.score`, :func:`matrics.interval`, ``compute()`` or
+        The scores of a single matrix, as from :func:`matrics.score`, :func:`matrics.interval`, ``compute()`` or
         ``log_dict()``: numbers or arrays of shape (), and (n,) under a name such as ``"recall:class"``. A tuple
         with ``low`` and ``high``, such as :class:`matrics.Interval`, is logged as its first value and both limits.
-        Other numbers, such as a loss, may be among them. Arrays are copied from a device all at once.
+        Other numbers, such as a loss, are allowed. All arrays are copied from a device in a single transfer.
     step : int
         The step or epoch.
     prefix : str, default ""
-        Prefix of the names: ``"val/"`` is put before each of them unchanged.
+        Prefix of the names: ``"val/"`` is put before each name unchanged.
     class_names : sequence of str, optional
-        Names of the classes, one for each, in place of their numbers.
+        Names of all classes, in place of their numbers.
     run_id : str, optional
         The run of a writer that is an ``MlflowClient``.
 
     Raises
     ------
     TypeError
-        The writer is none of these, ``scores`` is not a mapping of numbers, or they are traced (inside ``jax.jit``).
+        The type of the writer is not supported, ``scores`` is not a mapping of numbers, or they are traced (inside
+        ``jax.jit``).
     ValueError
         A score has the shape of a stack; two scores have the same name, or get the same name because the logger does
-        not allow some of their characters; or a CSV file has other columns. Then no score is written.
+        not allow some characters; or a CSV file has other columns. In these cases no score is written.
 
     Warns
     -----
     RuntimeWarning
-        The last line of a file was not whole, as after a process was killed, and has been removed.
+        The last line of a file was incomplete, as after a killed process, and has been removed.
 
-    Notes
-    -----
-    Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``. Dashboards get the
-    keys unchanged. In files, which outlive the code that wrote them, a class measure also names its class
-    or average it is: ``recall, macro``, ``recall of fraud``; so a run with another positive class has another column.
-    Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are null, and so are
-    infinite ones, because JSON has neither.
+    Notes ----- Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``.
+    Dashboards get the keys unchanged. In files, which outlive the code that wrote them, the name of a class measure
+    includes the class or the average: ``recall, macro``, ``recall of fraud``; so a run with another positive class has
+    another column. Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are
+    null, and so are infinite values, because JSON has neither.
 
     Examples
     --------
@@ -100,23 +99,23 @@ def log_confusion_matrix(
         of Weights & Biases, or the module ``wandb`` for the current run; the module ``mlflow`` for the active run, a
         run, or a client together with ``run_id``. Not a file.
     cm : array_like, shape (n, n)
-        Counts or soft counts of one matrix; rows are true classes.
+        Counts or soft counts of a single matrix; rows are true classes.
     step : int
         The step or epoch.
     every : int, default 1
-        Draw only if the step is a multiple of this number: ``every=5`` logs epochs 0, 5, 10, … At other steps nothing
-        is read from the device.
+        Draw only if the step is a multiple of this number: ``every=5`` logs epochs 0, 5, 10, … Other steps read nothing
+        from the device.
     prefix : str, default ""
         Prefix of the name: ``"val/"`` is put before ``confusion_matrix``.
     class_names : sequence of str, optional
-        Names of the classes, one for each, in place of their numbers.
+        Names of all classes, in place of their numbers.
     run_id : str, optional
         The run of a writer that is an ``MlflowClient``.
 
     Raises
     ------
     TypeError
-        The writer takes no pictures.
+        The writer does not accept pictures.
     ValueError
         ``every`` is not a positive integer.
     ImportError
@@ -128,7 +127,7 @@ def log_confusion_matrix(
     >>> log_confusion_matrix("run.csv", [[3, 1], [0, 4]], step=1)
     Traceback (most recent call last):
       ...
-    TypeError: writer: expected a logger that takes pictures, got a file: save the picture in its own file by ...
+    TypeError: writer: expected a logger that accepts pictures, got a file: save the picture in its own file by ...
     """
     destination = destination_of(writer, run_id)
     destination.check_pictures()

@@ -1,4 +1,4 @@
-"""The logger of a writer, found in the modules that are imported already, without importing any."""
+"""The logger of a writer; no logging library is imported that the user has not imported already."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from matrics._quoting import quoted
 
 
 class LogDestination(Protocol):
-    """Where numbers and pictures of a run go."""
+    """The destination of numbers and pictures of a run."""
 
     def write(self, numbers: dict[str, float], step: int) -> None:
         """Record all numbers of a step."""
 
     def check_pictures(self) -> None:
-        """Raise if it takes no pictures."""
+        """Raise an error if the destination does not accept pictures."""
 
     def show(self, name: str, pixels: Array, step: int) -> None:
         """Record a picture (height, width, 3) of bytes."""
@@ -38,14 +38,15 @@ def destination_of(writer: Any, run_id: str | None = None) -> LogDestination:
     wandb = sys.modules.get("wandb")
     if wandb is not None and (writer is wandb or isinstance(writer, wandb.Run)):
         return WeightsAndBiases(wandb, writer)
-    # By its methods: torch.utils.tensorboard and tensorboardX have a class each, and Lightning a substitute for the
-    # processes that do not log.
+    # Methods are checked and not the class: torch.utils.tensorboard and tensorboardX have different classes, and
+    # Lightning has a substitute for processes that do not log.
     if hasattr(writer, "add_scalar") and hasattr(writer, "add_image"):
         return TensorBoard(writer)
     if hasattr(writer, "write") and hasattr(writer, "flush"):
         return destination_of_file(writer)
     hint = ": pass its .experiment" if hasattr(writer, "experiment") else ""
     raise TypeError(
-        "writer: expected a SummaryWriter, a run of Weights & Biases, the module mlflow or a run of it, a path that "
+        "writer: expected a SummaryWriter, a run of Weights & Biases, the module mlflow or a run of MLflow, a path "
+        "that "
         f"ends in .csv or .jsonl, or an open text file, got {type(writer).__name__}{hint}"
     )

@@ -1,4 +1,4 @@
-"""CSV and JSON lines: one line for each step, appended to a file, also by a run that continues."""
+"""CSV files and JSON lines: each step appends a line, also in a run that continues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from matrics._files.outputs.texts import csv_text
 from matrics._quoting import quoted
 
 STEP = "step"
-BEGINNING = json.dumps({STEP: 0})[:-2].encode()  # of each of our JSON lines
+BEGINNING = json.dumps({STEP: 0})[:-2].encode()  # of every JSON line of this logger
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class LinesFile:
     target: Any
 
     def check_pictures(self) -> None:
-        """Raise, as lines of text are no place for pictures."""
+        """Raise an error, as a text file does not accept pictures."""
         raise TypeError(
-            "writer: expected a logger that takes pictures, got a file: save the picture in its own file by "
+            "writer: expected a logger that accepts pictures, got a file: save the picture in its own file by "
             'matrics.plot.confusion_matrix(cm).figure_.savefig("matrix.png")'
         )
 
     def show(self, name: str, pixels: Array, step: int) -> None:  # noqa: ARG002
-        """Raise."""
+        """Raise an error, as a text file does not accept pictures."""
         self.check_pictures()
 
     @property
     def path(self) -> Path | None:
-        """The path of the file, if it has one."""
+        """The path of the file, or None."""
         if isinstance(self.target, Path):
             return self.target
         name = getattr(self.target, "name", None)
@@ -56,7 +56,7 @@ class LinesFile:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Any]:
-        """The file, open for writing; it is written when this ends."""
+        """A context manager that returns the file, open for writing, and flushes it at the end."""
         if not isinstance(self.target, Path):
             yield self.target
             self.target.flush()
@@ -67,7 +67,7 @@ class LinesFile:
 
 
 class JsonLines(LinesFile):
-    """One JSON object a line; lines may have different names."""
+    """A file with a JSON object on each line; lines may have different names."""
 
     def write(self, numbers: dict[str, float], step: int) -> None:
         """Append a line."""
@@ -78,7 +78,7 @@ class JsonLines(LinesFile):
         if self.path is not None and self.is_appended_to:
             last = half_line(self.path)
             if last and (_is_object(last) or not last.startswith(BEGINNING[: len(last)])):
-                ending = "\n"  # the line lacks only its end, or was not written by this logger
+                ending = "\n"  # only the line break is missing, or another program wrote the line
             elif last:
                 cut_half_line(self.path, last)
         with self.opened() as stream:
@@ -86,14 +86,14 @@ class JsonLines(LinesFile):
 
 
 class CsvFile(LinesFile):
-    """One row a step; the first line names the columns."""
+    """A CSV file with a row for each step; the first line has the names of the columns."""
 
     def write(self, numbers: dict[str, float], step: int) -> None:
         """Append a row, below the names of the columns if the file is new."""
         _check_step(numbers)
         cells = {STEP: str(step), **{title_of(name): _written(number) for name, number in numbers.items()}}
         if not isinstance(self.target, Path):
-            self.target.flush()  # or the file would seem to be empty
+            self.target.flush()  # otherwise the file would seem to be empty
         header = self._header(list(cells))
         with self.opened() as stream:
             if header is None:
@@ -101,7 +101,7 @@ class CsvFile(LinesFile):
             stream.write(csv_text([[cells[name] for name in header or cells]]))
 
     def _header(self, columns: list[str]) -> list[str] | None:
-        """The columns of the file in their order, if they are these; None of a new file."""
+        """The columns in the order of the file, or None for a new file; raises if the file has other columns."""
         if self.path is None or not self.path.exists():
             return None
         last = half_line(self.path) if self.is_appended_to else b""
@@ -112,20 +112,20 @@ class CsvFile(LinesFile):
                 cut_half_line(self.path, last)
             return header if self.path.stat().st_size else None
         if last and len(last) == self.path.stat().st_size and csv_text([columns]).encode().startswith(last):
-            cut_half_line(self.path, last)  # the first line itself, of these columns, was not written whole
+            cut_half_line(self.path, last)  # the header itself was not written completely
             return None
         if header is None:
             return None
         raise ValueError(
             f"scores: expected the columns of {self.path}, got {_difference(columns, header)}: log to another file, or "
-            "to one that ends in .jsonl, whose lines may differ"
+            "to a .jsonl file, whose lines may differ"
         )
 
 
 def destination_of_file(target: Any) -> CsvFile | JsonLines:
-    """Which of the two a path or an open file is, by its ending; what has no name gets JSON lines."""
+    """The logger for a path or an open file, by the ending of its name; a file without a name gets JSON lines."""
     if isinstance(target, (io.RawIOBase, io.BufferedIOBase)):
-        raise TypeError("writer: expected a file that is open for text, got one for bytes: open it without 'b'")
+        raise TypeError("writer: expected a text file, got a binary file: open it without 'b'")
     path = LinesFile(target).path
     if path is None:
         return JsonLines(target)
@@ -143,7 +143,7 @@ def _check_step(numbers: dict[str, float]) -> None:
 
 
 def _written(number: float) -> str:
-    """NaN and inf as pandas, Polars and R read them as numbers."""
+    """The number as text, with NaN and inf as pandas, Polars and R read them."""
     return "NaN" if math.isnan(number) else repr(number)
 
 
@@ -158,36 +158,36 @@ def _difference(columns: list[str], header: list[str]) -> str:
     more = [name for name in columns if name not in header]
     fewer = [name for name in header if name not in columns]
     parts = [f"{', '.join(map(repr, names[:3]))} {what}" for names, what in ((more, "more"), (fewer, "less")) if names]
-    return " and ".join(parts) or "the same names, but the file has one twice"
+    return " and ".join(parts) or "the same names, but the file has a name twice"
 
 
 BLOCK = 2**16
 
 
 def half_line(path: Path) -> bytes:
-    """The text after the last line break: empty for a complete file, and for a missing one."""
+    """The bytes after the last line break: empty for a complete file, and for a missing file."""
     try:
         with path.open("rb") as file:
             start = file.seek(0, os.SEEK_END)
-            found = b""
+            text = b""
             while start:
                 size = min(BLOCK, start)
                 start = file.seek(start - size)
                 block = file.read(size)
                 _, end, after = block.rpartition(b"\n")
-                found = after + found
+                text = after + text
                 if end:
                     break
-            return found
+            return text
     except FileNotFoundError:
         return b""
 
 
 def cut_half_line(path: Path, line: bytes) -> None:
-    """Remove such a line, and warn of it."""
+    """Remove an incomplete last line, and warn about it."""
     os.truncate(path, path.stat().st_size - len(line))
     warnings.warn(
-        f"{path}: the last line was not whole, as after a process was killed, and has been removed: "
+        f"{path}: the last line was incomplete, as after a killed process, and has been removed: "
         f"{quoted(line.decode(errors='replace'))}",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),

@@ -1,4 +1,4 @@
-"""Scores as plain numbers, each under the name that a logger gets."""
+"""Scores as Python numbers under the names for a logger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics._quoting import quoted
 def named_numbers(
     scores: Mapping[str, Any], prefix: str = "", class_names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """All scores of one matrix as Python's numbers under different names, which have titles for files.
+    """All scores of a single matrix as Python numbers under different names, which have titles for files.
 
     >>> import matrics
     >>> intervals = matrics.interval([[40, 10], [5, 45]], "recall:class")
@@ -22,18 +22,18 @@ def named_numbers(
     ['val/recall/cat', 'val/recall/dog', 'val/recall/cat/low', 'val/recall/dog/low', 'val/recall/cat/high', ...]
     """
     _check(scores, prefix)
-    found = [
-        (key, ending, *_array(key, value)) for key, given in scores.items() for ending, value in _parts(key, given)
+    entries = [
+        (key, ending, *_array(key, value)) for key, score in scores.items() for ending, value in _parts(key, score)
     ]
-    values = _on_host([(backend, array) for *_, backend, array in found])
+    values = _on_host([(backend, array) for *_, backend, array in entries])
     numbers: dict[str, float] = {}
     keys: dict[str, str] = {}  # name -> key of the scores
-    for (key, ending, *_), value in zip(found, values, strict=True):
+    for (key, ending, *_), value in zip(entries, values, strict=True):
         for name, number in zip(_names(key, value, class_names), value.astype(float).ravel().tolist(), strict=True):
             full = named(f"{prefix}{name}{ending}", f"{prefix}{_in_full(name)}{ending}")
             if full in numbers:
                 raise ValueError(
-                    f"scores: expected one value for each name, got {quoted(full)} of {quoted(keys[full])} and of "
+                    f"scores: expected a single value for each name, got {quoted(full)} of {quoted(keys[full])} and of "
                     f"{quoted(key)}: log one of them in a separate call with another prefix="
                 )
             numbers[full], keys[full] = number, key
@@ -64,34 +64,33 @@ def _array(key: str, value: Any) -> tuple[Standard, Array]:
     backend, (array,) = as_arrays(**{label: value})
     if not backend.can_look(array):
         raise TypeError(
-            f"{label}: expected a number that is known, got one that is being traced: log outside of the compiled "
-            "function, from what it returns"
+            f"{label}: expected a known number, got a traced value: log the result of the compiled function, outside "
+            "of the function"
         )
     if not backend.xp.isdtype(array.dtype, ("bool", "real floating", "integral")):
-        raise TypeError(f"{label}: expected a real number, got one of dtype {array.dtype}")
+        raise TypeError(f"{label}: expected a real number, got dtype {array.dtype}")
     return backend, array
 
 
-def _on_host(given: list[tuple[Standard, Array]]) -> list[Array]:
-    """NumPy's arrays of all, in one transfer for each library."""
-    found: dict[int, Array] = {}
-    for chosen in {id(backend): backend for backend, _ in given}.values():
-        places = [place for place, (backend, _) in enumerate(given) if backend is chosen]
-        found |= zip(places, chosen.all_to_numpy([given[place][1] for place in places]), strict=True)
-    return [found[place] for place in range(len(given))]
+def _on_host(arrays: list[tuple[Standard, Array]]) -> list[Array]:
+    """The arrays as NumPy arrays, with a single transfer for each library."""
+    results: dict[int, Array] = {}
+    for chosen in {id(backend): backend for backend, _ in arrays}.values():
+        places = [place for place, (backend, _) in enumerate(arrays) if backend is chosen]
+        results |= zip(places, chosen.all_to_numpy([arrays[place][1] for place in places]), strict=True)
+    return [results[place] for place in range(len(arrays))]
 
 
 def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[str]:
-    """The names of the values under a key: one, or one for each class."""
+    """The names of the values under a key: a single name, or a name for each class."""
     if value.ndim == 0:
         return [key]
-    is_classwise = key.endswith(
-        tuple(f":{average}" for average in CLASSWISE)
-    )  # also for names that are not in the catalogue
+    is_classwise = key.endswith(tuple(f":{average}" for average in CLASSWISE))  # also for names outside the catalogue
     metric = None if is_classwise else _metric(key)
     if value.ndim != 1 or not (is_classwise or (metric and metric.is_classwise)):
         raise ValueError(
-            f"scores: expected scores of one matrix, got {quoted(key)} of shape {value.shape}: log the matrices of a "
+            f"scores: expected scores of a single matrix, got {quoted(key)} of shape {value.shape}: log the matrices "
+            "of a "
             "stack in separate calls, each with a prefix="
         )
     names = check_names(class_names, len(value)) or tuple(map(str, range(len(value))))
@@ -101,7 +100,7 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
 
 
 def _in_full(name: str) -> str:
-    """The addition of the title to a name: the class or average for recall, none for recall/cat.
+    """The title of a name if it adds the class or the average to the name, or else the name.
 
     >>> from matrics._catalogue.naming import MeasureName
     >>> _in_full(MeasureName("recall", "recall of fraud")), _in_full(MeasureName("recall/cat", "recall of cat"))
@@ -114,5 +113,5 @@ def _in_full(name: str) -> str:
 def _metric(key: str) -> Any:
     try:
         return metric_of(key)
-    except (TypeError, ValueError):  # a name of the user's
+    except (TypeError, ValueError):  # a name that the user invented
         return None

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from matrics._arrays.torch import TORCH
 from matrics._quoting import quoted
-from matrics._ranking.binned_calibration import are_of_samples
+from matrics._ranking.binned_calibration import are_valid_sums
 from matrics._ranking.buckets import bits_of
 from matrics._ranking.sample_sums import are_sums
 
@@ -56,7 +56,7 @@ def check_calibration(key: str, loaded: Any, own: Tensor) -> None:
     loaded = _seen(key, loaded, own)
     if loaded is None:
         return
-    wrong = ~are_of_samples(loaded.to(own.dtype), TORCH)
+    wrong = ~are_valid_sums(loaded.to(own.dtype), TORCH)
     if bool(wrong.any()):
         first = tuple(int(i) for i in wrong.nonzero()[0])
         samples, positives, distances = loaded[first].tolist()

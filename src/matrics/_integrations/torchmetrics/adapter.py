@@ -1,4 +1,4 @@
-"""A torchmetrics metric with many values, as Lightning's ``log_dict`` takes it."""
+"""The adapter for torchmetrics: a metric with many values, for Lightning's ``log_dict``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from matrics._integrations.tensors.wrappers import ManyValues
 
 
 class RunningMetric(ManyValues):
-    """The arrays of a recipe as states of torchmetrics, which adds them up over processes."""
+    """A metric with the arrays of a recipe as states, which torchmetrics adds up over processes."""
 
     full_state_update = False
     is_differentiable = False
     expected: int | None = None
-    """How many samples there are in all, for :meth:`compute` where Lightning calls it; set it before an epoch."""
+    """The number of all samples, for :meth:`compute` when Lightning calls it; set it before an epoch."""
 
     _kind: ClassVar[type[Recipe]]
     _drawn: ClassVar[str] = "metric.state"
-    """What to draw in place of one value."""
+    """The object to draw in place of a single value."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         names = parameters_of(self._kind).keys() & keywords.keys()
@@ -42,7 +42,7 @@ class RunningMetric(ManyValues):
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
         self._turns = Turns()
-        self._logged: Any = None  # the values that were last read one by one, as Lightning reads them
+        self._logged: Any = None  # the values that Lightning last read key by key
         # A collection shares states that have the same names and are equal after the first batch: metrics that count
         # differently need different names. A dot would refer to an attribute of a module.
         options = self._recipe.options
@@ -54,7 +54,7 @@ class RunningMetric(ManyValues):
         self._names |= {name: f"{x}_counts" for name, x in self._names.items() if hasattr(type(self), x)}
         self._sums = tuple(sums)
         for name, values in (sums | settings).items():
-            # The largest of equal settings is the setting.
+            # All processes have the same settings, so their maximum is the setting.
             reduce = "sum" if name in sums else "max"
             self.add_state(self._names[name], values, dist_reduce_fx=reduce, persistent=True)
         self._list_values()
@@ -63,7 +63,7 @@ class RunningMetric(ManyValues):
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
         """Count a batch, over all axes of samples."""
-        # Inline, as an update takes microseconds.
+        # Not in a function, as an update takes microseconds.
         with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
             self._use_outside_inference()
             check_tensors(self._recipe.second, target, preds, mask, sample_weight)
@@ -91,19 +91,19 @@ class RunningMetric(ManyValues):
 
     @property
     def dropped(self) -> Tensor:
-        """How many samples of this process, or of several labels entries, had a label out of range or a NaN score."""
+        """The number of samples (with several labels: entries) of this process with an invalid label or a NaN score."""
         dropped: Tensor = self.state.dropped
         return dropped.clone()
 
     def _list_values(self) -> None:
-        self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
+        self._each = torch.nn.ModuleList(SingleValue(self, key) for key in self._values.keys)
 
     def __getitem__(self, name: Any) -> Any:
-        """A metric of one of the measures alone, with counts of its own, which begin with those of this metric.
+        """A metric of a single measure, with a copy of the counts of this metric.
 
-        Its value is a scalar tensor, or for ``"recall:class"`` and the like a vector, so that all of torchmetrics'
-        wrappers and its arithmetic take it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
-        share their counts. As those of torchmetrics' own metrics, they are not in checkpoints without
+        Its value is a scalar tensor, or a vector for measures such as ``"recall:class"``, so that all wrappers and
+        arithmetic of torchmetrics accept it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
+        share their counts. As with the metrics of torchmetrics, checkpoints contain the counts only with
         ``persistent(True)``: after an epoch, Lightning saves before it resets a metric.
         """
         if self._measure is not None:
@@ -117,25 +117,25 @@ class RunningMetric(ManyValues):
         return other
 
     def _measures(self) -> list[str]:
-        """The names of the measures, as they were given."""
+        """The names of the measures, as the user gave them."""
         return self._values.requested
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Whether higher values are better: what a tracker asks a metric of one measure; None for one of many."""
+        """Whether higher values are better, for trackers; None for a metric of several measures."""
         return None if self._measure is None else self._values.higher_is_better
 
     def forward(self, *batch: Any, **options: Any) -> Any:
-        """Count a batch, and return the values of that batch alone; ``update`` is quicker.
+        """The values of a batch alone; counts the batch, which ``update`` does faster.
 
-        Several threads may call both of one metric at once, and no count is lost.
+        Several threads may call ``forward`` and ``update`` of the same metric at once; no count is lost.
 
         Parameters
         ----------
         *batch : tensor
             The predictions or scores and the true labels, by position, in the order of :meth:`update`.
         **options : tensor
-            ``mask`` and ``sample_weight``, which leave out or weight samples, and what is not given by position.
+            ``mask`` and ``sample_weight``, which leave out or weight samples, and arguments not given by position.
         """
         with self._turns.mine():
             return self._count_and_compute(*batch, **options)
@@ -147,7 +147,7 @@ class RunningMetric(ManyValues):
     def _forward_reduce_state_update(
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> Any:
-        """What torchmetrics calls for ``forward``, for arrays of which not all are only added up."""
+        """The values of a batch, for ``forward`` of torchmetrics, which could only add up states."""
         check_tensors(self._recipe.second, target, preds, mask, sample_weight)
         arrays = self._arrays
         batch = self._recipe.batch(arrays, target, preds, mask=mask, sample_weight=sample_weight)
@@ -163,7 +163,7 @@ class RunningMetric(ManyValues):
 
         @functools.wraps(compute)
         def checked(*, expected: int | None = None) -> Any:
-            if expected is not None:  # or values that are kept would not be checked
+            if expected is not None:  # cached values would not be checked
                 self._computed = None
             return wrapped(expected=expected)
 
@@ -172,16 +172,16 @@ class RunningMetric(ManyValues):
     def compute(self, *, expected: int | None = None) -> Any:
         """All values of the counts of all processes, as scalar tensors, under names for a logger.
 
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
-        one if scores are not in [0, 1] where probabilities are expected.
+        If samples were dropped, the key ``dropped`` has their number, and on the CPU there is a single warning. Another
+        warning says that scores are not in [0, 1] where probabilities are expected.
 
         Parameters
         ----------
         expected : int, optional
-            How many samples there are in all, those that were dropped included: another number causes a warning with
-            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
-            repeats. With weights it is their sum; of several labels a sample, those of the label with the most.
-            The attribute ``expected`` is the same for Lightning, which calls this without arguments.
+            The number of all samples, dropped samples included: another number causes a warning with both numbers. It
+            detects samples that were counted twice, as samplers for several processes repeat some. With weights it is
+            their sum; with several labels a sample, the number of samples of the label with the most. The attribute
+            ``expected`` is the same for Lightning, which calls this without arguments.
         """
         expected = self.expected if expected is None else expected
         if expected is not None and not torch.compiler.is_compiling():
@@ -192,7 +192,7 @@ class RunningMetric(ManyValues):
         if torch.compiler.is_compiling():
             named = self._values.of(view(arrays))
         else:
-            # torchmetrics itself warns of compute() before update().
+            # torchmetrics warns about compute() before update().
             named, self._has_warned = reported(
                 view, self._values, arrays, has_warned=self._has_warned, warns_of_nothing=False
             )
@@ -202,15 +202,15 @@ class RunningMetric(ManyValues):
         return torch.stack(values) if len(values) > 1 else values[0]
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger.
+        """The values of :meth:`compute` as Python numbers, in a single transfer from the device, for a logger.
 
         Parameters
         ----------
         expected : int, optional
-            How many samples there are in all, those that were dropped included: another number causes a warning with
-            both numbers. It finds samples that were counted twice, such as those that a sampler for several processes
-            repeats. With weights it is their sum; of several labels a sample, those of the label with the most. The
-            attribute ``expected`` is the same for Lightning, which calls :meth:`compute` without arguments.
+            The number of all samples, dropped samples included: another number causes a warning with both numbers. It
+            detects samples that were counted twice, as samplers for several processes repeat some. With weights it is
+            their sum; with several labels a sample, the number of samples of the label with the most. The attribute
+            ``expected`` is the same for Lightning, which calls :meth:`compute` without arguments.
         """
         values = self.compute(expected=expected)
         return as_numbers(
@@ -218,25 +218,25 @@ class RunningMetric(ManyValues):
         )
 
     def plot(self, *values: Any, **options: Any) -> Any:
-        """Raise an error: torchmetrics draws one value or a curve; of a metric of one measure it draws the value.
+        """A figure of the value of a metric of a single measure; raises an error for a metric of several measures.
 
         Parameters
         ----------
         *values : tensor
-            Of a metric of one measure: the value, or a list of values, to draw in place of that of :meth:`compute`.
+            For a metric of a single measure: the value, or a list of values, to draw in place of :meth:`compute`.
         **options : Any
             The options of ``torchmetrics.Metric.plot``: ``ax``, the axes of Matplotlib to draw on.
         """
         if self._measure is not None:
             return self._plot(*values, **options)
         raise NotImplementedError(
-            f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
+            f"expected a metric of a single value for plot(), got many values: log compute(), or draw {self._drawn}"
         )
 
     def merge_state(self, incoming_state: dict[str, Any] | Any) -> None:
-        """Add the counts of another metric that counts the same, or of its states.
+        """Add the counts of another metric with the same options, or of the states of such a metric.
 
-        Of windows, the newest batches of both are added up, then those before them, and so on.
+        With windows, the newest batches of both are added up, then the batches before them, and so on.
 
         Parameters
         ----------
@@ -251,18 +251,18 @@ class RunningMetric(ManyValues):
         else:
             other, theirs = incoming_state._recipe, incoming_state._arrays
         if any(values is None for values in theirs.values()):
-            raise ValueError("merge_state: expected a metric of the same options, got another")
+            raise ValueError("merge_state: expected a metric of the same options, got a metric with other options")
         self._recipe.check_like(other, self._arrays, theirs)
         if other.options != self._recipe.options:
             raise ValueError(
-                f"merge_state: expected a metric with {self._recipe.options}, got one with {other.options}"
+                f"merge_state: expected a metric with {self._recipe.options}, got a metric with {other.options}"
             )
         mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
         self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
         self._computed, self._update_count = None, max(self._update_count, 1)
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """An independent copy, optionally with another prefix: one metric for each phase of training.
+        """An independent copy, optionally with another prefix: a metric for each phase of training.
 
         Parameters
         ----------
@@ -271,20 +271,20 @@ class RunningMetric(ManyValues):
         """
         other: Self = super().clone()
         if prefix is not None:
-            other._values, other._computed = other._values.renamed(prefix), None  # values that are kept have the other
+            other._values, other._computed = other._values.renamed(prefix), None  # cached values have the old prefix
             if self._measure is None:
                 other._list_values()
         return other
 
     def __copy__(self) -> Self:
-        """A copy as from :meth:`clone`: metrics that share states would count into each other."""
+        """A copy as from :meth:`clone`: with shared states, both metrics would count the batches of each other."""
         return self.clone()
 
     def items(self) -> list[tuple[str, torchmetrics.Metric]]:
-        """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
+        """Names and metrics with a single value each, as Lightning's ``self.log_dict(metric)`` requires."""
         if self._measure is not None:
             raise TypeError(
-                f"items: expected a metric of many values, got one of {self._measure!r}: self.log() takes it"
+                f"items: expected a metric of many values, got a metric of {self._measure!r}: use self.log()"
             )
         return list(zip(self._values.keys, self._each, strict=True))
 
@@ -299,16 +299,16 @@ class RunningMetric(ManyValues):
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
-        """Move to a device, but keep the dtypes: ``model.to(torch.float16)`` would lose counts."""
+        """Move to a device without a change of dtypes: ``model.to(torch.float16)`` would lose counts."""
         super()._apply(keeping_dtypes(fn), exclude_state)
         return self
 
     @property
     def _update_count(self) -> int:
-        """How many batches torchmetrics has counted.
+        """The number of batches that torchmetrics has counted.
 
-        It is a constant in compiled code, which only needs to know that there are some: PyTorch takes the integers of
-        a module as constants, and would compile again for each batch.
+        Compiled code only needs to know whether there are batches, so the number is a constant there: PyTorch treats
+        the integers of a module as constants, and would compile again for each batch.
         """
         return 1 if torch.compiler.is_compiling() else self._batches
 
@@ -321,7 +321,7 @@ class RunningMetric(ManyValues):
             super()._sync_dist(dist_sync_fn, process_group)
 
     def _use_outside_inference(self) -> None:
-        """Copy states that were reset in inference mode, which could not be updated in place outside it."""
+        """Copy states that were reset in inference mode, as they cannot be updated in place outside of it."""
         if torch.compiler.is_compiling() or torch.is_inference_mode_enabled():
             return
         for name in self._defaults:
@@ -330,7 +330,7 @@ class RunningMetric(ManyValues):
 
     def _copy_states(self) -> None:
         zeros: dict[str, Any] = self._defaults
-        for name, zero in zeros.items():  # torchmetrics loads any dtype
+        for name, zero in zeros.items():  # torchmetrics loads states of any dtype
             setattr(self, name, getattr(self, name).to(zero.dtype, copy=True))
 
     def __repr__(self) -> str:
@@ -338,13 +338,13 @@ class RunningMetric(ManyValues):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
+        self._copy_states()  # spawned processes share the memory of the tensors, and all would write to it
 
     def state_dict(self, **options: Any) -> Any:
         """The counts of this process, by the names of its states; with several processes save in ``sync_context()``.
 
-        They are 0 once Lightning has logged the values of an epoch: it saves its checkpoint before it resets a metric,
-        and a run that goes on from there would count that epoch again.
+        They are 0 once Lightning has logged the values of an epoch: Lightning saves its checkpoint before it resets a
+        metric, and a run that continues from the checkpoint would count the epoch again.
 
         Parameters
         ----------
@@ -357,13 +357,13 @@ class RunningMetric(ManyValues):
                 (getattr(self, name) != zeros.to(self.device) for name, zeros in self._defaults.items()),
                 "save within sync_context(), and load in process 0 alone",
             )
-        own = {name: getattr(self, name) for name in self._defaults} if is_done else {}
+        counts_by_name = {name: getattr(self, name) for name in self._defaults} if is_done else {}
         try:
-            for name, counts in own.items():
+            for name, counts in counts_by_name.items():
                 setattr(self, name, self._defaults[name].to(counts.device))
             return super().state_dict(**options)
         finally:
-            for name, counts in own.items():
+            for name, counts in counts_by_name.items():
                 setattr(self, name, counts)
 
     def _load_from_state_dict(
@@ -379,16 +379,16 @@ class RunningMetric(ManyValues):
         self._recipe.check_loaded({name: state_dict.get(key) for name, key in named.items()}, self._arrays, named)
         keys = [prefix + name for name in self._defaults]
         saved = [prefix + name for name in self._defaults if self._persistent[name]]
-        missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not tell of them
+        missing_keys += [key for key in saved if key not in state_dict]  # torchmetrics does not report them
         is_loaded = any(key in state_dict for key in keys)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *others)
-        self._copy_states()  # or counting would modify the loaded tensors
+        self._copy_states()  # otherwise counting would modify the loaded tensors
         if is_loaded:
             self._computed, self._update_count = None, max(self._update_count, 1)
 
 
-class OneValue(torchmetrics.Metric):
-    """One value of a metric that has many. It has no state: it is updated, computed and reset with its metric."""
+class SingleValue(torchmetrics.Metric):
+    """A value of a metric that has many values; it has no state, and uses that of the metric."""
 
     full_state_update = False
 
@@ -402,7 +402,7 @@ class OneValue(torchmetrics.Metric):
         self._metric.update(preds, target)
 
     def compute(self) -> Tensor:
-        """The value; all values are computed together when the first one is requested."""
+        """The value; all values are computed together when the first is requested."""
         values = self._metric._logged = self._metric.compute()
         return values[self._key]
 
@@ -412,7 +412,7 @@ class OneValue(torchmetrics.Metric):
 
     @property
     def update_called(self) -> bool:
-        """Whether the metric has counted anything."""
+        """Whether the metric has counted a batch."""
         return bool(self._metric.update_called)
 
     @property

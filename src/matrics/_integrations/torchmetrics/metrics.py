@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ConfusionMetric(RunningMetric):
     """Count labels once, and score their confusion matrix by any measures.
 
-    The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
+    The state is an integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
     and unlike elsewhere in matrics, predictions come first: ``update(preds, target)``.
 
     In Lightning, ``self.log_dict(metric)`` in a step is all that is needed: values are computed at the end of the
@@ -78,7 +78,7 @@ class MarginMetric(ConfusionMetric):
     Raises
     ------
     ValueError
-        A measure needs all cells; the message has the memory that they would take.
+        A measure needs all cells; the message says how much memory they would take.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class MultilabelMetric(RunningMetric):
 
     See Also
     --------
-    matrics.torchmetrics.ConfusionMetric : measures of samples with one label each.
+    matrics.torchmetrics.ConfusionMetric : measures of samples with a single label each.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Metrics(RunningMetric):
     Raises
     ------
     TypeError
-        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+        ``dtype`` is not supported; or, in ``update``, predicted labels are given where measures need scores.
     ValueError
         A name is unknown, or an option has no meaning for these measures.
 

@@ -1,1 +1,1 @@
-"""How sure measures of scores are: limits of one model, and comparisons of several."""
+"""Confidence limits of measures of scores, and comparisons of models by these measures."""

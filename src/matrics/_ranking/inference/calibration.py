@@ -1,4 +1,4 @@
-"""Limits of an expected calibration error, which is too large in every sample: a test turned into limits."""
+"""Limits of an expected calibration error, which is biased upwards: they invert a test."""
 
 from __future__ import annotations
 
@@ -11,61 +11,63 @@ from matrics._ranking.probability_bins import Forecasts, binned
 from matrics._uncertainty.limits import spread
 
 NUM_BINS = 15
-# Halvings of the range of the factor, and the largest one.
+# Halvings of the range of the factor, and its largest value.
 STEPS, MOST_TIMES = 30, 2**20
-# Gaps that are 0 but for rounding.
+# Smaller errors are rounding errors.
 ROUNDING = 1e-12
 
 
 def calibration_limits(
-    made: Forecasts, units: Array | None, level: float, num: int, rng: np.random.Generator
+    forecast: Forecasts, units: Array | None, level: float, num: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float, bool]:
-    """The error of one row of forecasts (N,), its limits, its standard error, and whether samples are few.
+    """The calibration error of forecasts (N,), its limits, its standard error, and whether samples are few.
 
-    The gap of each bin between probabilities and what happens is found with a normal error. The absolute values of
-    such errors add up even where all gaps are 0, so that the error of a calibrated model is never 0 and quantiles of
-    replicates lie above the truth. Here the gaps are multiplied by a factor: the limits are the errors of the largest
-    and of the smallest factor with which an error as it was found is not unusual, and 0 if it is usual without gaps.
-    Without any gap their place is taken by gaps of one size in all bins.
+    The gap of each bin between probabilities and outcomes has a normal error. The absolute values of such errors add
+    up even if all gaps are 0, so that the estimate for a calibrated model is never 0, and quantiles of replicates lie
+    above the true error. The limits therefore invert a test, in which all gaps are multiplied by a factor: they are the
+    errors for the smallest and the largest factor with which the estimate is not unusual. The lower limit is 0 if the
+    estimate is usual without gaps. If all gaps are 0, gaps of equal size in all bins replace them.
     """
-    size = made.probability.size
-    into = binned(made.probability[None], None, NUM_BINS, "width", NUMPY)
-    place = into.index[0]
-    weight = (made.probability - made.outcome) / size
-    gap = np.bincount(place, weight, NUM_BINS)
+    size = forecast.probability.size
+    binned_forecasts = binned(forecast.probability[None], None, NUM_BINS, "width", NUMPY)
+    bins = binned_forecasts.index[0]
+    weight = (forecast.probability - forecast.outcome) / size
+    gap = np.bincount(bins, weight, NUM_BINS)
     error = float(np.abs(gap).sum())
-    # The variance of what happens in a bin, as if half a sample more had happened and half had not.
-    number, happened = np.bincount(place, minlength=NUM_BINS), np.bincount(place, made.outcome, NUM_BINS)
-    share = (happened + 0.5) / (number + 1)
+    # The variance of the outcomes of a bin, with half a positive and half a negative sample added.
+    number, num_positive = np.bincount(bins, minlength=NUM_BINS), np.bincount(bins, forecast.outcome, NUM_BINS)
+    share = (num_positive + 0.5) / (number + 1)
     if units is None:
-        moved = np.sqrt(number * share * (1 - share)) / size * rng.standard_normal((num, NUM_BINS))
+        noise = np.sqrt(number * share * (1 - share)) / size * rng.standard_normal((num, NUM_BINS))
     else:
-        of_unit = np.zeros((int(units.max()) + 1, NUM_BINS))
-        outcome = made.outcome - (happened / np.maximum(number, 1))[place]
-        np.add.at(of_unit, (units, place), outcome / size)
-        # Sums of clusters that are multiplied by independent normal numbers, by their covariance.
-        values, vectors = np.linalg.eigh(of_unit.T @ of_unit * len(of_unit) / max(1, len(of_unit) - 1))
-        moved = rng.standard_normal((num, NUM_BINS)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+        sums_of_units = np.zeros((int(units.max()) + 1, NUM_BINS))
+        outcome = forecast.outcome - (num_positive / np.maximum(number, 1))[bins]
+        np.add.at(sums_of_units, (units, bins), outcome / size)
+        # Draws with the covariance of the sums of clusters.
+        values, vectors = np.linalg.eigh(
+            sums_of_units.T @ sums_of_units * len(sums_of_units) / max(1, len(sums_of_units) - 1)
+        )
+        noise = rng.standard_normal((num, NUM_BINS)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
 
-    even = error <= ROUNDING
-    pattern = number / size if even else gap
+    has_no_gaps = error <= ROUNDING
+    pattern = number / size if has_no_gaps else gap
 
     def quantile(times: float, share: float) -> float:
-        return float(np.quantile(np.abs(times * pattern + moved).sum(axis=-1), share))
+        return float(np.quantile(np.abs(times * pattern + noise).sum(axis=-1), share))
 
-    low, high = inverted_limits(quantile, error, 1.0 if even else error, level)
-    deviation = float(spread(np.abs(gap + moved).sum(axis=-1), NUMPY)[0])
-    return error, low, high, deviation, bool((number[number > 0] < 5).mean() > 0.5)
+    low, high = inverted_limits(quantile, error, 1.0 if has_no_gaps else error, level)
+    error_of_estimate = float(spread(np.abs(gap + noise).sum(axis=-1), NUMPY)[0])
+    return error, low, high, error_of_estimate, bool((number[number > 0] < 5).mean() > 0.5)
 
 
 def inverted_limits(
     quantile: Callable[[float, float], float], error: float, size: float, level: float
 ) -> tuple[float, float]:
-    """Limits of an error that is too large by chance: where, with its gaps multiplied, it would not be unusual.
+    """Limits of an error that is biased upwards, by inverting a test of a factor of the gaps.
 
-    ``quantile(times, share)`` is the quantile of the errors that are found with the gaps multiplied by a factor, and
-    ``size`` is the error of the gaps themselves. An error that is smaller than half of those that are found without
-    gaps was lucky: it says no more than the middle one of these, whose upper limit it has. No error is above 1.
+    ``quantile(times, share)`` is the quantile of the estimates if the gaps are multiplied by a factor, and ``size`` is
+    the error of the gaps themselves. If the estimate is below the median estimate without gaps, the upper limit is that
+    of the median. No error is above 1.
     """
     tail = (1 - level) / 2
     low = _factor(lambda times: quantile(times, 1 - tail), error) * size
@@ -74,7 +76,7 @@ def inverted_limits(
 
 
 def _factor(quantile: Callable[[float], float], error: float) -> float:
-    """The factor at which a quantile is the error that was found; 0 if it is larger with any."""
+    """The factor at which a quantile equals the estimated error; 0 if the quantile is larger for every factor."""
     if quantile(0.0) >= error:
         return 0.0
     low, high = 0.0, 1.0

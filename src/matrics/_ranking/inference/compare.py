@@ -1,4 +1,4 @@
-"""compare(): models by measures of their scores on the same samples."""
+"""compare(): comparison of models by measures of their scores on the same samples."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from matrics._engine.evaluation import check_options
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
 from matrics._ranking.inference.interval import AverageOfInterval, check_average_of_interval
-from matrics._ranking.inference.measured import Manner, Measured, Method, check_method, measure_all
-from matrics._ranking.inference.names import CURVES, Named, read_measures
+from matrics._ranking.inference.measure_estimates import (
+    LimitOptions,
+    MeasureEstimates,
+    Method,
+    check_method,
+    estimate_all,
+)
+from matrics._ranking.inference.names import CURVES, ScoreMeasure, read_measures
 from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.limits import normal_quantile
 from matrics._uncertainty.options import check_level
@@ -26,9 +32,9 @@ from matrics.typing import ArrayLike
 
 # Draws of the estimates of more than two models.
 NUM_DRAWS = 20_000
-# Standard errors up to this are rounding.
+# Smaller standard errors are rounding errors.
 NOISE = 1e-12
-# Draws of two models that are this much of the largest deviation apart are the same.
+# Draws of two models are equal if they differ by less than this share of the largest deviation.
 ROUNDING = 1e-6
 
 
@@ -40,6 +46,7 @@ def compare(
     average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
     level: float = 0.95,
@@ -50,8 +57,8 @@ def compare(
 ) -> dict[str, ModelComparison]:
     """Compare models by measures of their scores on the same samples: differences, p-values, and which are best.
 
-    All models have the same samples, so what makes a sample hard for all of them cancels in their differences. Of the
-    area under the ROC curve the test is DeLong's, and of samples in clusters Obuchowski's.
+    All models have the same samples, so the difficulty of a sample that all models share cancels in their differences.
+    The test of areas under the ROC curve is DeLong's; with ``clusters``, Obuchowski's.
 
     Parameters
     ----------
@@ -75,6 +82,9 @@ def compare(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
@@ -129,14 +139,14 @@ def compare(
     >>> import matrics, numpy
     >>> random = numpy.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 400)
-    >>> hard = random.normal(size=400)  # what both models find hard
-    >>> y_score = {"net": 2 * y_true + hard, "tree": y_true + hard + random.normal(size=400)}
-    >>> found = matrics.ranking.compare(y_true, y_score, "roc_auc")["roc_auc"]
-    >>> found.intervals.estimate.round(3)
+    >>> difficulty = random.normal(size=400)  # for both models
+    >>> y_score = {"net": 2 * y_true + difficulty, "tree": y_true + difficulty + random.normal(size=400)}
+    >>> comparison = matrics.ranking.compare(y_true, y_score, "roc_auc")["roc_auc"]
+    >>> comparison.intervals.estimate.round(3)
     array([0.931, 0.678])
-    >>> found.differences.difference[0, 1].round(3), found.differences.low[0, 1].round(3)
+    >>> comparison.differences.difference[0, 1].round(3), comparison.differences.low[0, 1].round(3)
     (np.float64(0.253), np.float64(0.212))
-    >>> bool(found.p_value[0, 1] < 0.001), found.tied
+    >>> bool(comparison.p_value[0, 1] < 0.001), comparison.tied
     (True, array([ True, False]))
     """
     level = check_level(level)
@@ -146,17 +156,18 @@ def compare(
     names, scores = named_scores(y_score, axis=len(shape) - 1)
     has_classes = _has_classes(shape, scores)
     samples = Samples.of(
-        y_true if len(shape) == 1 else np.expand_dims(np.asarray(y_true), -2),  # one set of labels for all
+        y_true if len(shape) == 1 else np.expand_dims(np.asarray(y_true), -2),  # all models share the labels
         scores,
         positive,
         ignore_index,
         clusters,
         "compare",
         labels=labels,
+        lower_is_positive=lower_is_positive,
         has_models=True,
         has_classes=has_classes,
     )
-    chosen = check_average_of_interval(average, samples.num_classes, positive)
+    method_of_average = check_average_of_interval(average, samples.num_classes, positive)
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     unknown = [name for name, measure in measures.items() if measure.kind == "calibration"]
     if unknown:
@@ -165,104 +176,112 @@ def compare(
             f"expected measures with a known covariance, got {', '.join(unknown)}, whose size depends on the "
             "number of samples; compare log_loss or brier_score",
         )
-    manner = Manner(level, method, check_method(method, measures, num, None), rng, chosen == "macro", workers)
-    found = measure_all(samples, measures, manner)
+    options = LimitOptions(
+        level, method, check_method(method, measures, num, None), rng, method_of_average == "macro", workers
+    )
+    estimates = estimate_all(samples, measures, options)
     draws = generator_of(0 if rng is None else rng)
     results = {}
     for name, measure in measures.items():
-        by_class = chosen == "class" and measure.kind in CURVES
-        compared = _compared(found[name], measure, level, draws)
-        place = 1 if chosen == "binary" and measure.kind in CURVES else 0
-        results[name] = _finished(compared, samples, place, by_class=by_class)._replace(names=names)
+        by_class = method_of_average == "class" and measure.kind in CURVES
+        comparison = _compared(estimates[name], measure, level, draws)
+        class_index = 1 if method_of_average == "binary" and measure.kind in CURVES else 0
+        results[name] = _finished(comparison, samples, class_index, by_class=by_class)._replace(names=names)
     return results
 
 
-def _compared(found: Measured, measure: Named, level: float, rng: np.random.Generator) -> ModelComparison:
+def _compared(
+    estimates: MeasureEstimates, measure: ScoreMeasure, level: float, rng: np.random.Generator
+) -> ModelComparison:
     """The comparison of all elements and classes, (B, C, M, …)."""
-    one, covariance, side = found.interval, found.covariance, 1 if measure.higher_is_better else -1
-    # A model with an infinite loss is worse than others, by nothing that has limits.
-    estimate = np.where(np.isfinite(one.estimate), one.estimate, math.nan)
+    intervals, covariance, sign = estimates.interval, estimates.covariance, 1 if measure.higher_is_better else -1
+    # A model with an infinite loss is worse than others, but the difference has no limits.
+    estimate = np.where(np.isfinite(intervals.estimate), intervals.estimate, math.nan)
     gap = estimate[..., :, None] - estimate[..., None, :]
-    own = np.diagonal(covariance, axis1=-2, axis2=-1)
-    square = own[..., :, None] + own[..., None, :] - 2 * covariance
-    # What is left of two equal variances is rounding.
-    square = np.where(square > NOISE * (own[..., :, None] + own[..., None, :]), square, 0)
-    error = np.where(np.isnan(gap), math.nan, np.sqrt(square))
+    variances = np.diagonal(covariance, axis1=-2, axis2=-1)
+    variance_of_gap = variances[..., :, None] + variances[..., None, :] - 2 * covariance
+    # The difference of two equal variances is a rounding error.
+    variance_of_gap = np.where(
+        variance_of_gap > NOISE * (variances[..., :, None] + variances[..., None, :]), variance_of_gap, 0
+    )
+    error = np.where(np.isnan(gap), math.nan, np.sqrt(variance_of_gap))
     varies = error > NOISE
     z = np.where(varies, gap / np.where(varies, error, 1), np.where(gap == 0, 0, math.nan))
     p_value = np.where(np.isnan(z), math.nan, 2 * NUMPY.normal_cdf(-np.abs(np.where(np.isnan(z), 0, z))))
-    reach = np.where(varies, normal_quantile(level) * error, math.nan)
-    above = np.where(np.isnan(z), math.nan, NUMPY.normal_cdf(np.where(np.isnan(z), 0, side * z)))
-    status = graver_of(one.status[..., :, None], one.status[..., None, :], np)
+    half_width = np.where(varies, normal_quantile(level) * error, math.nan)
+    above = np.where(np.isnan(z), math.nan, NUMPY.normal_cdf(np.where(np.isnan(z), 0, sign * z)))
+    status = graver_of(intervals.status[..., :, None], intervals.status[..., None, :], np)
     status = graver(status, {IntervalStatus.NO_VARIATION: ~varies & ~np.isnan(gap)}, np)
-    differences = Comparison(gap, gap - reach, gap + reach, error, above, status)
-    critical, best = _of_all(estimate, covariance, error, side, level, rng)
-    known = ~np.isnan(estimate)
-    first = np.argmax(np.where(known, side * estimate, -math.inf), axis=-1)[..., None]
-    behind = side * (np.take_along_axis(estimate, first, -1) - estimate)
-    of_best = np.take_along_axis(error, first[..., None], axis=-2)[..., 0, :]
-    of_best = np.where(np.isnan(of_best), 0, of_best)
-    # Without variation, few samples are not enough for a decision.
-    few = np.asarray(one.status) != int(IntervalStatus.OK)
-    tied = known & ((behind <= critical[..., None] * of_best) | ((of_best <= NOISE) & few))
-    return ModelComparison(one, differences, best, tied, p_value=p_value)
+    differences = Comparison(gap, gap - half_width, gap + half_width, error, above, status)
+    critical, best = _best_probabilities(estimate, covariance, error, sign, level, rng)
+    is_known = ~np.isnan(estimate)
+    first = np.argmax(np.where(is_known, sign * estimate, -math.inf), axis=-1)[..., None]
+    behind_best = sign * (np.take_along_axis(estimate, first, -1) - estimate)
+    error_to_best = np.take_along_axis(error, first[..., None], axis=-2)[..., 0, :]
+    error_to_best = np.where(np.isnan(error_to_best), 0, error_to_best)
+    # Without variation, a few samples do not show a difference.
+    few = np.asarray(intervals.status) != int(IntervalStatus.OK)
+    tied = is_known & ((behind_best <= critical[..., None] * error_to_best) | ((error_to_best <= NOISE) & few))
+    return ModelComparison(intervals, differences, best, tied, p_value=p_value)
 
 
-def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
-    estimate: Array, covariance: Array, error: Array, side: int, level: float, rng: np.random.Generator
+def _best_probabilities(  # noqa: PLR0917 (a step of ``_compared``)
+    estimate: Array, covariance: Array, error: Array, sign: int, level: float, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """The largest standardised difference that chance explains (B, C), and the probability of being best (B, C, M)."""
+    """The critical value of standardised differences (B, C), and the probability of being the best (B, C, M)."""
     models = estimate.shape[-1]
     critical = np.full(estimate.shape[:-1], normal_quantile(level))
     if models == 1:
         return critical, np.where(np.isnan(estimate), math.nan, 1.0)
     if models == 2:
-        gap, spread = side * (estimate[..., 0] - estimate[..., 1]), error[..., 0, 1]
+        gap, spread = sign * (estimate[..., 0] - estimate[..., 1]), error[..., 0, 1]
         varies = spread > NOISE
-        # Without variation the first is better for certain, worse, or as good.
-        certain = np.where(gap > 0, math.inf, np.where(gap < 0, -math.inf, 0))
-        first = NUMPY.normal_cdf(np.where(varies, gap / np.where(varies, spread, 1), certain))
-        first = np.where(np.isnan(gap), np.where(np.isnan(estimate[..., 0]), 0.0, 1.0), first)
-        best = np.stack([first, 1 - first], axis=-1)
+        # Without variation the first model is certainly better, worse, or equally good.
+        z_without_error = np.where(gap > 0, math.inf, np.where(gap < 0, -math.inf, 0))
+        first_is_best = NUMPY.normal_cdf(np.where(varies, gap / np.where(varies, spread, 1), z_without_error))
+        first_is_best = np.where(np.isnan(gap), np.where(np.isnan(estimate[..., 0]), 0.0, 1.0), first_is_best)
+        best = np.stack([first_is_best, 1 - first_is_best], axis=-1)
         return critical, np.where(np.isnan(estimate).all(axis=-1, keepdims=True), math.nan, best)
     best = np.full(estimate.shape, math.nan)
     upper = np.triu_indices(models, 1)
-    for place in np.ndindex(estimate.shape[:-1]):
-        known = ~np.isnan(estimate[place])
-        if not known.any():
+    for element in np.ndindex(estimate.shape[:-1]):
+        is_known = ~np.isnan(estimate[element])
+        if not is_known.any():
             continue
-        values, vectors = np.linalg.eigh(np.where(known[:, None] & known, covariance[place], 0))
-        moved = rng.standard_normal((NUM_DRAWS, models)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
-        drawn = np.where(known, side * (estimate[place] + moved), -math.inf)
-        # Draws of models that are alike differ by rounding.
-        is_best = drawn >= drawn.max(axis=-1, keepdims=True) - ROUNDING * np.abs(moved).max(axis=-1, keepdims=True)
-        best[place] = (is_best / is_best.sum(axis=-1, keepdims=True)).mean(axis=0)
-        largest = np.zeros(NUM_DRAWS)
+        values, vectors = np.linalg.eigh(np.where(is_known[:, None] & is_known, covariance[element], 0))
+        deviations = rng.standard_normal((NUM_DRAWS, models)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+        draws = np.where(is_known, sign * (estimate[element] + deviations), -math.inf)
+        # Draws of models with equal scores differ by rounding errors.
+        is_best = draws >= draws.max(axis=-1, keepdims=True) - ROUNDING * np.abs(deviations).max(axis=-1, keepdims=True)
+        best[element] = (is_best / is_best.sum(axis=-1, keepdims=True)).mean(axis=0)
+        largest_deviation = np.zeros(NUM_DRAWS)
         for i, j in zip(*upper, strict=True):
-            if error[place][i, j] > NOISE:
-                largest = np.maximum(largest, np.abs(moved[:, i] - moved[:, j]) / error[place][i, j])
-        critical[place] = np.quantile(largest, level)
+            if error[element][i, j] > NOISE:
+                largest_deviation = np.maximum(
+                    largest_deviation, np.abs(deviations[:, i] - deviations[:, j]) / error[element][i, j]
+                )
+        critical[element] = np.quantile(largest_deviation, level)
     return critical, best
 
 
-def _finished(found: ModelComparison, samples: Samples, place: int, *, by_class: bool) -> ModelComparison:
-    """From (B, C, M) and (B, C, M, M) to (*B, M) and (*B, M, M), with the classes last if there are any."""
+def _finished(comparison: ModelComparison, samples: Samples, class_index: int, *, by_class: bool) -> ModelComparison:
+    """The comparison with fields (*B, M) and (*B, M, M), from (B, C, M) and (B, C, M, M); the classes are last."""
 
-    def one(x: Array) -> Array:
-        own = np.moveaxis(x, 1, -1) if by_class else x[:, place]
-        return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
+    def finished(x: Array) -> Array:
+        values = np.moveaxis(x, 1, -1) if by_class else x[:, class_index]
+        return samples.read.finish(values.reshape((*samples.shape, *values.shape[1:])))
 
     return ModelComparison(
-        Interval(*map(one, found.intervals)),
-        Comparison(*map(one, found.differences)),
-        one(found.probability_best),
-        one(found.tied),
-        p_value=one(found.p_value),
+        Interval(*map(finished, comparison.intervals)),
+        Comparison(*map(finished, comparison.differences)),
+        finished(comparison.probability_best),
+        finished(comparison.tied),
+        p_value=finished(comparison.p_value),
     )
 
 
 def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
-    """Whether scores have an axis of classes, besides that of the models."""
+    """Whether scores have an axis of classes in addition to the axis of models."""
     shape = tuple(as_arrays(y_score=scores)[1][0].shape)
     if not labels or len(shape) - len(labels) not in {1, 2}:
         raise ValueError(
@@ -275,7 +294,7 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
 
 
 def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> tuple[tuple[str, ...] | None, Any]:
-    """The names of models and their scores, with an axis of models, of a mapping; anything else has no names."""
+    """The names of the models and their stacked scores, from a mapping or a data frame; arrays have no names."""
     if is_frame(y_score):  # with a column for each model
         y_score = dict(zip(column_names(y_score), cells(y_score).T, strict=True))
     if not isinstance(y_score, Mapping):
@@ -287,11 +306,11 @@ def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> t
             "expected scores by names of models, got "
             + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping"),
         )
-    given = {
-        f"{argument}[{quoted(name)}]": by_columns(one) if is_frame(one) else one
-        for name, one in zip(names, y_score.values(), strict=True)
+    scores_by_name = {
+        f"{argument}[{quoted(name)}]": by_columns(scores_of_model) if is_frame(scores_of_model) else scores_of_model
+        for name, scores_of_model in zip(names, y_score.values(), strict=True)
     }
-    backend, rows = as_arrays(**given)
+    backend, rows = as_arrays(**scores_by_name)
     if len({tuple(row.shape) for row in rows}) > 1:
         raise ArgumentError(
             argument,

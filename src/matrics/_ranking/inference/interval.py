@@ -1,4 +1,4 @@
-"""interval(): limits of measures of scores."""
+"""interval(): confidence limits of measures of scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from matrics._arrays import Array
 from matrics._engine.evaluation import check_options
 from matrics._ranking.averages import check_average
-from matrics._ranking.inference.measured import Manner, Method, check_method, measure_all
+from matrics._ranking.inference.measure_estimates import LimitOptions, Method, check_method, estimate_all
 from matrics._ranking.inference.names import CURVES, read_measures
 from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.options import check_level
@@ -26,6 +26,7 @@ def interval(
     average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
     level: float = 0.95,
@@ -58,6 +59,9 @@ def interval(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
@@ -94,7 +98,7 @@ def interval(
 
     Notes
     -----
-    Which limits "auto" has, and how often they hold the truth, is on the page :doc:`/ranking_limits`:
+    The page :doc:`/ranking_limits` shows the coverage of the limits of ``"auto"``, which are:
 
     - areas: the values from which the estimate is not too far, with DeLong's variance (of average precision the
       variance of its influences) joined by that of two more samples that vary as much as samples can. Where scores have
@@ -119,35 +123,46 @@ def interval(
     >>> import matrics
     >>> y_true = [0] * 15 + [1] * 15
     >>> y_score = [k / 30 for k in range(12)] + [0.55, 0.6, 0.7] + [0.45, 0.5] + [k / 30 for k in range(17, 30)]
-    >>> found = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
-    >>> print(f"{found.estimate:.3f}, from {found.low:.3f} to {found.high:.3f}")
+    >>> area = matrics.ranking.interval(y_true, y_score, "roc_auc")["roc_auc"]
+    >>> print(f"{area.estimate:.3f}, from {area.low:.3f} to {area.high:.3f}")
     0.947, from 0.771 to 0.990
-    >>> found = matrics.ranking.interval([0] * 15 + [1] * 15, [k / 30 for k in range(30)], "roc_auc")["roc_auc"]
-    >>> print(f"{found.estimate:.3f}, from {found.low:.3f} to {found.high:.3f}, status {found.status}")
+    >>> area = matrics.ranking.interval([0] * 15 + [1] * 15, [k / 30 for k in range(30)], "roc_auc")["roc_auc"]
+    >>> print(f"{area.estimate:.3f}, from {area.low:.3f} to {area.high:.3f}, status {area.status}")
     1.000, from 0.792 to 1.000, status 1
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "interval", labels=labels)
-    chosen = check_average_of_interval(average, samples.num_classes, positive)
+    samples = Samples.of(
+        y_true,
+        y_score,
+        positive,
+        ignore_index,
+        clusters,
+        "interval",
+        labels=labels,
+        lower_is_positive=lower_is_positive,
+    )
+    method_of_average = check_average_of_interval(average, samples.num_classes, positive)
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     num = check_method(method, measures, num, rng)
-    found = measure_all(samples, measures, Manner(level, method, num, rng, chosen == "macro", workers))
+    estimates = estimate_all(
+        samples, measures, LimitOptions(level, method, num, rng, method_of_average == "macro", workers)
+    )
 
-    def finished(x: Array, place: int, *, by_class: bool) -> Array:
-        """From (B, C, 1) to (*B,), or (*B, C)."""
-        own = x[..., 0] if by_class else x[:, place, 0]
-        return samples.read.finish(own.reshape((*samples.shape, *own.shape[1:])))
+    def finished(x: Array, class_index: int, *, by_class: bool) -> Array:
+        """The array (*B,), or (*B, C), from (B, C, 1)."""
+        values = x[..., 0] if by_class else x[:, class_index, 0]
+        return samples.read.finish(values.reshape((*samples.shape, *values.shape[1:])))
 
     results = {}
     for name, measure in measures.items():
-        by_class = chosen == "class" and measure.kind in CURVES
-        place = 1 if chosen == "binary" and measure.kind in CURVES else 0
-        results[name] = Interval(*(finished(x, place, by_class=by_class) for x in found[name].interval))
+        by_class = method_of_average == "class" and measure.kind in CURVES
+        class_index = 1 if method_of_average == "binary" and measure.kind in CURVES else 0
+        results[name] = Interval(*(finished(x, class_index, by_class=by_class) for x in estimates[name].interval))
     return results
 
 
 def check_average_of_interval(average: Any, num_classes: int | None, positive: Any) -> str:
-    """The average in words, as in the measures themselves."""
-    found = check_average(average, get_args(AverageOfInterval), positive=positive, num_classes=num_classes)
-    return "macro" if num_classes is None else found
+    """The name of the average, as for the measures themselves."""
+    method = check_average(average, get_args(AverageOfInterval), positive=positive, num_classes=num_classes)
+    return "macro" if num_classes is None else method

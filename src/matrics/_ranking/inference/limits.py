@@ -1,4 +1,4 @@
-"""Limits of measures of scores from the influences of samples, that hold with few samples and at the end of a range."""
+"""Limits of measures of scores from the influences of samples, also for few samples and at the end of a range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._uncertainty.limits import Range, around, normal_quantile, student_quantile
 
-# So many units are assumed to be as spread as they can be at most, besides those that were seen.
+# The number of added units, whose variance is assumed to be the largest possible.
 PSEUDO = 2
 # Halvings of the range, down to rounding.
 STEPS = 54
@@ -21,7 +21,7 @@ class Side(NamedTuple):
     """A part of the variance of a measure that has its own units: positive samples, negative samples, or clusters."""
 
     variance: Array  # (...)
-    effective: Array  # (...): how many units share the deviations from a perfect value; 0 of a perfect one
+    effective: Array  # (...): the number of units that share the deviations from a perfect value; 0 without deviations
     units: Array  # (...)
 
 
@@ -32,22 +32,22 @@ def score_limits(
     spread: Callable[[Array], Array],
     level: float,
 ) -> tuple[Array, Array]:
-    """Limits of a measure between 0 and 1: the values from which the estimate is not too far, with their own variance.
+    """Limits of a measure between 0 and 1: the values that are compatible with the estimate, at their own variance.
 
-    At a value t, the variance of a side is the one that was found, in proportion to t (1 - t), joined by that of two
-    more units that vary as much as a unit can, ``spread(t)``. So a perfect value, whose variance is 0, has a limit as
-    well. Satterthwaite's degrees of freedom count the same units.
+    At a value t, the variance of a side is the estimated variance in proportion to t (1 - t), combined with that of two
+    added units with the largest possible variance, ``spread(t)``. So a perfect value, whose variance is 0, has a limit
+    as well. Satterthwaite's degrees of freedom count the same units.
 
     Parameters
     ----------
     estimate : array, shape (...)
         Between 0 and 1.
     sides : sequence of Side
-        The parts of its variance, which add up.
+        The parts whose variances add up to the variance of the estimate.
     pairs : array or float
-        Of an area: 1 / the number of pairs, as a pair varies by itself, too; otherwise 0.
+        For an area, 1 / the number of pairs, as each pair has a variance of its own; otherwise 0.
     spread : callable
-        The largest variance of one unit at a value.
+        The largest variance of a unit at a value.
     level : float
         The confidence level.
 
@@ -56,27 +56,29 @@ def score_limits(
     Newcombe 2006, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2", whose
     method 5 has the variance ``spread`` alone.
     """
-    own = estimate * (1 - estimate)
+    variance_of_share = estimate * (1 - estimate)
 
-    def parts(t: Array) -> list[Array]:
-        ratio = np.where(own > 0, t * (1 - t) / np.where(own > 0, own, 1), 0)
+    def variances_at(t: Array) -> list[Array]:
+        ratio = np.where(variance_of_share > 0, t * (1 - t) / np.where(variance_of_share > 0, variance_of_share, 1), 0)
         return [
             (side.effective * side.variance * ratio + PSEUDO * spread(t) / side.units) / (side.effective + PSEUDO)
             for side in sides
         ]
 
-    def limit(end: float) -> Array:
-        t = _solved(estimate, end, lambda t: normal_quantile(level) * np.sqrt(sum(parts(t)) + t * (1 - t) * pairs))
-        found = parts(t)
-        squares = sum(part**2 / (side.units - 1 + PSEUDO) for part, side in zip(found, sides, strict=True))
-        degrees = np.where(squares > 0, sum(found) ** 2 / np.where(squares > 0, squares, 1), math.inf)
+    def limit(bound: float) -> Array:
+        t = _solved(
+            estimate, bound, lambda t: normal_quantile(level) * np.sqrt(sum(variances_at(t)) + t * (1 - t) * pairs)
+        )
+        variances = variances_at(t)
+        squares = sum(part**2 / (side.units - 1 + PSEUDO) for part, side in zip(variances, sides, strict=True))
+        degrees = np.where(squares > 0, sum(variances) ** 2 / np.where(squares > 0, squares, 1), math.inf)
         factor = quantile(level, degrees)
-        return _solved(estimate, end, lambda t: factor * np.sqrt(sum(parts(t)) + t * (1 - t) * pairs))
+        return _solved(estimate, bound, lambda t: factor * np.sqrt(sum(variances_at(t)) + t * (1 - t) * pairs))
 
-    known = ~np.isnan(estimate)
+    is_known = ~np.isnan(estimate)
     for side in sides:
-        known &= side.units > 0
-    return np.where(known, limit(0.0), math.nan), np.where(known, limit(1.0), math.nan)
+        is_known &= side.units > 0
+    return np.where(is_known, limit(0.0), math.nan), np.where(is_known, limit(1.0), math.nan)
 
 
 def spread_of_area(t: Array) -> Array:
@@ -104,24 +106,24 @@ def logit_limits(estimate: Array, error: Array, level: float) -> tuple[Array, Ar
 
 
 def straight_limits(estimate: Array, error: Array, level: float, bounds: Range) -> tuple[Array, Array]:
-    """The estimate and a number of standard errors to either side, cut at the bounds; NaN without an error."""
-    reach = np.where(error > 0, normal_quantile(level) * error, math.nan)
-    return np.clip(estimate - reach, *bounds), np.clip(estimate + reach, *bounds)
+    """The estimate and a number of standard errors to either side, clipped to the bounds; NaN without an error."""
+    half_width = np.where(error > 0, normal_quantile(level) * error, math.nan)
+    return np.clip(estimate - half_width, *bounds), np.clip(estimate + half_width, *bounds)
 
 
 def mean_limits(  # noqa: PLR0917 (as of ``around``)
     estimate: Array, error: Array, skewness: Array, units: Array, level: float, bounds: Range
 ) -> tuple[Array, Array]:
-    """Limits of the mean of units that are skewed, as losses are: Student's, through Hall's transformation.
+    """Limits of the mean of skewed units, such as losses: Student's limits through Hall's transformation.
 
     Parameters
     ----------
     estimate, error, skewness, units : array, shape (...)
-        The mean, its standard error, the skewness of a unit, and how many there are.
+        The mean, its standard error, the skewness of a unit, and the number of units.
     level : float
         The confidence level.
     bounds : tuple of float
-        Where the limits are cut.
+        The range to which the limits are clipped.
 
     References
     ----------
@@ -129,21 +131,21 @@ def mean_limits(  # noqa: PLR0917 (as of ``around``)
     """
     t = quantile(level, np.maximum(units - 1, 1))
     skew = skewness / np.sqrt(units)
-    flat = np.abs(skew) < 1e-6
-    safe = np.where(flat, 1, skew)
+    is_symmetric = np.abs(skew) < 1e-6
+    safe = np.where(is_symmetric, 1, skew)
 
-    def back(x: Array) -> Array:
-        return np.where(flat, x, 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1))
+    def transformed(x: Array) -> Array:
+        return np.where(is_symmetric, x, 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1))
 
     error = np.where((error > 0) & (units > 1), error, math.nan)
-    return np.clip(estimate - back(t) * error, *bounds), np.clip(estimate - back(-t) * error, *bounds)
+    return np.clip(estimate - transformed(t) * error, *bounds), np.clip(estimate - transformed(-t) * error, *bounds)
 
 
-def _solved(estimate: Array, end: float, reach: Callable[[Array], Array]) -> Array:
-    """The farthest value towards an end that the estimate is within reach of, by halving."""
-    near, far = np.asarray(estimate, float), np.full(np.shape(estimate), end)
+def _solved(estimate: Array, end: float, half_width: Callable[[Array], Array]) -> Array:
+    """The farthest value towards ``end`` whose distance from the estimate is below its half-width, by bisection."""
+    inside, outside = np.asarray(estimate, float), np.full(np.shape(estimate), end)
     for _ in range(STEPS):
-        middle = (near + far) / 2
-        within = np.abs(middle - estimate) < reach(middle)
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    return (near + far) / 2
+        middle = (inside + outside) / 2
+        is_within = np.abs(middle - estimate) < half_width(middle)
+        inside, outside = np.where(is_within, middle, inside), np.where(is_within, outside, middle)
+    return (inside + outside) / 2

@@ -11,26 +11,26 @@ from matrics._arrays import Array
 from matrics._ranking.brier import squared_distance
 from matrics._ranking.inference.influences import Influences, of_average_precision, of_mean, of_roc_auc
 from matrics._ranking.inference.limits import spread_of_area, spread_of_share
-from matrics._ranking.inference.names import Named
+from matrics._ranking.inference.names import ScoreMeasure
 from matrics._ranking.inference.samples import SampleScores
 from matrics._ranking.inputs import ScoredSamples
 from matrics._ranking.losses import of_each
 
-# The samples of a side of an area vary at least an eighth as much as they can at most, in all laws without ties
-# that were simulated. Where more than half of the positive samples have the same score and the average precision is
-# above 0.9, a sample may vary four times as much as a share does.
+# In all simulated distributions without ties, the variance of the samples of a side of an area is at least an eighth of
+# the largest possible variance. If more than half of the positive samples have the same score and the average precision
+# is above 0.9, the variance of a sample may be four times that of a share.
 SPREAD_OF_AREA, SPREAD_OF_TIES, NEARLY_PERFECT = 8, 4, 0.9
 
 
 class Moments(NamedTuple):
-    """A measure of M models on the same samples, for C classes, or for one mean over classes."""
+    """A measure of M models on the same samples, for C classes, or averaged over classes (C = 1)."""
 
     estimate: Array  # (C, M)
     covariance: Array  # (C, M, M)
     variances: Array  # (S, C, M): of the positive and of the negative side of an area, otherwise of all units
-    effective: Array  # (S, C, M): how many units make up most of the variance, see ``Side``; of losses: have errors
-    units: Array  # (S, C): how many there are on each side
-    pairs: Array  # (C,): 1 / the pairs of an area
+    effective: Array  # (S, C, M): the number of units with most of the variance, see ``Side``; of losses: with errors
+    units: Array  # (S, C): the number of units on each side
+    pairs: Array  # (C,): 1 / the number of pairs of an area
     skewness: Array  # (C, M): of the influence of a unit
     fewest: Array  # (C,): the units of the smaller class
     left_out: Array  # (C,): whether a class without samples is left out of the mean
@@ -38,41 +38,43 @@ class Moments(NamedTuple):
 
     @classmethod
     def of_draws(cls, estimate: Array, covariance: Array, drawn: Array, fewest: Array) -> Moments:
-        """Those of a measure whose limits come from draws."""
+        """The moments of a measure whose limits come from draws."""
         variances = drawn[None, 2] ** 2
-        nothing, classes = np.zeros(estimate.shape), np.zeros(len(estimate))
+        no_skewness, zeros = np.zeros(estimate.shape), np.zeros(len(estimate))
         effective, units = np.full(variances.shape, math.inf), np.ones((1, len(estimate)))
         return cls(
-            estimate, covariance, variances, effective, units, classes, nothing, fewest, classes.astype(bool), drawn
+            estimate, covariance, variances, effective, units, zeros, no_skewness, fewest, zeros.astype(bool), drawn
         )
 
     @classmethod
-    def of(cls, samples: SampleScores, measure: Named, values: Array | None, *, is_mean: bool) -> Moments:
-        """Measure one set of samples; ``values`` are the losses of each sample (M, N), if it is a mean of losses."""
+    def of(cls, samples: SampleScores, measure: ScoreMeasure, values: Array | None, *, is_mean: bool) -> Moments:
+        """The moments of a measure; ``values`` are the losses of each sample (M, N) for a mean of losses."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if values is not None:
                 return _of_losses(samples, values)
-            found = _of_curve(samples, measure)
-            several = is_mean and len(samples.positive) > 1
-            moments = _averaged(samples, found, measure) if several else _of_classes(samples, found, measure)
+            influences = _of_curve(samples, measure)
+            needs_mean = is_mean and len(samples.positive) > 1
+            moments = (
+                _of_mean(samples, influences, measure) if needs_mean else _of_classes(samples, influences, measure)
+            )
             return moments._replace(effective=np.minimum(moments.effective, _most_effective(samples, moments, measure)))
 
 
 def _of_losses(samples: SampleScores, values: Array) -> Moments:
-    """The mean over samples; clusters bring along the number of their samples."""
-    one = of_mean(np.ones_like(values, bool), values)
-    influence = samples.within(one.of_positive)[None]
+    """The mean over samples; the number of samples in each cluster counts as random."""
+    influences = of_mean(np.ones_like(values, bool), values)
+    influence = samples.within(influences.of_positive)[None]
     number = samples.number
-    corrected = number / (number - 1) if number > 1 else math.nan
+    correction = number / (number - 1) if number > 1 else math.nan
     spread = np.sqrt(np.sum(influence**2, axis=-1) / number)
     skewness = np.where(spread > 0, np.sum(influence**3, axis=-1) / number / np.where(spread > 0, spread, 1) ** 3, 0)
-    covariance = corrected * influence @ np.swapaxes(influence, -1, -2)
-    # Equal losses vary by rounding only.
-    varies = spread * number > 1e-12 * np.abs(one.estimate)
+    covariance = correction * influence @ np.swapaxes(influence, -1, -2)
+    # The deviations of equal losses are rounding errors.
+    varies = spread * number > 1e-12 * np.abs(influences.estimate)
     variance = np.where(varies, np.diagonal(covariance, axis1=-2, axis2=-1), 0)[None]
     fewest = np.asarray([samples.class_sizes.min(initial=number)])
     return Moments(
-        one.estimate[None] if samples.true.size else np.full((1, samples.models), math.nan),
+        influences.estimate[None] if samples.true.size else np.full((1, samples.models), math.nan),
         covariance,
         variance,
         samples.wrong_units.astype(np.float64)[None, None],
@@ -84,82 +86,86 @@ def _of_losses(samples: SampleScores, values: Array) -> Moments:
     )
 
 
-def _of_curve(samples: SampleScores, measure: Named) -> Influences:
-    """An area or a mean precision of every class and model, (C, M, K) of clusters."""
+def _of_curve(samples: SampleScores, measure: ScoreMeasure) -> Influences:
+    """The influences on an area or an average precision of every class and model, summed within clusters (C, M, K)."""
     positive = np.broadcast_to(samples.positive[:, None], samples.by_class.shape)
     function = of_roc_auc if measure.kind == "area" else of_average_precision
-    shape, rows_of = positive.shape[:-1], (math.prod(positive.shape[:-1]), samples.true.size)
-    rows = function(positive.reshape(rows_of), samples.by_class.reshape(rows_of))
+    shape, shape_of_rows = positive.shape[:-1], (math.prod(positive.shape[:-1]), samples.true.size)
+    rows = function(positive.reshape(shape_of_rows), samples.by_class.reshape(shape_of_rows))
     parts = [part.reshape(positive.shape) for part in rows[1:]]
-    defined = samples.sides[0] > 0
+    is_defined = samples.sides[0] > 0
     if measure.kind == "area":
-        defined = defined & (samples.sides[1] > 0)
-    estimate = np.where(defined[:, None], rows.estimate.reshape(shape), math.nan)
-    # Sums would carry the NaN of a class without samples into others.
-    return Influences(estimate, *(np.where(defined[:, None, None], samples.within(part), 0) for part in parts))
+        is_defined = is_defined & (samples.sides[1] > 0)
+    estimate = np.where(is_defined[:, None], rows.estimate.reshape(shape), math.nan)
+    # Sums would spread the NaN of a class without samples to other classes.
+    return Influences(estimate, *(np.where(is_defined[:, None, None], samples.within(part), 0) for part in parts))
 
 
-def _of_classes(samples: SampleScores, found: Influences, measure: Named) -> Moments:
-    p, q = found.of_positive, found.of_negative
-    of_p, of_q, of_both = _corrections(samples)
+def _of_classes(samples: SampleScores, influences: Influences, measure: ScoreMeasure) -> Moments:
+    p, q = influences.of_positive, influences.of_negative
+    factor_p, factor_q, factor_of_both = _corrections(samples)
 
     def products(x: Array, y: Array, factor: Array) -> Array:
         return factor[:, None, None] * (x @ np.swapaxes(y, -1, -2))
 
-    covariance = products(p, p, of_p) + products(q, q, of_q)
+    covariance = products(p, p, factor_p) + products(q, q, factor_q)
     if samples.units is not None:  # a cluster has samples of both kinds
-        both = products(p, q, of_both)
-        covariance = covariance + both + np.swapaxes(both, -1, -2)
-    whole = np.diagonal(covariance, axis1=-2, axis2=-1)
+        cross = products(p, q, factor_of_both)
+        covariance = covariance + cross + np.swapaxes(cross, -1, -2)
+    total_variance = np.diagonal(covariance, axis1=-2, axis2=-1)
     positives, negatives = (side.astype(np.float64) for side in samples.sides)
     if measure.kind == "area":
-        own = [of_p[:, None] * np.sum(p * p, axis=-1), of_q[:, None] * np.sum(q * q, axis=-1)]
-        total = own[0] + own[1]
-        scale = np.where(total > 0, np.maximum(whole, 0) / np.where(total > 0, total, 1), 1)
-        variances = np.stack([part * scale for part in own])
-        effective = _effective_of_area(samples, found)
+        variances_of_sides = [factor_p[:, None] * np.sum(p * p, axis=-1), factor_q[:, None] * np.sum(q * q, axis=-1)]
+        total = variances_of_sides[0] + variances_of_sides[1]
+        scale = np.where(total > 0, np.maximum(total_variance, 0) / np.where(total > 0, total, 1), 1)
+        variances = np.stack([part * scale for part in variances_of_sides])
+        effective = _effective_of_area(samples, influences)
         units = np.stack([positives, negatives])
         pairs = 1 / (positives * negatives)
     else:
-        variances, units, pairs = whole[None], positives[None], np.zeros(len(positives))
-        effective = _shared(np.abs(p + q))[None]
+        variances, units, pairs = total_variance[None], positives[None], np.zeros(len(positives))
+        effective = _effective_number(np.abs(p + q))[None]
         effective = np.minimum(effective, positives[:, None])
-    nothing, none_left = np.zeros(found.estimate.shape), np.zeros(len(positives), bool)
+    no_skewness, left_out = np.zeros(influences.estimate.shape), np.zeros(len(positives), bool)
     fewest = np.minimum(positives, negatives)
-    return Moments(found.estimate, covariance, variances, effective, units, pairs, nothing, fewest, none_left)
+    return Moments(influences.estimate, covariance, variances, effective, units, pairs, no_skewness, fewest, left_out)
 
 
-def _averaged(samples: SampleScores, found: Influences, measure: Named) -> Moments:
-    """The mean over classes; those without samples are left out of it."""
-    defined = ~np.isnan(found.estimate[:, 0])
-    number = max(1, int(defined.sum()))
-    of_p, of_q, _ = _corrections(samples)
-    root_p, root_q = (np.sqrt(np.where(defined, factor, 0))[:, None, None] for factor in (of_p, of_q))
-    influence = np.sum(root_p * found.of_positive + root_q * found.of_negative, axis=0, keepdims=True) / number
+def _of_mean(samples: SampleScores, influences: Influences, measure: ScoreMeasure) -> Moments:
+    """The moments of the mean over classes; classes without samples are left out."""
+    is_defined = ~np.isnan(influences.estimate[:, 0])
+    number = max(1, int(is_defined.sum()))
+    factor_p, factor_q, _ = _corrections(samples)
+    root_p, root_q = (np.sqrt(np.where(is_defined, factor, 0))[:, None, None] for factor in (factor_p, factor_q))
+    influence = (
+        np.sum(root_p * influences.of_positive + root_q * influences.of_negative, axis=0, keepdims=True) / number
+    )
     covariance = influence @ np.swapaxes(influence, -1, -2)
-    estimate = np.where(defined[:, None], found.estimate, 0).sum(0, keepdims=True) / number
-    estimate = np.where(defined.any(), estimate, math.nan)
-    positives, negatives = (np.where(defined, side, math.inf) for side in samples.sides)
+    estimate = np.where(is_defined[:, None], influences.estimate, 0).sum(0, keepdims=True) / number
+    estimate = np.where(is_defined.any(), estimate, math.nan)
+    positives, negatives = (np.where(is_defined, side, math.inf) for side in samples.sides)
     if measure.kind == "area":
-        effective = _effective_of_area(samples, found).min(axis=0)
+        effective = _effective_of_area(samples, influences).min(axis=0)
         shares = 1 / positives + 1 / negatives
         pairs = np.sum(1 / (positives * negatives), keepdims=True) / number**2
     else:
-        effective = np.minimum(_shared(np.abs(found.of_positive + found.of_negative)), positives[:, None])
+        effective = np.minimum(
+            _effective_number(np.abs(influences.of_positive + influences.of_negative)), positives[:, None]
+        )
         shares, pairs = 1 / positives, np.zeros(1)
-    effective = np.where(defined[:, None], effective, 0).sum(axis=0)[None, None]
-    # As many units as would give the mean of independent classes its largest variance.
+    effective = np.where(is_defined[:, None], effective, 0).sum(axis=0)[None, None]
+    # The number of units for which the mean of independent classes has its largest variance.
     total = np.sum(shares)
     units = np.full((1, 1), number**2 / total if total > 0 else math.nan)
     variances = np.diagonal(covariance, axis1=-2, axis2=-1)[None]
-    fewest = np.min(np.minimum(positives, negatives), keepdims=True) if defined.any() else np.zeros(1)
-    left_out = np.asarray([not defined.all()])
-    nothing = np.zeros(estimate.shape)
-    return Moments(estimate, covariance, variances, effective, units, pairs, nothing, fewest, left_out)
+    fewest = np.min(np.minimum(positives, negatives), keepdims=True) if is_defined.any() else np.zeros(1)
+    left_out = np.asarray([not is_defined.all()])
+    no_skewness = np.zeros(estimate.shape)
+    return Moments(estimate, covariance, variances, effective, units, pairs, no_skewness, fewest, left_out)
 
 
 def _corrections(samples: SampleScores) -> tuple[Array, Array, Array]:
-    """By how much sums of squared influences are too small: Obuchowski's factors, (C,); 0 of a single unit."""
+    """Obuchowski's corrections of sums of squared influences, (C,); 0 for a single unit."""
 
     def factor(number: Array) -> Array:
         return np.where(number > 1, number / np.where(number > 1, number - 1, 1), 0.0)
@@ -168,32 +174,37 @@ def _corrections(samples: SampleScores) -> tuple[Array, Array, Array]:
     return factor(positives), factor(negatives), factor(np.full(positives.shape, samples.number))
 
 
-def _effective_of_area(samples: SampleScores, found: Influences) -> Array:
-    """How many units on each side share what is missing to an area of 1, or of 0 if it is nearer, (2, C, M)."""
-    at = found.estimate[..., None]
-    missing = np.where(at >= 0.5, 1 - at, -at)
+def _effective_of_area(samples: SampleScores, influences: Influences) -> Array:
+    """The number of units on each side that share the distance to an area of 1, or of 0 if nearer, (2, C, M)."""
+    area = influences.estimate[..., None]
+    missing = np.where(area >= 0.5, 1 - area, -area)
     sides = []
-    for own, influence in ((samples.positive, found.of_positive), (~samples.positive, found.of_negative)):
-        size = own.sum(axis=-1)[:, None, None]
-        of_unit = samples.within(own.astype(np.float64))[:, None]
-        sides.append(_shared(np.abs(of_unit * missing - size * influence)))
+    for is_on_side, influence in (
+        (samples.positive, influences.of_positive),
+        (~samples.positive, influences.of_negative),
+    ):
+        size = is_on_side.sum(axis=-1)[:, None, None]
+        counts_of_units = samples.within(is_on_side.astype(np.float64))[:, None]
+        sides.append(_effective_number(np.abs(counts_of_units * missing - size * influence)))
     return np.stack(sides)
 
 
-def _most_effective(samples: SampleScores, moments: Moments, measure: Named) -> Array:
-    """The largest number of effective units that agrees with the variance of a curve, (S, C, M).
+def _most_effective(samples: SampleScores, moments: Moments, measure: ScoreMeasure) -> Array:
+    """The largest number of effective units that is compatible with the variance of a curve, (S, C, M).
 
-    Where scores have few values, all samples with the most frequent value miss the same part of an area of 1. They
-    share what is missing, but they do not vary, and say nothing of how often a sample has another value.
+    If scores have few values, all samples with the most frequent value have the same distance from an area of 1. They
+    contribute to the distance but not to the variance, and do not show how often a sample has another value.
     """
     estimate, units = moments.estimate, moments.units[..., None]
     if measure.kind == "area":
         largest = spread_of_area(estimate) / SPREAD_OF_AREA
     else:
-        near = estimate > NEARLY_PERFECT
-        tied = _are_tied(samples) if near.any() else near
-        tied = tied if tied.shape == near.shape else tied.any(axis=0, keepdims=True)  # of a mean over classes
-        largest = np.where(near & tied, SPREAD_OF_TIES * spread_of_share(estimate), 0)
+        is_near_perfect = estimate > NEARLY_PERFECT
+        is_tied = _are_tied(samples) if is_near_perfect.any() else is_near_perfect
+        is_tied = (
+            is_tied if is_tied.shape == is_near_perfect.shape else is_tied.any(axis=0, keepdims=True)
+        )  # for a mean over classes
+        largest = np.where(is_near_perfect & is_tied, SPREAD_OF_TIES * spread_of_share(estimate), 0)
     return np.where(largest > 0, units**2 * moments.variances / np.where(largest > 0, largest, 1), math.inf)
 
 
@@ -204,17 +215,22 @@ def _are_tied(samples: SampleScores) -> Array:
         return int(np.unique(scores, return_counts=True)[1].max(initial=0))
 
     rows = zip(samples.positive, samples.by_class, strict=True)
-    return np.asarray([[2 * largest_group(one[own]) > own.sum() for one in models] for own, models in rows])
+    return np.asarray(
+        [
+            [2 * largest_group(scores[is_positive]) > is_positive.sum() for scores in models]
+            for is_positive, models in rows
+        ]
+    )
 
 
-def _shared(x: Array) -> Array:
-    """How many equal numbers have the same sum and the same sum of squares as these, which are not negative."""
+def _effective_number(x: Array) -> Array:
+    """The number of equal values with the same sum and sum of squares as these values, which are not negative."""
     largest = np.max(x, axis=-1, keepdims=True, initial=0)
     scaled = np.where(largest > 1e-12, x / np.where(largest > 0, largest, 1), 0)
     squares = np.sum(scaled**2, axis=-1)
     return np.where(squares > 0, np.sum(scaled, axis=-1) ** 2 / np.where(squares > 0, squares, 1), 0)
 
 
-def losses_of(read: ScoredSamples, measure: Named) -> Array:
+def losses_of(read: ScoredSamples, measure: ScoreMeasure) -> Array:
     """The loss of each sample, (*B, N)."""
     return squared_distance(read) if measure.name == "brier_score" else of_each(read, "y_prob")

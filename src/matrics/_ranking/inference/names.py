@@ -16,25 +16,25 @@ Kind = Literal["area", "precision", "mean", "point", "calibration"]
 
 
 @dataclass(frozen=True)
-class Named:
-    """A measure of scores: what kind it is, which decides how its limits are formed."""
+class ScoreMeasure:
+    """A measure of scores, and its kind, which determines the method of its limits."""
 
     name: str
     kind: Kind
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     of_probabilities: bool = False
-    option: str = ""  # of a point of a curve: its given rate, or k
-    at: float = math.nan  # and its value
+    option: str = ""  # the option that gives a point of a curve: a rate, or k
+    at: float = math.nan  # the value of the option
 
     def bounds(self, num_classes: int | None) -> tuple[float, float]:
-        """The range: the Brier score of classes is the sum over all of them."""
+        """The range of values; the Brier score of classes is a sum over the classes."""
         return (0.0, 2.0) if self.name == "brier_score" and num_classes is not None else self.range
 
 
-# Those of a curve, of one class against the rest.
+# The kinds of measures of curves, which compare each class with the rest.
 CURVES = ("area", "precision", "point")
-#: The measures of a point of a curve, and the option that says which point.
+#: The measures of a point of a curve, and the option that selects the point.
 POINTS = {
     "recall_at_specificity": "specificity",
     "precision_at_recall": "recall",
@@ -47,42 +47,43 @@ CALIBRATION = "expected_calibration_error"
 MEASURES = {
     measure.name: measure
     for measure in (
-        Named("roc_auc", "area"),
-        Named("average_precision", "precision"),
-        Named("log_loss", "mean", (0.0, math.inf), higher_is_better=False, of_probabilities=True),
-        Named("brier_score", "mean", higher_is_better=False, of_probabilities=True),
-        Named(CALIBRATION, "calibration", higher_is_better=False, of_probabilities=True),
+        ScoreMeasure("roc_auc", "area"),
+        ScoreMeasure("average_precision", "precision"),
+        ScoreMeasure("log_loss", "mean", (0.0, math.inf), higher_is_better=False, of_probabilities=True),
+        ScoreMeasure("brier_score", "mean", higher_is_better=False, of_probabilities=True),
+        ScoreMeasure(CALIBRATION, "calibration", higher_is_better=False, of_probabilities=True),
         *(
-            Named(name, "point", (0.0, math.inf if name == "lift_at_k" else 1.0), option=option)
+            ScoreMeasure(name, "point", (0.0, math.inf if name == "lift_at_k" else 1.0), option=option)
             for name, option in POINTS.items()
         ),
     )
 }
 NAMES = names_of(set(MEASURES))
-#: What is measured if nothing is asked for: the latter where scores are probabilities.
+#: The default measures; the latter are added if the scores are probabilities.
 DEFAULT, DEFAULT_OF_PROBABILITIES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
 
 
-def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, Named]:
-    """The measures by their names as they were given."""
+def read_measures(metrics: Any, *, are_probabilities: bool) -> dict[str, ScoreMeasure]:
+    """The measures, keyed by name as given."""
     if metrics is None:
         metrics = (*DEFAULT, *DEFAULT_OF_PROBABILITIES) if are_probabilities else DEFAULT
-    given = [metrics] if isinstance(metrics, str) else list(metrics) if isinstance(metrics, Iterable) else [metrics]
-    if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
-    names = list(dict.fromkeys(part.strip() for name in given for part in split_outside(name) if part.strip()))
+    items = [metrics] if isinstance(metrics, str) else list(metrics) if isinstance(metrics, Iterable) else [metrics]
+    if not all(isinstance(name, str) for name in items):
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(items)}")
+    names = list(dict.fromkeys(part.strip() for name in items for part in split_outside(name) if part.strip()))
     if not names:
         raise ArgumentError("metrics", "expected at least one name, got none")
-    found = {name: _read(name) for name in names}
-    needing = [name for name, measure in found.items() if measure.of_probabilities]
-    if needing and not are_probabilities:
+    measures = {name: _read(name) for name in names}
+    of_probabilities = [name for name, measure in measures.items() if measure.of_probabilities]
+    if of_probabilities and not are_probabilities:
         raise ArgumentError(
-            "metrics", f"expected scores in [0, 1] for {', '.join(needing)}, which are of probabilities, got others"
+            "metrics",
+            f"expected scores in [0, 1] for {', '.join(of_probabilities)}, which score probabilities, got others",
         )
-    return found
+    return measures
 
 
-def _read(spec: str) -> Named:
+def _read(spec: str) -> ScoreMeasure:
     name, bracket, rest = spec_of(spec).partition("(")
     known = MEASURES.get(name.strip())
     if known is None:
@@ -92,28 +93,28 @@ def _read(spec: str) -> Named:
         raise ArgumentError(
             "metrics",
             f"{hint}expected {known_names}, {points}, got "
-            f"{quoted(spec)}; measures of predicted labels have their limits from matrics.interval",
+            f"{quoted(spec)}; for measures of predicted labels use matrics.interval",
         )
     options = options_of(bracket, rest, spec_of(spec))
     if known.kind != "point":
         if options:
             raise ArgumentError("metrics", f"expected {quoted(known.name)}, without options, got {quoted(spec)}")
         return known
-    at = _value(options, known.option)
-    if math.isnan(at):
-        what = "a number of samples of 1 or more" if known.option == "k" else "a number from 0 to 1"
-        raise ArgumentError("metrics", f"expected {_example(known.name)} with {what}, got {quoted(spec)}")
-    return replace(known, at=at)
+    value = _value(options, known.option)
+    if math.isnan(value):
+        expected_value = "a number of samples of 1 or more" if known.option == "k" else "a number from 0 to 1"
+        raise ArgumentError("metrics", f"expected {_example(known.name)} with {expected_value}, got {quoted(spec)}")
+    return replace(known, at=value)
 
 
 def _example(name: str) -> str:
-    """The spec of a point of a curve, as messages show it."""
+    """An example of the spec of a point of a curve, for messages."""
     option = POINTS[name]
     return f"{name}({option}={100 if option == 'k' else 0.9})"
 
 
 def _value(options: dict[str, Any], option: str) -> float:
-    """The value of the only option; NaN for others, and for values out of range."""
+    """The value of the only option; NaN for other options and for values out of range."""
     try:
         value = float(options[option]) if set(options) == {option} else math.nan
     except ValueError:

@@ -1,4 +1,4 @@
-"""interval(): how far probabilities are from what happens, in the measures of clinical papers."""
+"""interval(): measures of calibration as clinical papers report them, with limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._engine.results import columns_of
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.inference.calibration import ROUNDING, inverted_limits
-from matrics._ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
+from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_UNITS
 from matrics._ranking.inference.samples import Samples, SampleScores
 from matrics._ranking.recalibration import Logistic, fit_logistic, fit_smooth
 from matrics._uncertainty.limits import normal_quantile, spread
@@ -30,14 +30,14 @@ DISTANCES: dict[str, Callable[[Array], Array]] = {
     "e50": lambda x: np.quantile(x, 0.5, axis=-1),
     "e90": lambda x: np.quantile(x, 0.9, axis=-1),
 }
-# The parts of the tails below the lower and above the upper limit: a quantile of distances varies more than do
-# replicates around the curve of these samples, as these keep its crossing with the diagonal. By simulation.
+# Factors of the tails below the lower and above the upper limit, from simulations: a quantile of distances varies more
+# than replicates around the estimated curve, as all of these cross the diagonal at the same points.
 TAILS = {"ici": (0.6, 0.6), "e50": (0.5, 0.25), "e90": (0.5, 0.5)}
-# Logits at which replicates of the curve are computed.
+# The number of logits at which replicates of the curve are computed.
 MOST_POINTS = 200
 Row = tuple[float, float, float, float, int, int]
 WITHOUT_LIMITS = (math.nan, math.nan, math.nan, 0, int(IntervalStatus.NO_VARIATION))
-NOTHING: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
+UNDEFINED: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
 
 
 def interval(
@@ -63,9 +63,9 @@ def interval(
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class, of which ``positive`` selects a class.
     measures : str or sequence of str, optional
-        Some of these; all if left out:
+        Names of measures; all if left out:
 
-        - ``slope``, ``intercept``: of the logistic model of what happens by the logit of the probabilities; 1 and 0 are
+        - ``slope``, ``intercept``: of the logistic model of the outcomes by the logit of the probabilities; 1 and 0 are
           best. A slope below 1: predictions are too extreme.
         - ``in_the_large``: the intercept with the slope fixed at 1. Above 0: predictions are too low on the whole.
         - ``observed_expected_ratio``: the positive samples over the sum of the probabilities; 1 is best.
@@ -104,9 +104,9 @@ def interval(
 
     Notes
     -----
-    Logistic models have Wald's limits with the sandwich variance of Huber and White, which holds for probabilities that
-    are wrong; those by the inverse of the information, as in R's ``val.prob``, are too narrow where these are too
-    extreme. The ratio has limits on the scale of the logarithm.
+    Logistic models have Wald's limits with the sandwich variance of Huber and White, which is valid for miscalibrated
+    probabilities. Limits from the inverse of the information, as in R's ``val.prob``, are too narrow if probabilities
+    are too extreme. The ratio has limits on the logarithmic scale.
 
     The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at Harrell's
     quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a model is
@@ -127,36 +127,40 @@ def interval(
     >>> random = numpy.random.default_rng(0)
     >>> logit = random.normal(-1, 1, 2000)
     >>> y_true = (random.random(2000) < 1 / (1 + numpy.exp(-logit))).astype(int)
-    >>> too_sure = 1 / (1 + numpy.exp(-2 * logit))
-    >>> found = matrics.probabilities.interval(y_true, too_sure, ["slope", "in_the_large"])
-    >>> for name, one in found.items():
-    ...     print(f"{name}: {one.estimate:.2f}, from {one.low:.2f} to {one.high:.2f}")
+    >>> too_extreme = 1 / (1 + numpy.exp(-2 * logit))
+    >>> results = matrics.probabilities.interval(y_true, too_extreme, ["slope", "in_the_large"])
+    >>> for name, result in results.items():
+    ...     print(f"{name}: {result.estimate:.2f}, from {result.low:.2f} to {result.high:.2f}")
     slope: 0.51, from 0.44 to 0.57
     in_the_large: 0.63, from 0.49 to 0.78
     """
     level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
     samples = Samples.of(*(y_true, y_prob, positive, ignore_index, clusters, "interval"), labels=labels, name="y_prob")
     if samples.num_classes is not None:
-        raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
+        raise ValueError(
+            "y_prob: expected the probabilities of a single class, got several; choose a class by positive="
+        )
     if not samples.are_probabilities:
-        raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
-    chosen = _chosen(measures)
+        raise ValueError(
+            "y_prob: expected probabilities, from 0 to 1, got others; convert logits with the sigmoid first"
+        )
+    names = _read_names(measures)
     generator = generator_of(rng)
-    found = [_of_element(one, chosen, level, num, generator) for one in samples.elements()]
+    rows = [_element_rows(element, names, level, num, generator) for element in samples.elements()]
     results = {}
-    for name in chosen:
-        fields = columns_of([one[name] for one in found], Interval)
+    for name in names:
+        fields = columns_of([row[name] for row in rows], Interval)
         results[name] = Interval(*(samples.finish_rows([np.asarray(x) for x in field], None) for field in fields))
     return results
 
 
-def _chosen(measures: Any) -> tuple[str, ...]:
+def _read_names(measures: Any) -> tuple[str, ...]:
     if measures is None:
         return MEASURES
-    given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
-    if not all(isinstance(one, str) for one in given):
-        raise TypeError(f"measures: expected names, such as {', '.join(MEASURES[:2])}, got {quoted(given)}")
-    names = [part.strip() for one in given for part in split_outside(one) if part.strip()]
+    items = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
+    if not all(isinstance(item, str) for item in items):
+        raise TypeError(f"measures: expected names, such as {', '.join(MEASURES[:2])}, got {quoted(items)}")
+    names = [part.strip() for item in items for part in split_outside(item) if part.strip()]
     unknown = [name for name in names if name not in MEASURES]
     if unknown or not names:
         got = ", ".join(map(quoted, unknown)) if unknown else "none"
@@ -164,62 +168,62 @@ def _chosen(measures: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _of_element(
-    samples: SampleScores, chosen: tuple[str, ...], level: float, num: int, rng: np.random.Generator
+def _element_rows(
+    samples: SampleScores, names: tuple[str, ...], level: float, num: int, rng: np.random.Generator
 ) -> dict[str, Row]:
-    """The interval of each measure for one set of samples."""
+    """The interval of each measure for an element of the batch."""
     y, p = samples.positive[0].astype(np.float64), samples.scores[0]
     if samples.spoiled[0]:
-        return dict.fromkeys(chosen, (*NOTHING[:5], int(IntervalStatus.INVALID)))
-    alone = samples.units is not None and samples.number < 2  # a single cluster, which has no variance
-    few = min(samples.class_sizes, default=0) < FEW_UNITS
-    status = int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK)
-    found = dict.fromkeys(chosen, NOTHING)
-    if "observed_expected_ratio" in chosen:
-        found["observed_expected_ratio"] = _ratio(samples, y, p, level, status)
+        return dict.fromkeys(names, (*UNDEFINED[:5], int(IntervalStatus.INVALID)))
+    is_single_cluster = samples.units is not None and samples.number < 2  # no variance can be estimated
+    is_few = min(samples.class_sizes, default=0) < FEW_UNITS
+    status = int(IntervalStatus.FEW_SAMPLES if is_few else IntervalStatus.OK)
+    results = dict.fromkeys(names, UNDEFINED)
+    if "observed_expected_ratio" in names:
+        results["observed_expected_ratio"] = _ratio(samples, y, p, level, status)
     with np.errstate(divide="ignore"):
         logit = np.log(p) - np.log1p(-p)
     if not np.isfinite(logit).all():
-        return found
-    line = np.stack([np.ones_like(logit), logit], axis=-1)
-    if {"slope", "intercept"} & set(chosen):
-        model = fit_logistic(line, y, None, samples.units)
-        for place, name in enumerate(("intercept", "slope")):
-            if name in chosen:
-                found[name] = _wald(model, place, level, status)
-    if "in_the_large" in chosen:
-        found["in_the_large"] = _wald(fit_logistic(line[:, :1], y, logit, samples.units), 0, level, status)
-    distances = [name for name in DISTANCES if name in chosen]
+        return results
+    columns = np.stack([np.ones_like(logit), logit], axis=-1)
+    if {"slope", "intercept"} & set(names):
+        model = fit_logistic(columns, y, None, samples.units)
+        for column, name in enumerate(("intercept", "slope")):
+            if name in names:
+                results[name] = _wald(model, column, level, status)
+    if "in_the_large" in names:
+        results["in_the_large"] = _wald(fit_logistic(columns[:, :1], y, logit, samples.units), 0, level, status)
+    distances = [name for name in DISTANCES if name in names]
     if distances:
-        found |= _distances(samples, y, p, logit, distances, level, num, rng, status)
-    if alone:
-        return {name: (row[0], *WITHOUT_LIMITS) if not math.isnan(row[0]) else row for name, row in found.items()}
-    return found
+        results |= _distances(samples, y, p, logit, distances, level, num, rng, status)
+    if is_single_cluster:
+        return {name: (row[0], *WITHOUT_LIMITS) if not math.isnan(row[0]) else row for name, row in results.items()}
+    return results
 
 
-def _wald(model: Logistic | None, place: int, level: float, status: int) -> Row:
+def _wald(model: Logistic | None, column: int, level: float, status: int) -> Row:
     if model is None:
-        return NOTHING
-    estimate, error = float(model.coefficients[place]), math.sqrt(model.covariance[place, place])
-    reach = normal_quantile(level) * error
-    return estimate, estimate - reach, estimate + reach, error, 0, status
+        return UNDEFINED
+    estimate, error = float(model.coefficients[column]), math.sqrt(model.covariance[column, column])
+    half_width = normal_quantile(level) * error
+    return estimate, estimate - half_width, estimate + half_width, error, 0, status
 
 
 def _ratio(samples: SampleScores, y: Array, p: Array, level: float, status: int) -> Row:
-    """Observed over expected, with the variance of a ratio of two means."""
+    """The ratio of observed and expected positives, with the variance of a ratio of two means."""
     observed, expected, number = y.sum(), p.sum(), samples.number
     if expected == 0 or number < 2:
-        return NOTHING
+        return UNDEFINED
     ratio = observed / expected
     if observed == 0:
         return (0.0, math.nan, math.nan, 0.0, 0, int(IntervalStatus.NO_VARIATION))
     influence = samples.within(y / observed - p / expected)
     error = math.sqrt(number / (number - 1) * np.sum(influence**2))
-    reach = normal_quantile(level) * error
-    return ratio, ratio * math.exp(-reach), ratio * math.exp(reach), ratio * error, 0, status
+    half_width = normal_quantile(level) * error
+    return ratio, ratio * math.exp(-half_width), ratio * math.exp(half_width), ratio * error, 0, status
 
 
-def _distances(  # noqa: PLR0917 (one step of ``_of_element``)
+def _distances(  # noqa: PLR0917 (a step of ``_element_rows``)
     samples: SampleScores,
     y: Array,
     p: Array,
@@ -230,41 +234,41 @@ def _distances(  # noqa: PLR0917 (one step of ``_of_element``)
     rng: np.random.Generator,
     status: int,
 ) -> dict[str, Row]:
-    """Distances of the probabilities from the smooth curve, with limits that take account of their excess."""
+    """Distances of the probabilities from the smooth curve, with limits that correct their upward bias."""
     smooth = fit_smooth(logit, y, samples.units)
     if smooth is None:
-        return dict.fromkeys(names, NOTHING)
-    own = smooth.at(logit) - p
-    # Of many samples, quantiles of their logits are as good.
+        return dict.fromkeys(names, UNDEFINED)
+    deviations = smooth.at(logit) - p
+    # For many samples, quantiles of their logits are sufficient.
     points = (
         np.sort(logit)
         if logit.size <= MOST_POINTS
         else np.quantile(logit, (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS)
     )
     values, vectors = np.linalg.eigh(smooth.model.covariance)
-    moved = rng.standard_normal((num, values.size)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    changes = rng.standard_normal((num, values.size)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
     centre = smooth.at(points)
-    # To first order, so that what moves has no bias of its own.
+    # A linear approximation, so that the replicates of the curve have no bias.
     slope = (centre * (1 - centre))[:, None] * smooth.columns(points)
-    noise, gap = moved @ slope.T, centre - np.exp(-np.logaddexp(0, -points))
-    found = {}
+    noise, gap = changes @ slope.T, centre - np.exp(-np.logaddexp(0, -points))
+    results = {}
     for name in names:
         measure = DISTANCES[name]
-        estimate, here = float(measure(np.abs(own))), float(measure(np.abs(gap)))
-        even = here <= ROUNDING
-        scale = 1.0 if even else estimate / here
-        pattern = np.ones_like(gap) if even else gap
+        estimate, distance_at_points = float(measure(np.abs(deviations))), float(measure(np.abs(gap)))
+        has_no_gaps = distance_at_points <= ROUNDING
+        scale = 1.0 if has_no_gaps else estimate / distance_at_points
+        pattern = np.ones_like(gap) if has_no_gaps else gap
 
         def quantile(
             times: float, share: float, measure: Callable[[Array], Array] = measure, pattern: Array = pattern
         ) -> float:
             return float(np.quantile(measure(np.abs(times * pattern + noise)), share))
 
-        size = 1.0 if even else here
+        size = 1.0 if has_no_gaps else distance_at_points
         below, above = (1 - (1 - level) * part for part in TAILS[name])
-        low, _ = inverted_limits(quantile, here, size, below)
-        _, high = inverted_limits(quantile, here, size, above)
+        low, _ = inverted_limits(quantile, distance_at_points, size, below)
+        _, high = inverted_limits(quantile, distance_at_points, size, above)
         low, high = min(1.0, scale * low), min(1.0, scale * high)
         error = float(spread(measure(np.abs(gap + noise)), NUMPY)[0])
-        found[name] = (estimate, low, high, error, 0, status)
-    return found
+        results[name] = (estimate, low, high, error, 0, status)
+    return results

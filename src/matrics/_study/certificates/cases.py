@@ -1,4 +1,4 @@
-"""Cases to try: all small ones, in the order of their counts, and random ones with zeros and unequal classes."""
+"""The cases of a search: all small cases by the number of samples, and random cases with zeros and unequal classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SMALL = 8_000
 
 @functools.lru_cache(maxsize=64)
 def small(shape: Shape) -> Array:
-    """All arrays of counts of a shape with few samples, fewest first: (N, *shape)."""
+    """All arrays of counts of a shape with few samples, (N, *shape), in the order of the number of samples."""
     cells = math.prod(shape)
     total = 0
     while math.comb(total + 1 + cells, cells) <= MOST_SMALL:
@@ -29,19 +29,19 @@ def small(shape: Shape) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def counts_with(cells: int, samples: int) -> Array:
-    """All ways to distribute samples over cells: (N, cells)."""
+    """All distributions of samples over cells, (N, cells)."""
     return np.asarray(list(_compositions(cells, samples)), dtype=np.int64).reshape(-1, cells)
 
 
 def _compositions(cells: int, samples: int) -> Iterator[tuple[int, ...]]:
-    """Bars between stars, at all places."""
+    """The distributions as all positions of bars between stars."""
     for bars in itertools.combinations(range(samples + cells - 1), cells - 1):
         edges = (-1, *bars, samples + cells - 1)
         yield tuple(after - before - 1 for before, after in itertools.pairwise(edges))
 
 
 def large(shape: Shape, num: int, rng: np.random.Generator) -> Array:
-    """Random counts (num, *shape): from a handful of samples to thousands, many zeros, few errors, unequal classes."""
+    """Random counts (num, *shape): of few to thousands of samples, with many zeros, few errors and unequal classes."""
     scale = 10 ** rng.uniform(0, 4, (num, *(1,) * len(shape)))
     spread = 10 ** rng.uniform(-2, 0, (num, *shape))
     density = rng.uniform(0.3, 1, (num, *(1,) * len(shape)))
@@ -55,30 +55,30 @@ def large(shape: Shape, num: int, rng: np.random.Generator) -> Array:
 
 
 def samples(cases: Array) -> Array:
-    """How many samples each case (N, *shape) has."""
+    """The number of samples of each case (N, *shape)."""
     return cases.sum(axis=tuple(range(1, cases.ndim)))
 
 
 def smaller(case: Array) -> Array:
-    """The arrays that are left when one count of an array is dropped, halved, or lowered by one: (M, *shape)."""
+    """The arrays with a single count set to 0, halved, or decreased by 1, (M, *shape)."""
     flat = case.ravel()
-    found = []
+    results = []
     for place in np.flatnonzero(flat):
         for count in {0, int(flat[place]) // 2, int(flat[place]) - 1}:
             changed = flat.copy()
             changed[place] = count
-            found.append(changed)
-    return np.asarray(found, dtype=np.int64).reshape(-1, *case.shape)
+            results.append(changed)
+    return np.asarray(results, dtype=np.int64).reshape(-1, *case.shape)
 
 
 def neighbours(cases: Array) -> Array:
-    """Arrays in which one count is doubled, halved, or one more or less: (M, 4 * cells, *shape)."""
+    """The arrays with a single count doubled, halved, or changed by 1, (M, 4 * cells, *shape)."""
     flat = cases.reshape(len(cases), -1)
     cells = flat.shape[1]
-    one = np.eye(cells, dtype=np.int64)
+    unit = np.eye(cells, dtype=np.int64)
     here = flat[:, None, :]
     moved = np.concatenate(
-        [here * (1 + one), here // (1 + one), here + one, np.maximum(here - one, 0)],
+        [here * (1 + unit), here // (1 + unit), here + unit, np.maximum(here - unit, 0)],
         axis=1,
     )
     return moved.reshape(len(cases), 4 * cells, *cases.shape[1:])

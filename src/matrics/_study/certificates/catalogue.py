@@ -9,7 +9,7 @@ GOSGENS = "Gösgens et al. 2021"
 SOKOLOVA = "Sokolova & Lapalme 2009"
 MULLICK = "Mullick et al. 2020"
 
-#: Properties that compare matrices made of one case, in the order in which they are shown.
+#: The properties that compare matrices of a single case, in the order of the display.
 RELATIONS = (
     Property(
         "transposition",
@@ -49,7 +49,7 @@ RELATIONS = (
     ),
     Property(
         "true_negatives",
-        "of two classes, the value stays when true negatives are added",
+        "for two classes, the value stays when true negatives are added",
         f"{SOKOLOVA}, I2",
         p.matrix,
         p.with_true_negatives,
@@ -122,7 +122,7 @@ RELATIONS = (
     ),
     Property(
         "chance",
-        "predictions that have nothing to do with the true classes have one value, whatever their sizes",
+        "predictions that are independent of the true classes have the same value for all class sizes",
         f"{GOSGENS}, approximate constant baseline",
         p.margins,
         p.guessed,
@@ -131,7 +131,7 @@ RELATIONS = (
     ),
     Property(
         "perfect",
-        "perfect predictions have one value, whatever the class sizes",
+        "perfect predictions have the same value for all class sizes",
         f"{GOSGENS}, maximal agreement",
         p.margins,
         p.perfect,
@@ -143,7 +143,7 @@ RELATIONS = (
         "with an error the value is worse than that of perfect predictions",
         f"{GOSGENS}, maximal agreement",
         p.matrix,
-        p.beside_perfect,
+        p.with_perfect,
         p.reaches,
         ("with errors", "all correct"),
         strict=True,
@@ -151,7 +151,7 @@ RELATIONS = (
     ),
     Property(
         "wrong",
-        "predictions that are all wrong have one value",
+        "predictions that are all wrong have the same value",
         f"{GOSGENS}, minimal agreement",
         p.matrix,
         p.wrong,
@@ -160,10 +160,10 @@ RELATIONS = (
     ),
     Property(
         "only_wrong",
-        "with a correct prediction the value is better than that of one error of each kind",
+        "with a correct prediction the value is better than with a single error of each kind",
         f"{GOSGENS}, minimal agreement",
         p.matrix,
-        p.beside_wrong,
+        p.with_wrong,
         p.rises,
         ("with a correct prediction", "all wrong"),
         strict=True,
@@ -171,7 +171,7 @@ RELATIONS = (
     ),
     Property(
         "triangle",
-        "what a measure falls short of perfect is a distance that obeys the triangle inequality",
+        "the difference from the perfect value is a distance that obeys the triangle inequality",
         f"{GOSGENS}, distance",
         p.three_labels,
         p.by_pairs,
@@ -217,7 +217,7 @@ RELATIONS = (
     ),
     Property(
         "continuity",
-        "one sample of a class that had none, among a million, moves the value by less than 0.01",
+        "a single sample of an empty class, among a million samples, changes the value by less than 0.01",
         "continuity at empty classes",
         p.matrix,
         p.nearly_empty,
@@ -229,15 +229,15 @@ RELATIONS = (
 
 #: The statement of every property, by its name: the relations above, and those in ``extremes``.
 STATEMENTS = {prop.name: prop.statement for prop in RELATIONS} | {
-    "expected_chance": "of two classes, random predictions have one expected value, whatever the sizes of the classes",
+    "expected_chance": "for two classes, random predictions have the same expected value for all class sizes",
     "range": "the lowest and the highest value are the same for any number of classes (Condition 2)",
     "range_of_equal_classes": "the lowest and the highest value are the same for any number of equal classes",
-    "one_class_missed": "of three classes, to miss one entirely is not as bad as the worst (Condition 3)",
+    "one_class_missed": "for three classes, missing one entirely is better than the worst value (Condition 3)",
     "sensitivity": "the largest change of the value when one of 20 predictions of two classes changes",
     "undefined": "the share of all matrices of 20 samples in two classes that have no value",
 }
 
-#: The sources of the properties of the second kind.
+#: The source of every property, by its name.
 SOURCES = {prop.name: prop.source for prop in RELATIONS} | {
     "expected_chance": f"{GOSGENS}, constant baseline",
     "range": f"{MULLICK}, Condition 2",

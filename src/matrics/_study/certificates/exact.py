@@ -1,7 +1,7 @@
-"""The formulas of the catalogue in exact arithmetic: what confirms that a witness is none of rounding.
+"""The formulas of the catalogue in exact arithmetic, which shows that a witness is not a result of rounding.
 
-A measure is one function of a table. Here the cells of the table are fractions, which stay fractions in sums, products
-and quotients; a root, a logarithm or an eigenvalue has 60 digits. So there is no second definition of any measure.
+A measure is a function of a table. Here the cells of the table are fractions, which stay fractions in sums, products
+and quotients; roots, logarithms and eigenvalues have 60 digits. So no measure needs a second definition.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIGITS = 60
 
 
 def _mp() -> Any:
-    """A context of mpmath with this number of digits; loaded on first use."""
+    """The context of mpmath with ``DIGITS`` digits; mpmath is imported on first use."""
     if not _MP:
         try:
             import mpmath
@@ -42,7 +42,7 @@ _MP: list[Any] = []
 
 @total_ordering
 class Number:
-    """A fraction, or a number of 60 digits for irrational values."""
+    """A fraction, or a number of 60 digits for an irrational value."""
 
     __slots__ = ("value",)
 
@@ -51,7 +51,7 @@ class Number:
 
     @classmethod
     def of(cls, value: Any) -> Number:
-        """The exact number behind an integer or a float: the float nearest to 1/3 is 1/3."""
+        """The exact number of an integer or a float: the float nearest to 1/3 becomes 1/3."""
         if isinstance(value, Number):
             return value
         if isinstance(value, (int, np.integer, np.bool_)):
@@ -64,7 +64,7 @@ class Number:
 
     @property
     def is_fraction(self) -> bool:
-        """Whether no operation has rounded."""
+        """Whether the value is exact, without rounding."""
         return isinstance(self.value, Fraction)
 
     def real(self) -> Any:
@@ -90,7 +90,7 @@ class Number:
 
     def __truediv__(self, other: Any) -> Number:
         other = Number.of(other)
-        if other == 0:  # as floats have it
+        if other == 0:  # as in floating-point arithmetic
             sign = 0 if self == 0 or self != self else 1 if self > 0 else -1  # noqa: PLR0124 (NaN)
             return Number(_mp().mpf(math.inf) * sign) if sign else Number.of(math.nan)
         return self._with(other, operator.truediv)
@@ -147,10 +147,10 @@ class Number:
     def __bool__(self) -> bool:
         return bool(self.value != 0)
 
-    # NumPy calls these by name for arrays of objects.
+    # NumPy calls these methods by name for arrays of objects.
 
     def sqrt(self) -> Number:
-        """Square root; a fraction if it is one."""
+        """The square root; a fraction if it is rational."""
         if isinstance(self.value, Fraction) and self.value >= 0:
             above, below = math.isqrt(self.value.numerator), math.isqrt(self.value.denominator)
             if above**2 == self.value.numerator and below**2 == self.value.denominator:
@@ -158,30 +158,30 @@ class Number:
         return self._function("sqrt")
 
     def log(self) -> Number:
-        """Natural logarithm."""
+        """The natural logarithm."""
         if self == 0:
             return Number.of(-math.inf)
         return Number.of(0) if self == 1 else self._function("log")
 
     def log1p(self) -> Number:
-        """Natural logarithm of 1 + x."""
+        """The natural logarithm of 1 + x."""
         return (self + 1).log()
 
     def log2(self) -> Number:
-        """Logarithm to the base 2."""
+        """The logarithm to the base 2."""
         return self.log() / Number(_mp().log(2))
 
     def log10(self) -> Number:
-        """Logarithm to the base 10."""
+        """The logarithm to the base 10."""
         return self.log() / Number(_mp().log(10))
 
     def __getattr__(self, name: str) -> Callable[[], Number]:
         if name not in FUNCTIONS:
-            raise AttributeError(f"exact arithmetic has no function {quoted(name)}")
+            raise AttributeError(f"exact arithmetic: expected a supported function, got {quoted(name)}")
         return lambda: self._function(FUNCTIONS[name])
 
     def floor(self) -> Number:
-        """The largest integer that is not above."""
+        """The largest integer that is not above the value."""
         return Number.of(int(_mp().floor(self.real())))
 
     def _function(self, name: str) -> Number:
@@ -189,7 +189,7 @@ class Number:
         return Number(value if isinstance(value, _mp().mpf) else _mp().mpf(math.nan))
 
 
-#: What NumPy calls a function of one number, and what mpmath does.
+#: NumPy's names of functions of a single number, and mpmath's names.
 FUNCTIONS = {name: name for name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh")}
 FUNCTIONS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 
@@ -204,96 +204,96 @@ _ATAN2 = np.frompyfunc(lambda y, x: Number(_mp().atan2(Number.of(y).real(), Numb
 
 
 class Namespace:
-    """NumPy for arrays of such numbers: what formulas call, where NumPy's own would fall back to floats."""
+    """NumPy's namespace for arrays of exact numbers, with replacements for functions that would convert to floats."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
     def where(self, condition: Any, x: Any, y: Any) -> Array:
-        """Scalars become numbers."""
+        """The elements of x or y, with scalars as exact numbers."""
         return np.where(condition, lifted(x), lifted(y))
 
     def astype(self, x: Array, dtype: Any) -> Array:
-        """Conditions and integers become numbers."""
+        """The array in another dtype; conditions and integers become exact numbers."""
         return lifted(x) if np.dtype(dtype).hasobject else x.astype(dtype)
 
     def asarray(self, x: Any, **_: Any) -> Array:
-        """An array of numbers."""
+        """An array of exact numbers."""
         return lifted(np.asarray(x, dtype=object))
 
     def zeros_like(self, x: Array) -> Array:
-        """Zeros."""
+        """An array of zeros."""
         return lifted(np.zeros(x.shape, int))
 
     def ones_like(self, x: Array) -> Array:
-        """Ones."""
+        """An array filled with 1."""
         return lifted(np.ones(x.shape, int))
 
     def full_like(self, x: Array, value: float) -> Array:
-        """One number everywhere."""
+        """An array filled with a number."""
         return lifted(np.full(x.shape, value))
 
     def atan2(self, y: Array, x: Array) -> Array:
-        """Angle of a point."""
+        """The angle of a point."""
         return np.asarray(_ATAN2(y, x), dtype=object)
 
     def isnan(self, x: Array) -> Array:
-        """Where an element differs from itself."""
+        """Whether each element differs from itself."""
         return x != x  # noqa: PLR0124
 
     def finfo(self, _: Any) -> Any:
-        """The properties of floats of this number of digits."""
+        """The properties of numbers with ``DIGITS`` digits."""
         return SimpleNamespace(eps=10.0**-DIGITS, smallest_normal=0.0)
 
 
 class Exact(Standard):
-    """Arrays of such numbers as a library."""
+    """The array library of exact numbers."""
 
     def __init__(self) -> None:
         super().__init__(Namespace())
 
     def is_integer(self, x: Array) -> bool:  # noqa: ARG002
-        """As of integers, no difference loses digits."""
+        """True: as with integers, no difference loses digits."""
         return True
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
-        """There is one device."""
+        """No options, as there is a single device."""
         return {}
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:  # noqa: ARG002
-        """A matrix of numbers."""
+        """A matrix of exact numbers."""
         return lifted(np.asarray(rows))
 
     def exponent(self, x: Array) -> Array:
-        """0: no number is too large or too small to be exact."""
+        """Zeros, as no number is too large or too small to be exact."""
         return self.xp.zeros_like(x)
 
     def power_of_two(self, exponent: Array) -> Array:
-        """1, as all exponents are 0."""
+        """Array filled with 1, as all exponents are 0."""
         return self.xp.ones_like(exponent)
 
     def largest_exponent(self, x: Array) -> int:  # noqa: ARG002
-        """The smallest normal number of float64; exact numbers are not near it."""
+        """The exponent of the smallest normal number of float64, which exact numbers are never near."""
         return 1022
 
     def eigvalsh(self, x: Array) -> Array:
         """Ascending eigenvalues of symmetric matrices (…, n, n)."""
         mp, n = _mp(), x.shape[-1]
-        found = np.empty(x.shape[:-1], dtype=object)
+        results = np.empty(x.shape[:-1], dtype=object)
         for place in np.ndindex(x.shape[:-2]):
             values = mp.eigsy(mp.matrix([[entry.real() for entry in row] for row in x[place]]), eigvals_only=True)
-            found[place] = [Number(values[k]) for k in range(n)]
-        return found
+            results[place] = [Number(values[k]) for k in range(n)]
+        return results
 
 
 class ExactTable(Table):
-    """A table of such cells: no scale is needed, and only 0 is zero."""
+    """A table of exact cells, which needs no scale, and in which only 0 is zero."""
 
     def _scale(self) -> Array | None:
         return None
 
     def is_zero(self, x: Array) -> Array:
-        """Where x is 0."""
+        """Whether each element is 0."""
         return x == 0
 
 
@@ -301,7 +301,7 @@ EXACT = Exact()
 
 
 def exact_values(metric: Metric, matrices: Array) -> list[Number]:
-    """The measure of each matrix (K, n, n) of integers or fractions; NaN where it is undefined."""
+    """The exact value of each matrix (K, n, n) of integers or fractions; NaN where it is undefined."""
     cells = lifted(np.asarray(matrices, dtype=object))
     table = ExactTable(np.moveaxis(cells, 0, -1), EXACT, class_first=True, is_moderate=True)
     with np.errstate(all="ignore"):

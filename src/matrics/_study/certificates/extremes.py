@@ -1,4 +1,4 @@
-"""Properties tested by the lowest and highest values, by expectations, or by counting."""
+"""The properties that are tested by the lowest and highest values, by expectations, or by counting."""
 
 from __future__ import annotations
 
@@ -13,61 +13,71 @@ from matrics._study.certificates.catalogue import STATEMENTS
 from matrics._study.certificates.exact import Number
 from matrics._study.certificates.properties import MANY
 from matrics._study.certificates.results import Verdict, Witness
-from matrics._study.certificates.search import EXACT, MOST_SAMPLES, Judge
+from matrics._study.certificates.search import EXACT, MOST_SAMPLES, SearchedMeasure
 
 Range = tuple[float, float]
 
-# Bounds that are approached and not reached are met to within this share of the range.
+# The tolerance for bounds that values approach without reaching them, as a share of the range.
 NEAR = 2e-3
 CLIMBERS = 24
 STEPS = 40
-SAMPLES = 20  # of the matrices whose sensitivity and undefined values are counted
+SAMPLES = 20  # the number of samples of the matrices for sensitivity and undefined values
 HUGE = 10**9
 
 
 def extreme_matrices(n: int) -> Array:
-    """Matrices at which measures have their least or greatest values: perfect, all wrong, and very unequal classes."""
-    one = np.eye(n, dtype=np.int64)
-    swapped = np.zeros((n, n), np.int64)  # two large classes taken for each other, the others taken for the first
+    """Matrices at which measures have extreme values: perfect, all wrong, and with very unequal classes."""
+    identity = np.eye(n, dtype=np.int64)
+    swapped = np.zeros(
+        (n, n), np.int64
+    )  # two large classes are confused with each other, and the others with the first
     swapped[2:, 0] = 1
     swapped[0, 1] = swapped[1, 0] = HUGE
-    taken = np.zeros((n, n), np.int64)
-    taken[:, 0], taken[0, 0], taken[0, 1] = 1, 0, HUGE
-    found = [one, 1 - one, np.roll(one, 1, axis=1), swapped, taken, swapped.T.copy(), HUGE * one + 1]
-    found += [np.where(one, 1, HUGE), np.where(one, HUGE, 1) * (10 ** np.arange(n))[:, None]]
-    return np.stack(found)
+    first_column = np.zeros((n, n), np.int64)
+    first_column[:, 0], first_column[0, 0], first_column[0, 1] = 1, 0, HUGE
+    results = [
+        identity,
+        1 - identity,
+        np.roll(identity, 1, axis=1),
+        swapped,
+        first_column,
+        swapped.T.copy(),
+        HUGE * identity + 1,
+    ]
+    results += [np.where(identity, 1, HUGE), np.where(identity, HUGE, 1) * (10 ** np.arange(n))[:, None]]
+    return np.stack(results)
 
 
 def equal_rows(c: Array) -> Array:
-    """The matrix at the same rates with classes of one size, in integers."""
+    """The integer matrices with the same rates and classes of equal size."""
     sizes = c.sum(-1)
     common = np.lcm.reduce(sizes, axis=-1)
     return c * (common[:, None] // sizes)[:, :, None]
 
 
-def find_range(judge: Judge, n: int, *, equal: bool) -> tuple[Range, Array, int]:
-    """The lowest and the highest value found, their matrices (2, n, n), and how many were tried.
+def find_range(measure: SearchedMeasure, n: int, *, equal: bool) -> tuple[Range, Array, int]:
+    """The lowest and the highest value, their matrices (2, n, n), and the number of tried matrices.
 
-    Every true class has samples; with ``equal`` as many as any other.
+    Every true class has samples; with ``equal`` all classes have the same size.
     """
-    cases = np.concatenate([small((n, n)), large((n, n), judge.cases, judge.random(n, equal)), extreme_matrices(n)])
+    cases = np.concatenate([small((n, n)), large((n, n), measure.cases, measure.random(n, equal)), extreme_matrices(n)])
     cases = cases[(cases.sum(-1) > 0).all(-1)]
     if equal:
-        cases = cases[cases.max((-2, -1)) <= 60 // n]  # whose common multiples are small
+        cases = cases[cases.max((-2, -1)) <= 60 // n]  # so that common multiples are small
     bounds, matrices, tried = [], [], 0
     for sign in (-1, 1):
-        best, value, more = _climbed(judge, cases, sign, equal=equal)
+        best, value, more = _climbed(measure, cases, sign, equal=equal)
         bounds.append(value)
         matrices.append(best)
         tried += more
     return (bounds[0], bounds[1]), np.stack(matrices), tried
 
 
-def _climbed(judge: Judge, cases: Array, sign: int, *, equal: bool) -> tuple[Array, float, int]:
-    """The matrix with the highest or the lowest value: the best of the cases, and from there uphill."""
+def _climbed(measure: SearchedMeasure, cases: Array, sign: int, *, equal: bool) -> tuple[Array, float, int]:
+    """The matrix with the highest or the lowest value, by hill climbing from the best cases."""
 
     def height(c: Array) -> Array:
-        values = sign * judge.values(equal_rows(c) if equal else c)
+        values = sign * measure.values(equal_rows(c) if equal else c)
         return np.where(np.isnan(values), -np.inf, values)
 
     heights = height(cases)
@@ -92,58 +102,58 @@ def _climbed(judge: Judge, cases: Array, sign: int, *, equal: bool) -> tuple[Arr
     return matrix, float(sign * top[place]) if np.isfinite(top[place]) or top[place] > 0 else math.nan, tried
 
 
-def same_range(judge: Judge, *, equal: bool) -> tuple[Verdict, dict[int, Range]]:
-    """Whether the lowest and the highest value are the same for every number of classes."""
+def same_range(measure: SearchedMeasure, *, equal: bool) -> tuple[Verdict, dict[int, Range]]:
+    """The verdict on whether the range is the same for every number of classes, and the ranges."""
     name = "range_of_equal_classes" if equal else "range"
     ranges, matrices, tried = {}, {}, 0
-    for n in judge.sizes:
-        found, at, more = find_range(judge, n, equal=equal)
+    for n in measure.sizes:
+        bounds, places, more = find_range(measure, n, equal=equal)
         tried += more
-        if not math.isnan(found[0]):
-            ranges[n], matrices[n] = found, at
-    if len(ranges) < 2 or not judge.metric.scale_free:
+        if not math.isnan(bounds[0]):
+            ranges[n], matrices[n] = bounds, places
+    if len(ranges) < 2 or not measure.metric.scale_free:
         return Verdict(name, STATEMENTS[name], holds=None, cases=tried), ranges
     first = min(ranges)
-    bounded = [side for side in (0, 1) if math.isfinite(judge.metric.range[side])]
+    bounded = [side for side in (0, 1) if math.isfinite(measure.metric.range[side])]
     for n in ranges:
         for side in bounded:
             a, b = ranges[first][side], ranges[n][side]
             span = ranges[first][1] - ranges[first][0]
             if a != b and not abs(a - b) <= NEAR * (span if 0 < span < math.inf else 1):
                 extreme = ("lowest", "highest")[side]
-                # Matrices of two sizes: each is scored by itself.
+                # The matrices have different sizes, so each is scored separately.
                 witness = Witness.of(
                     [matrices[first][side], matrices[n][side]],
                     (f"the {extreme} of {first} classes", f"the {extreme} of {n}"),
-                    [_one_value(judge, matrices[k][side]) for k in (first, n)],
-                    confirmed=not judge.metric.on_host,
+                    [_value(measure, matrices[k][side]) for k in (first, n)],
+                    confirmed=not measure.metric.on_host,
                 )
                 return Verdict(name, STATEMENTS[name], False, tried, tuple(k for k in ranges if k < n), witness), ranges
     return Verdict(name, STATEMENTS[name], True, tried, tuple(ranges)), ranges
 
 
-def _one_value(judge: Judge, matrix: Array) -> float:
-    return float(judge.values(matrix[None])[0] if judge.metric.on_host else judge.exact(matrix[None])[0])
+def _value(measure: SearchedMeasure, matrix: Array) -> float:
+    return float(measure.values(matrix[None])[0] if measure.metric.on_host else measure.exact(matrix[None])[0])
 
 
-def one_class_missed(judge: Judge) -> Verdict:
-    """Condition 3: predictions that miss one class and are right otherwise are above the lowest value.
+def one_class_missed(measure: SearchedMeasure) -> Verdict:
+    """The verdict on Condition 3: missing a single class entirely has a value above the lowest value.
 
-    If the value is undefined without a correct prediction of the class, one in a million is correct.
+    If the value is undefined without a correct prediction of the class, one prediction in a million is correct.
     """
     name = "one_class_missed"
-    if judge.metric.higher_is_better is None or 3 not in judge.sizes:
+    if measure.metric.higher_is_better is None or 3 not in measure.sizes:
         return Verdict(name, STATEMENTS[name], None, 0)
     cases = small((3, 3))
-    one = np.eye(3, dtype=np.int64)
+    identity = np.eye(3, dtype=np.int64)
     filled = (cases.sum(-1) > 0).all(-1)
-    hits = (cases * one).sum(-1)
+    hits = (cases * identity).sum(-1)
     right, never = (hits == cases.sum(-1)), (hits == 0)
-    of_one = filled & (right.sum(-1) == 2) & (never.sum(-1) == 1)
-    missed, worst = cases[of_one], cases[filled]
-    nearly = MANY * missed + one * never[of_one][:, :, None]
-    missed = np.where(np.isnan(judge.values(missed))[:, None, None], nearly, missed)
-    missed_values, values = judge.sign * judge.values(missed), judge.sign * judge.values(worst)
+    is_missing_one = filled & (right.sum(-1) == 2) & (never.sum(-1) == 1)
+    missed, worst = cases[is_missing_one], cases[filled]
+    nearly = MANY * missed + identity * never[is_missing_one][:, :, None]
+    missed = np.where(np.isnan(measure.values(missed))[:, None, None], nearly, missed)
+    missed_values, values = measure.sign * measure.values(missed), measure.sign * measure.values(worst)
     tried = int(np.sum(~np.isnan(missed_values)))
     if not tried or np.isnan(values).all():
         return Verdict(name, STATEMENTS[name], None, 0)
@@ -151,13 +161,13 @@ def one_class_missed(judge: Judge) -> Verdict:
     if missed_values[low] > values[lowest] + 1e-9:
         return Verdict(name, STATEMENTS[name], True, tried, (3,))
     pair = np.stack([missed[low], worst[lowest]])
-    found = judge.values(pair) if judge.metric.on_host else judge.exact(pair)
-    witness = Witness.of(pair, ("one class missed", "the worst"), found, confirmed=not judge.metric.on_host)
+    values_of_pair = measure.values(pair) if measure.metric.on_host else measure.exact(pair)
+    witness = Witness.of(pair, ("one class missed", "the worst"), values_of_pair, confirmed=not measure.metric.on_host)
     return Verdict(name, STATEMENTS[name], False, tried, (), witness)
 
 
-def constant_baseline(judge: Judge) -> Verdict:
-    """Whether the expectation over all ways to guess, with the sizes of both kinds of classes fixed, is one number."""
+def constant_baseline(measure: SearchedMeasure) -> Verdict:
+    """The verdict on whether random predictions have the same expected value for all margins."""
     name = "expected_chance"
     reference: tuple[float, Array] | None = None
     tried = 0
@@ -165,8 +175,8 @@ def constant_baseline(judge: Judge) -> Verdict:
         for true in range(1, total):
             for pred in range(1, total):
                 tables, weights = _hypergeometric(total, true, pred)
-                with np.errstate(invalid="ignore"):  # of infinite values of both signs
-                    expected = float(np.sum(judge.values(tables) * weights))
+                with np.errstate(invalid="ignore"):  # infinite values of both signs
+                    expected = float(np.sum(measure.values(tables) * weights))
                 if math.isnan(expected):
                     continue
                 tried += 1
@@ -174,10 +184,10 @@ def constant_baseline(judge: Judge) -> Verdict:
                     reference = (expected, _guess(total, true, pred))
                 elif not abs(expected - reference[0]) <= 1e-9 * (1 + abs(expected)):
                     here = _guess(total, true, pred)
-                    if judge.metric.on_host or abs(_exact(judge, here) - _exact(judge, reference[1])) > EXACT:
+                    if measure.metric.on_host or abs(_exact(measure, here) - _exact(measure, reference[1])) > EXACT:
                         roles = ("class sizes of the guesses", "other class sizes")
                         witness = Witness.of(
-                            [reference[1], here], roles, [reference[0], expected], confirmed=not judge.metric.on_host
+                            [reference[1], here], roles, [reference[0], expected], confirmed=not measure.metric.on_host
                         )
                         return Verdict(name, STATEMENTS[name], False, tried, (), witness)
     value = reference[0] if reference else None
@@ -185,31 +195,31 @@ def constant_baseline(judge: Judge) -> Verdict:
 
 
 def _guess(total: int, true: int, pred: int) -> Array:
-    """The first table with these margins: row sums total - true and true, column sums total - pred and pred."""
+    """The first table with row sums total - true and true, and column sums total - pred and pred."""
     return _hypergeometric(total, true, pred)[0][0]
 
 
 def _hypergeometric(total: int, true: int, pred: int) -> tuple[Array, Array]:
-    """All tables with these margins, and how likely each is for predictions at random."""
+    """All tables with these margins, and their probabilities for random predictions."""
     both = np.arange(max(0, true + pred - total), min(true, pred) + 1)
     tables = np.stack([total - true - pred + both, pred - both, true - both, both], -1).reshape(-1, 2, 2)
     ways = [math.comb(true, int(k)) * math.comb(total - true, pred - int(k)) for k in both]
     return tables, np.asarray(ways) / math.comb(total, pred)
 
 
-def _exact(judge: Judge, table: Array) -> Number:
-    """The expectation over all tables with the margins of this one, exactly."""
+def _exact(measure: SearchedMeasure, table: Array) -> Number:
+    """The exact expectation over all tables with the same margins."""
     total, true, pred = int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
     tables, _ = _hypergeometric(total, true, pred)
     expected = Number.of(0)
-    for value, cells in zip(judge.exact(tables), tables, strict=True):
+    for value, cells in zip(measure.exact(tables), tables, strict=True):
         ways = math.comb(true, int(cells[1, 1])) * math.comb(total - true, int(cells[0, 1]))
         expected = expected + value * Number(Fraction(ways, math.comb(total, pred)))
     return expected
 
 
-def sensitivity(judge: Judge) -> Verdict:
-    """The largest change of the value when one prediction changes, over all matrices with this number of samples."""
+def sensitivity(measure: SearchedMeasure) -> Verdict:
+    """The verdict with the largest change of the value by a single changed prediction, over matrices of 20 samples."""
     name = "sensitivity"
     cases = counts_with(4, SAMPLES).reshape(-1, 2, 2)
     cases = cases[(cases.sum(-1) > 0).all(-1)]
@@ -221,7 +231,7 @@ def sensitivity(judge: Judge) -> Verdict:
         changed[:, i, 1 - i] += 1
         tuples.append(np.stack([able, changed], axis=1))
     pairs = np.concatenate(tuples)
-    values = judge.values(pairs)
+    values = measure.values(pairs)
     with np.errstate(invalid="ignore"):
         change = np.abs(values[:, 0] - values[:, 1])
     if np.isnan(change).all():
@@ -232,8 +242,8 @@ def sensitivity(judge: Judge) -> Verdict:
     return Verdict(name, STATEMENTS[name], None, tried, (2,), witness, float(change[most]))
 
 
-def undefined_share(judge: Judge) -> Verdict:
-    """The share of all matrices with this number of samples for which the measure is undefined."""
+def undefined_share(measure: SearchedMeasure) -> Verdict:
+    """The verdict with the share of matrices of 20 samples for which the measure is undefined."""
     cases = counts_with(4, SAMPLES).reshape(-1, 2, 2)
-    share = float(np.mean(np.isnan(judge.values(cases))))
+    share = float(np.mean(np.isnan(measure.values(cases))))
     return Verdict("undefined", STATEMENTS["undefined"], None, len(cases), (2,), value=share)

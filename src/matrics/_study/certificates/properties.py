@@ -1,8 +1,8 @@
-"""The properties, each as a relation between matrices that are made of one case: how far it is broken, and by which.
+"""The properties as relations between matrices that are made from the same case.
 
-A case is an array of counts. ``made`` turns cases into the matrices that a property compares, in several variants, and
-says where a variant applies. ``broken`` says from the values of these matrices how far they contradict the property;
-it uses arithmetic that exact numbers have, too, so that the same function confirms a witness.
+A case is an array of counts. ``made`` returns the matrices that a property compares, in several variants, and the
+cases to which a variant applies. ``broken`` returns how far the values of these matrices contradict the property.
+Exact numbers support its arithmetic, so that the same function confirms a witness.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from matrics._arrays import Array
 from matrics._study.certificates.cases import Shape
 
-#: Cases (N, *shape) to matrices (V, N, K, n, n) and where they apply (V, N).
+#: From cases (N, *shape) to matrices (V, N, K, n, n), and a mask (V, N) of the cases to which variants apply.
 Made = Callable[[Array], tuple[Array, Array]]
-#: Values (V, N, K), higher is better, to how far the property is broken (V, N): above 0 it is.
+#: From values (V, N, K), where higher is better, to gaps (V, N): a gap above 0 breaks the property.
 Broken = Callable[[Array], Array]
 
 MANY = 10**6
@@ -25,38 +25,38 @@ MANY = 10**6
 
 @dataclass(frozen=True)
 class Property:
-    """One property."""
+    """A property of measures, and its test."""
 
     name: str
     statement: str
     source: str
-    shape: Callable[[int], Shape]  # of a case, for so many classes
+    shape: Callable[[int], Shape]  # the shape of a case, by the number of classes
     made: Made
     broken: Broken
     roles: tuple[str, ...]
-    strict: bool = False  # whether a difference of 0 breaks it
-    directed: bool = False  # whether it is about better and worse
+    strict: bool = False  # whether a gap of 0 breaks the property
+    directed: bool = False  # whether the property needs a direction
     classes: tuple[int, ...] = (2, 3, 4)
     at_empty_classes: bool = False  # whether matrices may have true classes without samples
 
 
 def matrix(n: int) -> Shape:
-    """A case that is a matrix."""
+    """The shape of a case with a single matrix."""
     return (n, n)
 
 
 def two(n: int) -> Shape:
-    """A case that is two matrices."""
+    """The shape of a case with two matrices."""
     return (2, n, n)
 
 
 def three_labels(n: int) -> Shape:
-    """A case that has three labels for each sample."""
+    """The shape of a case with three labels for each sample."""
     return (n, n, n)
 
 
 def margins(n: int) -> Shape:
-    """A case that is the sizes of true classes, and those of predicted ones."""
+    """The shape of a case with the sizes of the true and of the predicted classes."""
     return (2, n)
 
 
@@ -66,32 +66,32 @@ def differ(values: Array) -> Array:
 
 
 def falls(values: Array) -> Array:
-    """How much the second is worse than the first."""
+    """The difference by which the second value is worse than the first."""
     return values[..., 0] - values[..., 1]
 
 
 def rises(values: Array) -> Array:
-    """How much the second is better than the first."""
+    """The difference by which the second value is better than the first."""
     return values[..., 1] - values[..., 0]
 
 
 def reaches(values: Array) -> Array:
-    """How much the first is better than the second."""
+    """The difference by which the first value is better than the second."""
     return values[..., 0] - values[..., 1]
 
 
 def _everywhere(*matrices: Array) -> tuple[Array, Array]:
-    """One variant that applies to all cases."""
+    """A single variant that applies to all cases."""
     return np.stack(matrices, axis=1)[None], np.ones((1, len(matrices[0])), bool)
 
 
 def _variants(pairs: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
-    """Variants, each of two matrices, and the cases in which they are compared."""
+    """Variants of two matrices each, and the cases to which they apply."""
     return np.stack([np.stack([a, b], axis=1) for a, b, _ in pairs]), np.stack([where for *_, where in pairs])
 
 
 def unit(n: int, i: int, j: int) -> Array:
-    """One sample of class i that is predicted as j."""
+    """The matrix of a single sample of class i that is predicted as j."""
     cells = np.zeros((n, n), np.int64)
     cells[i, j] = 1
     return cells
@@ -102,7 +102,7 @@ def _off_diagonal(n: int) -> list[tuple[int, int]]:
 
 
 def right_and_wrong(c: Array) -> tuple[Array, Array]:
-    """Whether a matrix has correct predictions, and whether it has errors."""
+    """Whether each matrix has correct predictions, and whether it has errors."""
     right = np.trace(c, axis1=-2, axis2=-1)
     return right > 0, c.sum((-2, -1)) > right
 
@@ -113,11 +113,11 @@ def diagonal_of(sizes: Array) -> Array:
 
 
 def always_wrong(n: int) -> Array:
-    """One sample in every cell off the diagonal."""
+    """The matrix with a sample in every cell off the diagonal."""
     return 1 - np.eye(n, dtype=np.int64)
 
 
-# What is made of a case -----------------------------------------------------------------------------------------------
+# Matrices of a case --------------------------------------------------------------------------------------------------
 
 
 def transposed(c: Array) -> tuple[Array, Array]:
@@ -126,7 +126,7 @@ def transposed(c: Array) -> tuple[Array, Array]:
 
 
 def renamed(c: Array) -> tuple[Array, Array]:
-    """The first two classes exchanged, and all classes moved on by one."""
+    """The matrix with the first two classes exchanged, and with all classes shifted by 1."""
     n = c.shape[-1]
     everywhere = np.ones(len(c), bool)
     orders = [[1, 0, *range(2, n)], [*range(1, n), 0]]
@@ -134,45 +134,45 @@ def renamed(c: Array) -> tuple[Array, Array]:
 
 
 def multiplied(c: Array) -> tuple[Array, Array]:
-    """Every sample twice, and three times."""
+    """The matrix with every sample twice, and three times."""
     return _variants([(c, factor * c, c.any((-2, -1))) for factor in (2, 3)])
 
 
 def of_other_sizes(c: Array) -> tuple[Array, Array]:
-    """The samples of one true class twice; every class has samples."""
+    """The matrix with more samples of a single true class; every class has samples."""
     n = c.shape[-1]
     filled = (c.sum(-1) > 0).all(-1)
     return _variants([(c, c * (1 + np.arange(n) == 1 + k)[:, None] + c, filled) for k in range(n)])
 
 
 def with_true_negatives(c: Array) -> tuple[Array, Array]:
-    """One more sample of class 0 that is predicted as it, with class 1 as the positive class."""
+    """The matrix with an additional true negative, where class 1 is positive."""
     return _everywhere(c, c + unit(2, 0, 0))
 
 
 def corrected(c: Array) -> tuple[Array, Array]:
-    """One error made a correct prediction of the same sample."""
+    """The matrix with a single error corrected."""
     n = c.shape[-1]
     changes = [(c, c - unit(n, i, j) + unit(n, i, i), c[:, i, j] > 0) for i, j in _off_diagonal(n)]
     return _variants(changes)
 
 
 def with_correct_sample(c: Array) -> tuple[Array, Array]:
-    """One more sample that is predicted correctly, if there are errors."""
+    """The matrix with an additional correct sample, if it has errors."""
     n = c.shape[-1]
     _, wrong = right_and_wrong(c)
     return _variants([(c, c + unit(n, i, i), wrong) for i in range(n)])
 
 
 def with_error(c: Array) -> tuple[Array, Array]:
-    """One more sample that is predicted wrongly, if there are correct predictions."""
+    """The matrix with an additional error, if it has correct predictions."""
     n = c.shape[-1]
     right, _ = right_and_wrong(c)
     return _variants([(c, c + unit(n, i, j), right) for i, j in _off_diagonal(n)])
 
 
 def guessed(sizes: Array) -> tuple[Array, Array]:
-    """Predictions independent of the true classes, with these class sizes and with equal ones."""
+    """Predictions independent of the true classes, with these class sizes and with equal sizes."""
     n = sizes.shape[-1]
     outer = sizes[:, 0, :, None] * sizes[:, 1, None, :]
     tuples, _ = _everywhere(outer, np.broadcast_to(np.ones((n, n), np.int64), outer.shape))
@@ -180,13 +180,13 @@ def guessed(sizes: Array) -> tuple[Array, Array]:
 
 
 def perfect(sizes: Array) -> tuple[Array, Array]:
-    """Perfect predictions for two lists of class sizes."""
+    """Perfect predictions for two vectors of class sizes."""
     tuples, _ = _everywhere(diagonal_of(sizes[:, 0]), diagonal_of(sizes[:, 1]))
     return tuples, (sizes > 0).all((-2, -1))[None]
 
 
-def beside_perfect(c: Array) -> tuple[Array, Array]:
-    """A matrix with errors with the perfect one of the same class sizes."""
+def with_perfect(c: Array) -> tuple[Array, Array]:
+    """A matrix with errors, and the perfect matrix with the same class sizes."""
     tuples, _ = _everywhere(c, diagonal_of(c.sum(-1)))
     return tuples, (right_and_wrong(c)[1] & (c.sum(-1) > 0).all(-1))[None]
 
@@ -199,26 +199,26 @@ def wrong(c: Array) -> tuple[Array, Array]:
     return tuples, (errors.sum(-1) > 0).all(-1)[None]
 
 
-def beside_wrong(c: Array) -> tuple[Array, Array]:
-    """A matrix with a correct prediction with one with none."""
+def with_wrong(c: Array) -> tuple[Array, Array]:
+    """A matrix with a correct prediction, and a matrix without."""
     n = c.shape[-1]
     tuples, _ = _everywhere(c, np.broadcast_to(always_wrong(n), c.shape))
     return tuples, (right_and_wrong(c)[0] & (c.sum(-1) > 0).all(-1))[None]
 
 
 def middle(c: Array) -> tuple[Array, Array]:
-    """Two matrices, and the matrix half-way between them (all of them times two)."""
+    """Two matrices and the matrix half-way between them, all multiplied by 2."""
     return _everywhere(2 * c[:, 0], 2 * c[:, 1], c.sum(1))
 
 
 def by_pairs(labels: Array) -> tuple[Array, Array]:
-    """The three matrices of three labelings of the same samples, and perfect agreement."""
+    """The three matrices of pairs of three labelings of the same samples, and a perfect matrix."""
     tuples, _ = _everywhere(labels.sum(3), labels.sum(1), labels.sum(2), diagonal_of(labels.sum((2, 3))))
     return tuples, (labels.sum((1, 2, 3)) > 0)[None]
 
 
 def nearly_empty(c: Array) -> tuple[Array, Array]:
-    """A matrix without samples of a class, times a million, and with one sample of it, predicted in two ways."""
+    """A matrix with an empty class, times a million, and with a single sample of that class, correct or wrong."""
     n = c.shape[-1]
     tuples, applies = [], []
     for k in range(n):
@@ -229,37 +229,37 @@ def nearly_empty(c: Array) -> tuple[Array, Array]:
     return np.stack(tuples), np.stack(applies)
 
 
-# How far it is broken -------------------------------------------------------------------------------------------------
+# Gaps ----------------------------------------------------------------------------------------------------------------
 
 
 def above_mean(values: Array) -> Array:
-    """How far the middle is above the mean of the two ends."""
+    """The difference by which the middle is above the mean of the two ends."""
     return values[..., 2] - (values[..., 0] + values[..., 1]) / 2
 
 
 def below_mean(values: Array) -> Array:
-    """How far the middle is below the mean of the two ends."""
+    """The difference by which the middle is below the mean of the two ends."""
     return (values[..., 0] + values[..., 1]) / 2 - values[..., 2]
 
 
 def above_both(values: Array) -> Array:
-    """How far the middle is above both ends."""
+    """The difference by which the middle is above both ends."""
     return values[..., 2] - np.maximum(values[..., 0], values[..., 1])
 
 
 def below_both(values: Array) -> Array:
-    """How far the middle is below both ends."""
+    """The difference by which the middle is below both ends."""
     return np.minimum(values[..., 0], values[..., 1]) - values[..., 2]
 
 
 def longer_way(values: Array) -> Array:
-    """The distance of the third pair of labelings minus the sum of the first two; distance is below perfect."""
+    """The distance of the third pair of labelings minus the sum of the first two; distances are from perfect."""
     return values[..., 0] + values[..., 1] - values[..., 2] - values[..., 3]
 
 
 def jumps(values: Array) -> Array:
-    """How far one sample among a million moves the value, beyond a hundredth; undefined values are moved, too."""
+    """The change of the value by a single sample among a million, minus 0.01, also from an undefined value."""
     first, second, third = (values[..., k] for k in range(3))
     between, into = abs(second - third), abs(first - second)
-    # NaN, where the value is undefined without samples of the class, is not above anything.
+    # The comparison is False for NaN, where the value is undefined without samples of the class.
     return np.where(into > between, into, between) - 0.01

@@ -1,4 +1,4 @@
-"""The content of a certificate: a verdict for each property, with a witness if it fails."""
+"""The classes of a certificate: a verdict for each property, with a witness if the property fails."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from matrics._wording import exact
 
 @dataclass(frozen=True)
 class Witness:
-    """Matrices that show that a measure lacks a property, and the measure of each.
+    """Matrices that show that a measure lacks a property, and their values.
 
     Attributes
     ----------
     matrices : tuple
         Nested tuples of integers; rows are true classes.
     roles : tuple of str
-        What each matrix is: "the matrix", "transposed".
+        The role of each matrix: "the matrix", "transposed".
     values : tuple of float
-        The measure of each, from the definition in exact arithmetic.
+        The value of each matrix, from the definition in exact arithmetic.
     confirmed : bool
-        Whether exact arithmetic (fractions; 60 digits for roots and logarithms) confirms that the property fails. Only
-        measures that SciPy computes are not.
+        Whether exact arithmetic (fractions; 60 digits for roots and logarithms) confirms that the property fails.
+        Measures that SciPy computes are not confirmed.
     """
 
     matrices: tuple[tuple[tuple[int, ...], ...], ...]
@@ -46,9 +46,9 @@ class Witness:
         matrices : array of int, shape (K, n, n)
             The matrices of the counterexample.
         roles : tuple of str
-            What each matrix is: ``"the matrix"``, ``"transposed"``.
+            The role of each matrix: ``"the matrix"``, ``"transposed"``.
         values : array of floating numbers, shape (K,)
-            The measure of each, from the definition in exact arithmetic.
+            The value of each matrix, from the definition in exact arithmetic.
         confirmed : bool, default True
             Whether exact arithmetic confirmed the values.
         """
@@ -57,7 +57,7 @@ class Witness:
 
     @property
     def samples(self) -> int:
-        """How many samples the matrices have, all together."""
+        """The number of samples of all matrices together."""
         return sum(cell for matrix in self.matrices for row in matrix for cell in row)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Witness:
 
 
 def spelled(matrix: tuple[tuple[int, ...], ...]) -> str:
-    """A matrix in one line, as Python reads it."""
+    """A matrix as a single line in Python's syntax."""
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in matrix) + "]"
 
 
@@ -80,20 +80,21 @@ class Verdict:
     Attributes
     ----------
     name : str
-        Of the property, such as ``"transposition"``.
+        The name of the property, such as ``"transposition"``.
     statement : str
         The statement of the property.
     holds : bool or None
-        True if no case contradicts it, False if one does, None if there is no case (a measure without a direction is
-        neither raised nor lowered by errors).
+        True if no case contradicts the property, False if a case does, None if no case exists (errors neither improve
+        nor worsen a measure without a direction).
     cases : int
-        How many cases were tried. For a property that fails, those tried until then.
+        The number of tried cases; for a property that fails, until the counterexample.
     classes : tuple of int
-        The numbers of classes for which no case contradicts it; a property that fails may hold for two classes.
+        The numbers of classes for which no case contradicts the property; a property that fails may hold for two
+        classes.
     witness : Witness or None
-        The smallest case found that contradicts it.
+        The smallest known case that contradicts the property.
     value : float or None
-        A number that belongs to the property: the value of chance, or the largest change by one sample.
+        A number that belongs to the property: the value of chance, or the largest change by a single sample.
     """
 
     name: str
@@ -106,7 +107,7 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        """One word: holds, fails, or a dash if the property does not apply."""
+        """``"holds"``, ``"fails"``, or a dash if the property does not apply."""
         return {True: "holds", False: "fails", None: "-"}[self.holds]
 
     def __str__(self) -> str:
@@ -120,12 +121,12 @@ class Verdict:
 
 
 def averaged(metric: Metric) -> Metric:
-    """A class measure without an average as the mean over classes that its certificate is of."""
+    """The measure whose certificate is stored: the mean over classes for a class measure without an average."""
     return metric.using(average="macro") if metric.kind == "per_class" and metric.average is None else metric
 
 
 def key_of(metric: Metric) -> str:
-    """The spec by which certificates are stored: the mean over classes has the name of the measure."""
+    """The spec that is the key of a stored certificate: the mean over classes has the name of the measure."""
     average = None if metric.average == "macro" and not metric.classes else metric.average
     spec = replace(metric, average=average, called="").spec
     return named(spec, averaged(metric).title())
@@ -138,14 +139,14 @@ class Certificate(Result):
     Attributes
     ----------
     metric : str
-        The measure, as a spec; the mean over classes has none of its average.
+        The spec of the measure; the spec of a mean over classes has no average.
     rng : int
-        Of the random cases: with the same number the certificate is the same. For measures with logarithms the number
+        The seed of the random cases: the same seed gives the same certificate. For measures with logarithms the number
         of cases depends on the processor.
     verdicts : dict of str to Verdict
-        By the name of the property.
+        The verdicts by the name of the property.
     ranges : dict of int to tuple
-        For each number of classes the lowest and the highest value found, where every true class has samples.
+        For each number of classes the lowest and the highest value of the search, where every true class has samples.
     """
 
     metric: str
@@ -160,11 +161,11 @@ class Certificate(Result):
         """A data frame of pandas with a row for each property."""
         rows = list(self.verdicts.values())
         columns: dict[str, list[Any]] = {
-            "property": [one.name for one in rows],
-            "statement": [one.statement for one in rows],
+            "property": [verdict.name for verdict in rows],
+            "statement": [verdict.statement for verdict in rows],
         }
-        columns |= {"verdict": [one.mark for one in rows], "cases": [one.cases for one in rows]}
-        values = [math.nan if one.value is None else one.value for one in rows]
+        columns |= {"verdict": [verdict.mark for verdict in rows], "cases": [verdict.cases for verdict in rows]}
+        values = [math.nan if verdict.value is None else verdict.value for verdict in rows]
         return frame_of(columns | {"value": values}, indexed=False)
 
     def __eq__(self, other: object) -> bool:
@@ -180,7 +181,7 @@ class Certificate(Result):
 
     def __getitem__(self, name: str) -> Verdict:
         if name not in self.verdicts:
-            raise KeyError(f"{quoted(name)} is no property; they are {', '.join(self.verdicts)}")
+            raise KeyError(f"expected a property, got {quoted(name)}; choose {', '.join(self.verdicts)}")
         return self.verdicts[name]
 
     @property

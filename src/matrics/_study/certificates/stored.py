@@ -1,4 +1,4 @@
-"""The certificates of the whole catalogue as text: ``tools/certificates.py`` writes them."""
+"""The stored certificates of the catalogue, which ``tools/certificates.py`` writes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ROLES = {prop.name: prop.roles for prop in RELATIONS}
 
 
 def certified_specs() -> list[str]:
-    """What has a certificate: every measure; class measures averaged over classes, and of class 1 of two."""
+    """The specs with a certificate: every measure; class measures as means over classes, and for class 1 of two."""
     by_class = [name for name, record in METRICS.items() if record.kind == "per_class" and not record.needs]
     return [*(name for name in METRICS if not METRICS[name].needs), *(f"{name}:binary" for name in by_class)]
 
 
 def marks_of(certificate: Certificate) -> str:
-    """One letter for each property, as ``matrics._catalogue.description.certified`` reads them."""
+    """A letter for each property, as ``matrics._catalogue.description.certified`` reads them."""
     return "".join(_mark(verdict) for verdict in certificate.verdicts.values())
 
 
@@ -31,7 +31,7 @@ def _mark(verdict: Verdict) -> str:
 
 
 def as_record(certificate: Certificate) -> dict[str, Any]:
-    """A certificate as JSON has it."""
+    """A certificate as values for JSON."""
     verdicts: dict[str, Any] = {}
     for name, verdict in certificate.verdicts.items():
         entry: dict[str, Any] = {"holds": verdict.holds, "cases": verdict.cases, "classes": list(verdict.classes)}
@@ -49,11 +49,11 @@ def as_record(certificate: Certificate) -> dict[str, Any]:
     return {"seed": certificate.rng, "ranges": ranges, "verdicts": verdicts}
 
 
-def from_record(spec: str, kept: dict[str, Any]) -> Certificate:
-    """The certificate that ``as_record`` has written."""
-    verdicts = {name: _verdict(name, entry) for name, entry in kept["verdicts"].items()}
-    ranges = {int(n): (float(low), float(high)) for n, (low, high) in kept["ranges"].items()}
-    return Certificate(spec, kept["seed"], verdicts, ranges)
+def from_record(spec: str, record: dict[str, Any]) -> Certificate:
+    """The certificate of a record from ``as_record``."""
+    verdicts = {name: _verdict(name, entry) for name, entry in record["verdicts"].items()}
+    ranges = {int(n): (float(low), float(high)) for n, (low, high) in record["ranges"].items()}
+    return Certificate(spec, record["seed"], verdicts, ranges)
 
 
 def _verdict(name: str, entry: dict[str, Any]) -> Verdict:
@@ -68,5 +68,5 @@ def _verdict(name: str, entry: dict[str, Any]) -> Verdict:
 
 
 def _written(value: float) -> float | str:
-    """A number with twelve digits; JSON has no infinity."""
+    """A number with twelve digits, or text for infinite values, which JSON does not have."""
     return float(f"{value:.12g}") if math.isfinite(value) else str(value)

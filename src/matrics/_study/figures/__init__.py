@@ -1,1 +1,1 @@
-"""The figures of the sources, computed anew: one module for each source, with ``FIGURES``, functions by figure name."""
+"""The recomputed figures of the sources: a module for each source, with the functions of its figures in ``FIGURES``."""

@@ -1,4 +1,4 @@
-"""The figures of source 000: Gershgorin's circles, and the second eigenvalue of two classes."""
+"""The figures of source 000: Gershgorin circles, and the second eigenvalue for two classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRID = 201
 
 
 def circle_radii(cm: np.ndarray) -> np.ndarray:
-    """Radii of the circles of the matrix A: sums of the cells off the diagonal of each of its rows (equation 30).
+    """The radii of the circles of the matrix A: the sums of the off-diagonal cells of each row (equation 30).
 
     Parameters
     ----------
@@ -36,20 +36,20 @@ def circle_radii(cm: np.ndarray) -> np.ndarray:
     Returns
     -------
     array, shape (n,)
-        One radius for each class, not negative; all circles have the centre 1.
+        A radius for each class, not negative; all circles have the centre 1.
     """
     return gershgorin_circles(np.asarray(repair(cm, where="zero_diagonal")), "A")[1]
 
 
 def gershgorin_circles(cm: np.ndarray, matrix: Literal["B", "A"]) -> tuple[np.ndarray, np.ndarray]:
-    """Centres and radii of the circles of B or A: the diagonal, and the sums of the other cells of each row.
+    """The centres and radii of the circles of B or A: the diagonal, and the sums of the other cells of each row.
 
     Parameters
     ----------
     cm : array, shape (n, n)
         Counts; rows are true classes.
     matrix : {"B", "A"}
-        Which of the matrices of :func:`matrics.study.eigenvalues`.
+        The matrix, as in :func:`matrics.study.eigenvalues`.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def gershgorin_circles(cm: np.ndarray, matrix: Literal["B", "A"]) -> tuple[np.nd
 
 
 def figure_1() -> Figure:
-    """Gershgorin's circles: as the paper draws them, of one of its matrices, and the bounds of all of them."""
+    """Gershgorin circles: the sketch of the paper, the circles of a matrix, and the bounds of all matrices."""
     figure, (sketch, circles, close, far) = new_figure(
         "Gershgorin's circles of A have the centre 1. Their bounds hold for the eigenvalues of A, not for those of B.",
         4,
@@ -82,8 +82,8 @@ def figure_1() -> Figure:
     for panel, names, which in ((close, CLOSE, "r < 1"), (far, FAR, "r ≥ 1")):
         _draw_bounds(panel, names)
         panel.set_title(f"1 ± r, where {which}; ● of A, ◇ of B", fontsize=10)
-    for one in (sketch, circles):
-        one.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
+    for panel in (sketch, circles):
+        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
     return figure
 
 
@@ -123,13 +123,13 @@ def _matrix(name: str) -> np.ndarray:
 
 
 def second_eigenvalue(p11: np.ndarray, p22: np.ndarray) -> np.ndarray:
-    """The smaller eigenvalue of B for two classes with these rates of hits, arrays of one shape."""
+    """The smaller eigenvalue of B for two classes with these rates of hits, arrays of the same shape."""
     cm = np.stack([np.stack([p11, 1 - p11], -1), np.stack([1 - p22, p22], -1)], -2)
     return np.asarray(eigenvalues(cm)[..., 0])
 
 
 def share_without_second(grid: int = 1000) -> float:
-    """Of all pairs of rates of hits, the share for which λ₂ is not positive, so that the eigenvalues entropy is 0."""
+    """The share of pairs of rates for which λ₂ is not positive, so that the eigenvalues entropy is 0."""
     middles = (np.arange(grid) + 0.5) / grid
     return float(np.mean(second_eigenvalue(*np.meshgrid(middles, middles)) <= 0))
 

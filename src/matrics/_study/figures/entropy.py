@@ -27,18 +27,18 @@ def figure_1(num: int = NUM) -> Figure:
     num : int, default 200,000
         The number of matrices.
     """
-    made = run(num)
+    experiment = run(num)
     figure, (left, right) = new_figure(f"{num:,} random confusion matrices of 3 to 30 classes", 2)
-    _draw(left, made.mcc, made.cen, made.classes)
+    _draw(left, experiment.mcc, experiment.cen, experiment.classes)
     left.set_xlabel("MCC")
     left.set_ylabel("CEN")
-    shade = _draw(right, made.tmcc, made.scaled_cen, made.classes)
+    shade = _draw(right, experiment.tmcc, experiment.scaled_cen, experiment.classes)
     right.set_xlabel("tMCC")
     right.set_ylabel("k(n) CEN")
-    ends = [0, float(max(made.tmcc.max(), made.scaled_cen.max()))]
+    ends = [0, float(max(experiment.tmcc.max(), experiment.scaled_cen.max()))]
     right.plot(ends, ends, color="red", linewidth=1, linestyle="--", label="equal")
     right.legend(fontsize=8, loc="upper left")
-    right.set_title(f"correlation {correlation(made.tmcc, made.scaled_cen):.4f}", fontsize=10)
+    right.set_title(f"correlation {correlation(experiment.tmcc, experiment.scaled_cen):.4f}", fontsize=10)
     figure.colorbar(shade, ax=[left, right], label="classes (mean of those in a hexagon)")
     return figure
 

@@ -1,7 +1,7 @@
 """Figures 3 to 5 of Mullick et al., "Appropriateness of performance indices for imbalanced data classification".
 
-The data sets are those that come with scikit-learn (:func:`matrics.study.stability_experiment`), so the figures agree
-with those of the source in their conclusions, not in their numbers.
+The data sets come with scikit-learn (:func:`matrics.study.stability_experiment`), so the figures agree with the source
+in their conclusions, not in their numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["FIGURES", "figure_3", "figure_4", "figure_5"]
 
 TITLE = "Mullick et al., Figure {}: {}"
 SPREAD = "standard deviation over test sets"
-OF_FIGURE_3 = ("GMean", "AUROC", "Precision", "AURPC", "mPrecision", "mAURPC")
-OF_FIGURE_4 = ("GMean", "ACSA", "nAUROC-OVA", "AURPC-OVA", "mAURPC-OVA")
-OF_FIGURE_4B = ("ACSA", "nAUROC-OVA")
-OF_FIGURE_5 = ("AUROC-OVO", "AUROC-OVA", "ACSA", "nAUROC-OVA", "GMean")
+MEASURES_OF_FIGURE_3 = ("GMean", "AUROC", "Precision", "AURPC", "mPrecision", "mAURPC")
+MEASURES_OF_FIGURE_4 = ("GMean", "ACSA", "nAUROC-OVA", "AURPC-OVA", "mAURPC-OVA")
+MEASURES_OF_FIGURE_4B = ("ACSA", "nAUROC-OVA")
+MEASURES_OF_FIGURE_5 = ("AUROC-OVO", "AUROC-OVA", "ACSA", "nAUROC-OVA", "GMean")
 
 
 def figure_3() -> Figure:
-    """How much measures of two classes depend on the class sizes of the test set.
+    """The figure of how much measures of two classes depend on the class sizes of the test set.
 
     Examples
     --------
@@ -39,36 +39,39 @@ def figure_3() -> Figure:
     ['two classes']
     """
     figure, (panel,) = new_figure(TITLE.format(3, "effect of the test set's class sizes"), size=(6.5, 4.6))
-    found = _two_classes()
-    _draw_points(panel, found, {name: found.spread()[name] for name in OF_FIGURE_3})
+    result = _two_classes()
+    _draw_points(panel, result, {name: result.spread()[name] for name in MEASURES_OF_FIGURE_3})
     panel.set(title="two classes", ylabel=SPREAD, yscale="log")
     return _finish(figure, panel)
 
 
 def figure_4() -> Figure:
-    """How much measures of many classes depend on the class sizes of the test set; two of them over their lowest."""
+    """The figure of how much multiclass measures depend on the class sizes of the test set.
+
+    The right panel shows two measures relative to their lowest value.
+    """
     title = TITLE.format(4, "effect of the test set's class sizes")
     figure, (left, right) = new_figure(title, 2, size=(5.4, 4.8))
-    found = _many_classes()
-    spread = found.spread()
-    _draw_points(left, found, {name: spread[name] for name in OF_FIGURE_4})
+    result = _many_classes()
+    spread = result.spread()
+    _draw_points(left, result, {name: spread[name] for name in MEASURES_OF_FIGURE_4})
     left.set(title="(a) several classes", ylabel=SPREAD, yscale="log")
-    relative = {name: spread[name] / spread[name].min() for name in OF_FIGURE_4B}
-    _draw_points(right, found, relative, of=OF_FIGURE_4)
+    relative = {name: spread[name] / spread[name].min() for name in MEASURES_OF_FIGURE_4B}
+    _draw_points(right, result, relative, of=MEASURES_OF_FIGURE_4)
     right.set(title="(b) relative to the most stable problem", ylabel="standard deviation / lowest", yscale="log")
     return _finish(figure, left)
 
 
 def figure_5() -> Figure:
-    """The lowest value of measures, for problems of 3, 5 and 10 classes."""
+    """The figure of the lowest values of measures, for problems of 3, 5 and 10 classes."""
     figure, (panel,) = new_figure(TITLE.format(5, "effect of the number of classes"), size=(6.5, 4.6))
-    found = _many_classes()
-    _draw_points(panel, found, {name: found.lowest()[name] for name in OF_FIGURE_5})
+    result = _many_classes()
+    _draw_points(panel, result, {name: result.lowest()[name] for name in MEASURES_OF_FIGURE_5})
     panel.set(title="several classes", ylabel="lowest value", ylim=(-0.03, 1))
     return _finish(figure, panel)
 
 
-#: The functions by the name of their figure: number of the source, and of the figure.
+#: The functions by figure name: the number of the source and of the figure.
 FIGURES: dict[str, Callable[[], Figure]] = {
     "003_figure_3": figure_3,
     "003_figure_4": figure_4,
@@ -87,26 +90,26 @@ def _many_classes() -> StabilityResult:
 
 
 def _draw_points(
-    panel: Axes, found: StabilityResult, values: Mapping[str, np.ndarray], *, of: tuple[str, ...] | None = None
+    panel: Axes, result: StabilityResult, values: Mapping[str, np.ndarray], *, of: tuple[str, ...] | None = None
 ) -> None:
-    """One column of markers for each problem, its measures side by side; a line separates numbers of classes."""
+    """Draw a column of markers for each problem, with measures side by side; lines separate numbers of classes."""
     names = of or tuple(values)
-    places = np.arange(len(found.problems))
-    for number, (name, look) in enumerate(zip(names, styles(len(names)), strict=True)):
+    places = np.arange(len(result.problems))
+    for number, (name, style) in enumerate(zip(names, styles(len(names)), strict=True)):
         if name in values:
             panel.plot(
                 places + 0.15 * (number - (len(names) - 1) / 2),
                 values[name],
                 label=name,
-                color=look.colour,
-                marker=look.marker,
-                markerfacecolor="white" if number % 2 else look.colour,
+                color=style.colour,
+                marker=style.marker,
+                markerfacecolor="white" if number % 2 else style.colour,
                 linestyle="none",
                 markersize=6,
             )
-    for place in np.flatnonzero(np.diff(found.num_classes)):
+    for place in np.flatnonzero(np.diff(result.num_classes)):
         panel.axvline(place + 0.5, color="0.5", linewidth=0.8)
-    panel.set_xticks(places, found.problems, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
+    panel.set_xticks(places, result.problems, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
     panel.grid(visible=False, axis="x")
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURES", "figure_1", "figure_2", "figure_3", "figure_4", "figure_5"]
 
-#: The names of the source, and ours.
-OF_A_CLASS = {
+#: The names of the measures in the source, and in this library.
+CLASS_MEASURES = {
     "TPR": "recall",
     "TNR": "specificity",
     "PPV": "precision",
@@ -29,7 +29,7 @@ OF_A_CLASS = {
     "JCC": "jaccard",
     "ICSI": "icsi",
 }
-OVERALL = {
+OVERALL_MEASURES = {
     "OSR": "accuracy",
     "CKC": "cohen_kappa",
     "SPC": "scott_pi(proportions=true)",
@@ -43,7 +43,7 @@ TITLE = "Labatut and Cherifi, Figure {}: {}"
 
 
 def figure_1() -> Figure:
-    """Measures of a class, for the first and the second of three classes of one size.
+    """The figure of measures of a class, for the first and the second of three classes of equal size.
 
     Examples
     --------
@@ -51,23 +51,25 @@ def figure_1() -> Figure:
     >>> len(review.figure_1().axes)
     2
     """
-    figure, panels = new_figure(TITLE.format(1, "measures of one class, three classes of one size"), 2)
+    figure, panels = new_figure(TITLE.format(1, "measures of one class, three classes of equal size"), 2)
     for positive, panel in enumerate(panels):
-        lines = {name: discrimination_line(metric, 3, positive=positive, hits=X) for name, metric in OF_A_CLASS.items()}
+        lines = {
+            name: discrimination_line(metric, 3, positive=positive, hits=X) for name, metric in CLASS_MEASURES.items()
+        }
         _draw_all(panel, lines, f"class {positive + 1}", styles(len(lines)))
     return _finish(figure, panels, "measure")
 
 
 def figure_2() -> Figure:
-    """Overall measures, for three classes of one size."""
+    """The figure of overall measures, for three classes of equal size."""
     figure, panels = new_figure(TITLE.format(2, "overall measures"))
-    lines = {name: discrimination_line(metric, 3, hits=X) for name, metric in OVERALL.items()}
-    _draw_all(panels[0], lines, "three classes of one size", styles(len(lines)))
+    lines = {name: discrimination_line(metric, 3, hits=X) for name, metric in OVERALL_MEASURES.items()}
+    _draw_all(panels[0], lines, "three classes of equal size", styles(len(lines)))
     return _finish(figure, panels, "measure")
 
 
 def figure_3() -> Figure:
-    """The F measure of the first and the third of three classes, for different class sizes."""
+    """The figure of the F measure of the first and the third of three classes, for different class sizes."""
     figure, panels = new_figure(TITLE.format(3, "F measure of one of three classes, by imbalance p"), 2)
     for positive, panel in zip((0, 2), panels, strict=True):
         _draw_by_imbalance(panel, "f1", positive, f"class {positive + 1}")
@@ -75,24 +77,24 @@ def figure_3() -> Figure:
 
 
 def figure_4() -> Figure:
-    """Accuracy (OSR) and Cohen's kappa (CKC) for three classes of different sizes."""
+    """The figure of accuracy (OSR) and Cohen's kappa (CKC) for three classes of different sizes."""
     figure, panels = new_figure(TITLE.format(4, "overall measures of three classes, by imbalance p"), 2)
     for name, panel in zip(("OSR", "CKC"), panels, strict=True):
-        _draw_by_imbalance(panel, OVERALL[name], None, name)
+        _draw_by_imbalance(panel, OVERALL_MEASURES[name], None, name)
     return _finish(figure, panels, "imbalance")
 
 
 def figure_5() -> Figure:
-    """Accuracy (OSR) for 3 to 10 classes, of one size and of halving sizes."""
+    """The figure of accuracy (OSR) for 3 to 10 classes, of equal and of halving sizes."""
     figure, panels = new_figure(TITLE.format(5, "OSR, by the number of classes k"), 2)
     for imbalance, panel in zip((0, 1), panels, strict=True):
         lines = {f"k = {k}": discrimination_line("accuracy", k, imbalance, hits=X) for k in CLASSES}
-        title = "p = 0: classes of one size" if imbalance == 0 else "p = 1: each class half the one before"
+        title = "p = 0: classes of equal size" if imbalance == 0 else "p = 1: each class half the previous"
         _draw_all(panel, lines, title, sequence_of_styles(len(lines)))
     return _finish(figure, panels, "classes")
 
 
-#: The functions by the name of their figure: number of the source, and of the figure.
+#: The functions by figure name: the number of the source and of the figure.
 FIGURES: dict[str, Callable[[], Figure]] = {
     "001_figure_1": figure_1,
     "001_figure_2": figure_2,
@@ -107,10 +109,10 @@ def _draw_by_imbalance(panel: Axes, metric: str, positive: int | None, title: st
     _draw_all(panel, lines, title, sequence_of_styles(len(lines)))
 
 
-def _draw_all(panel: Axes, lines: Mapping[str, DiscriminationLine], title: str, looks: list[Style]) -> None:
+def _draw_all(panel: Axes, lines: Mapping[str, DiscriminationLine], title: str, line_styles: list[Style]) -> None:
     panel.plot([0, 1], [0, 1], color="0.75", linewidth=4, label="y = x")
-    for (name, line), look in zip(lines.items(), looks, strict=True):
-        draw(panel, *_curve(line), name, look)
+    for (name, line), style in zip(lines.items(), line_styles, strict=True):
+        draw(panel, *_curve(line), name, style)
     panel.set(title=title, aspect="equal", xlim=(-0.02, 1.03), ylim=(-0.03, 1.03))
 
 
@@ -119,7 +121,9 @@ def _curve(line: DiscriminationLine) -> tuple[np.ndarray, np.ndarray]:
     x = np.repeat(line.x, line.roots.shape[-1])
     y = line.roots.reshape(-1)
     x, y = x[np.isfinite(y)], y[np.isfinite(y)]
-    if len(x) < len(line.x) and len(x) <= 2:  # a vertical line has a few points on it, or its markers would be missing
+    if (
+        len(x) < len(line.x) and len(x) <= 2
+    ):  # a vertical line needs more points, as its markers would otherwise be missing
         return np.full(len(line.x), x[0]), np.linspace(y[0], y[-1], len(line.x))
     return x, y
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Style", "draw", "label_all", "new_figure", "sequence_of_styles", "styles"]
 
-# Dark and light colours alternate, so that neighbours differ in grey as well; all are safe for colour-blind readers.
+# Dark and light colours alternate, so that neighbours also differ in grey; colour-blind readers can distinguish them.
 COLOURS = ("#000000", "#e69f00", "#0072b2", "#56b4e9", "#d55e00", "#009e73", "#882255", "#999999")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1, 2)), (0, (10, 3)), (0, (4, 1, 1, 1, 1, 1)))
 MARKERS = "osD^vPX*"
@@ -26,18 +26,18 @@ class Style(NamedTuple):
     colour: Any
     dashes: Any
     marker: str
-    number: int  # of the line, which shifts its markers, so that lines that coincide both show
+    number: int  # the number of the line, which shifts its markers, so that coinciding lines are both visible
 
 
 def styles(number: int) -> list[Style]:
-    """A number of styles for lines of different kinds."""
+    """The styles of a number of lines of different kinds."""
     return [
         Style(COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], i) for i in range(number)
     ]
 
 
 def sequence_of_styles(number: int) -> list[Style]:
-    """A number of styles for ordered lines, from dark to light."""
+    """The styles of a number of ordered lines, from dark to light."""
     from matplotlib import colormaps
 
     shades = colormaps["viridis"](np.linspace(0, 0.85, number))
@@ -45,7 +45,7 @@ def sequence_of_styles(number: int) -> list[Style]:
 
 
 def new_figure(title: str, panels: int = 1, *, size: tuple[float, float] = (4.2, 4.4)) -> tuple[Figure, list[Axes]]:
-    """An empty figure with panels side by side, each of this size in inches, and room for a legend at its right.
+    """An empty figure with panels side by side, each of this size in inches, and space for a legend at the right.
 
     Raises
     ------
@@ -59,33 +59,35 @@ def new_figure(title: str, panels: int = 1, *, size: tuple[float, float] = (4.2,
     figure = Figure(figsize=(panels * size[0] + 1.5, size[1]), dpi=110, layout="constrained")
     figure.suptitle(title, fontsize=10.5)
     axes = list(figure.subplots(1, panels, squeeze=False)[0])
-    for one in axes:
-        one.grid(visible=True, color="0.9", linewidth=0.6)
-        one.set_axisbelow(True)
+    for panel in axes:
+        panel.grid(visible=True, color="0.9", linewidth=0.6)
+        panel.set_axisbelow(True)
     return figure, axes
 
 
-def draw(axes: Axes, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, label: str, look: Style) -> None:
-    """Draw one line, with a few markers."""
+def draw(
+    axes: Axes, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, label: str, style: Style
+) -> None:
+    """Draw a line with a few markers."""
     step = max(1, len(x) // MARKERS_OF_A_LINE)
     axes.plot(
         x,
         y,
         label=label,
-        color=look.colour,
-        linestyle=look.dashes,
+        color=style.colour,
+        linestyle=style.dashes,
         linewidth=1.5,
-        marker=look.marker,
+        marker=style.marker,
         markersize=5,
-        markerfacecolor="white" if look.number % 2 else look.colour,
-        markevery=(look.number * step // 3 % step, step),
+        markerfacecolor="white" if style.number % 2 else style.colour,
+        markevery=(style.number * step // 3 % step, step),
     )
 
 
 def label_all(figure: Figure, axes: Sequence[Axes], x: str, y: str, *, legend: str = "") -> None:
-    """Name the axes of all panels, and put one legend for all of them next to the panels."""
-    for one in axes:
-        one.set_xlabel(x)
+    """Label the axes of all panels, and draw a common legend next to the panels."""
+    for panel in axes:
+        panel.set_xlabel(x)
     axes[0].set_ylabel(y)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(

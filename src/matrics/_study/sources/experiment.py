@@ -1,4 +1,4 @@
-"""002's experiment: how well the transformed MCC follows the confusion entropy of random matrices."""
+"""The experiment of source 002: how close the transformed MCC is to the confusion entropy of random matrices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TABLE = "random-matrix experiment"
 NUM, SEED = 200_000, 20261121  # the number of the source
 FEWEST_CLASSES, MOST_CLASSES = 3, 30
 LARGEST_COUNT, LEAST_RATIO = 1000, 0.01
-ORACLE_NUM = 100_000  # matrices behind the true values of the records: 20 samples of 5,000
-GROUPS = 20  # from which the standard errors are estimated
+ORACLE_NUM = 100_000  # the number of matrices for the true values of the records: 20 samples of 5,000
+GROUPS = 20  # the number of groups for the estimates of standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Experiment:
     classes : array, shape (N,)
         The number of classes of each matrix.
     mcc, cen, tmcc : arrays, shape (N,)
-        Its scores.
+        The scores of each matrix.
     """
 
     classes: np.ndarray
@@ -47,7 +47,7 @@ class Experiment:
 
 @functools.lru_cache(maxsize=2)
 def run(num: int = NUM, seed: int = SEED) -> Experiment:
-    """Draw random matrices as the source does, and score them.
+    """The scores of random matrices, drawn as in the source.
 
     The number of classes is uniform from 3 to 30, a diagonal cell from 1 to 1000, and any other cell from 1 to 1000 ρ,
     where ρ is uniform in [0.01, 1] and the same for all cells of a matrix.
@@ -58,8 +58,8 @@ def run(num: int = NUM, seed: int = SEED) -> Experiment:
     for n in range(FEWEST_CLASSES, MOST_CLASSES + 1):
         places = np.flatnonzero(classes == n)
         if len(places):
-            found = score(_draw(random, len(places), n), list(scores))
-            for name, values in found.items():
+            results = score(_draw(random, len(places), n), list(scores))
+            for name, values in results.items():
                 scores[name][places] = values
     return Experiment(classes, **scores)
 
@@ -81,12 +81,12 @@ def correlation(tmcc: np.ndarray, scaled_cen: np.ndarray) -> float:
 
 
 def mean_ratio(tmcc: np.ndarray, scaled_cen: np.ndarray) -> float:
-    """The mean of their ratios."""
+    """The mean of the ratios tMCC / (k CEN)."""
     return float(np.mean(tmcc / scaled_cen))
 
 
 def degree_of_consistency(tmcc: np.ndarray, scaled_cen: np.ndarray) -> float:
-    """The share of pairs of matrices that both order alike, of the pairs that both order."""
+    """The share of pairs of matrices in the same order, of the pairs that both measures order."""
     return float(consistency(tmcc, scaled_cen).value)
 
 
@@ -98,22 +98,22 @@ STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def value(record: Record, num: int = NUM) -> float:
-    """Recompute a record of the experiment, with this number of matrices."""
-    made = run(num)
-    return STATISTICS[record.measure](made.tmcc, made.scaled_cen)
+    """The recomputed value of a record of the experiment, with this number of matrices."""
+    experiment = run(num)
+    return STATISTICS[record.measure](experiment.tmcc, experiment.scaled_cen)
 
 
 def error(record: Record, num: int = NUM) -> float:
-    """The standard error of the difference from the record, which comes from random matrices as well."""
-    made, statistic = run(num), STATISTICS[record.measure]
-    groups = [statistic(made.tmcc[k::GROUPS], made.scaled_cen[k::GROUPS]) for k in range(GROUPS)]
+    """The standard error of the difference from the record, which was also computed from random matrices."""
+    experiment, statistic = run(num), STATISTICS[record.measure]
+    groups = [statistic(experiment.tmcc[k::GROUPS], experiment.scaled_cen[k::GROUPS]) for k in range(GROUPS)]
     return float(np.std(groups, ddof=1) / math.sqrt(GROUPS) * math.sqrt(1 + num / ORACLE_NUM))
 
 
 def interval_of_mean_ratio(num: int = NUM, resamples: int = 1000, level: float = 0.95) -> tuple[float, float]:
-    """Bootstrap interval of the mean ratio, with Student's statistic as in the source."""
-    made = run(num)
-    ratios = made.tmcc / made.scaled_cen
+    """The bootstrap interval of the mean ratio, with Student's statistic as in the source."""
+    experiment = run(num)
+    ratios = experiment.tmcc / experiment.scaled_cen
     mean, deviation = ratios.mean(), ratios.std(ddof=1)
     random = np.random.default_rng(SEED)
     statistics = np.empty(resamples)
@@ -125,13 +125,14 @@ def interval_of_mean_ratio(num: int = NUM, resamples: int = 1000, level: float =
 
 
 def remark(num: int = NUM) -> str:
-    """The mean ratio with its interval, next to those of the source: its other numbers have records."""
-    made = run(num)
+    """A sentence with the mean ratio and its interval, and those of the source, which have no record."""
+    experiment = run(num)
     low, high = interval_of_mean_ratio(num)
-    mean = mean_ratio(made.tmcc, made.scaled_cen)
+    mean = mean_ratio(experiment.tmcc, experiment.scaled_cen)
     return (
         f"002, mean of tMCC / (k CEN) over {num:,} random matrices: {mean:.6f}, 95 % bootstrap interval {low:.6f} to "
         f"{high:.6f}; the source has 1.000508, 1.000328 to 1.000711, of 200,000 others. Their correlation is "
-        f"{correlation(made.tmcc, made.scaled_cen):.4f} here; the source's 0.9941 is only within the error of samples "
+        f"{correlation(experiment.tmcc, experiment.scaled_cen):.4f} here; the source's 0.9941 is only within the error "
+        "of samples "
         "of 5,000"
     )

@@ -1,4 +1,4 @@
-"""The shared part of all sources: compute a number with the library, and compare it with the printed one."""
+"""Functions for all sources: compute a number with the library, and compare it with the printed number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics._study.sources.records import Record
 
 Verdict = Literal["match", "erratum", "ambiguous", "unexplained"]
 
-# Transforms by name; a step (name, k) takes the k-th of the matrices that a transform makes.
+# Transforms by name; a step (name, k) takes matrix k of the result of a transform.
 STEPS: dict[str, Callable[[Any], Any]] = {
     "transpose": transpose,
     "repair": functools.partial(repair, where="zero_diagonal"),
@@ -28,26 +28,26 @@ STEPS: dict[str, Callable[[Any], Any]] = {
 }
 Step = str | tuple[str, int]
 
-# How far a value may be from the true one: 60 digits against float64.
+# The tolerance for a float64 value and a true value of 60 digits.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
-# How many standard errors two random experiments may differ by.
+# The tolerance for two random experiments, in standard errors.
 STANDARD_ERRORS = 4.0
 
 
-class Ask(Protocol):
-    """Computes one number. The tests compute the same numbers with PyTorch, JAX and compiled code."""
+class Compute(Protocol):
+    """A function that computes a number; the tests use functions for PyTorch, JAX and compiled code."""
 
     def __call__(self, matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
-        """Return what a spec is of the matrix that the steps make; ``place`` takes one of many values."""
+        """Return the value of a spec for the transformed matrix; ``place`` selects one of several values."""
         ...
 
 
-def ask_library(matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
-    """Compute with the library on NumPy.
+def compute_with_library(matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
+    """The value of a spec for a matrix, computed by the library with NumPy.
 
-    In addition to the specs of :func:`matrics.score` there are ``"eigenvalues of A"`` and ``"of B"`` (ascending),
-    ``"lower"`` and ``"upper"`` (the printed bounds of the eigenvalues), and ``"recall of 0"``: of two classes, where
-    the first is the positive one.
+    In addition to the specs of :func:`matrics.score` there are ``"eigenvalues of A"`` and ``"eigenvalues of B"``
+    (ascending), ``"lower"`` and ``"upper"`` (the printed bounds of the eigenvalues), and ``"recall of 0"``, where the
+    first of two classes is positive.
     """
     cm = np.asarray(matrix, dtype=float)
     for step in steps:
@@ -68,23 +68,23 @@ def _value(cm: Any, spec: str) -> Any:
 
 
 def rows_true(record: Record) -> list[Step]:
-    """The steps that put the true classes of a record into the rows."""
+    """The transforms that put the true classes of a record into the rows."""
     return ["transpose"] if record.rows == "predicted" else []
 
 
 def no_readings(_: Record) -> dict[str, float]:
-    """A source in which each number has only one reading."""
+    """No readings, for a source in which each number has a single reading."""
     return {}
 
 
 def no_error(_: Record) -> float:
-    """A source without random experiments."""
+    """The error 0, for a source without random experiments."""
     return 0.0
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A printed number and the number computed by the library.
+    """A printed number, and the same number computed by the library.
 
     Attributes
     ----------
@@ -93,13 +93,14 @@ class Reproduced:
     value : float
         The value computed now.
     readings : dict of float
-        The values under other readings, by the assumption of each.
+        The values under other readings, by the assumption of the reading.
     error : float
-        The standard error of the difference from the printed value; 0 unless it comes from random matrices.
+        The standard error of the difference from the printed value; 0 unless the value is computed from random
+        matrices.
     verdict : str
         ``"match"``, ``"erratum"``, ``"ambiguous"`` or ``"unexplained"``.
     reason : str
-        Why it does not simply match.
+        The reason if the value does not simply match.
     """
 
     record: Record
@@ -110,42 +111,43 @@ class Reproduced:
     reason: str
 
 
-def judge(record: Record, value: float, readings: Mapping[str, float], error: float) -> Reproduced:
-    """Compare a value with the printed one and with the true one.
+def compare(record: Record, value: float, readings: Mapping[str, float], error: float) -> Reproduced:
+    """The comparison of a value with the printed value and the true value.
 
-    It matches the print if it differs by at most one unit of the last printed digit: source 000 truncates about as
-    often as it rounds. Whole numbers other than percentages are exact: they are counts, bounds, and statements.
+    A value matches the printed value if they differ by at most a unit of the last printed digit: source 000 truncates
+    about as often as it rounds. Whole numbers other than percentages must be equal: they are counts, bounds, and
+    statements.
     """
-    verdict, reason = _judged(record, value, readings, error)
+    verdict, reason = _verdict(record, value, readings, error)
     return Reproduced(record, value, readings, error, verdict, reason)
 
 
-def _judged(record: Record, value: float, readings: Mapping[str, float], error: float) -> tuple[Verdict, str]:
+def _verdict(record: Record, value: float, readings: Mapping[str, float], error: float) -> tuple[Verdict, str]:
     if not _is_true(record, value, readings, error):
         return "unexplained", f"the true value is {'undefined' if record.computed is None else record.computed}"
-    printed = is_print(record, value, error)
+    is_match = matches_print(record, value, error)
     if record.verdict == "ambiguous":
         return "ambiguous", record.note
     if record.verdict == "erratum":
         return (
-            ("unexplained", "it matches the print, although it is a known erratum")
-            if printed
+            ("unexplained", "it matches the printed value, although that is a known erratum")
+            if is_match
             else ("erratum", record.note)
         )
-    if printed:
+    if is_match:
         return "match", ""
-    fitting = [label for label, reading in readings.items() if is_print(record, reading, error)]
+    fitting = [label for label, reading in readings.items() if matches_print(record, reading, error)]
     return ("match", fitting[0]) if fitting else ("unexplained", "it is not the printed value, and no erratum is known")
 
 
 def _is_true(record: Record, value: float, readings: Mapping[str, float], error: float) -> bool:
-    if record.computed is None:  # it may have a value in another form, which is a reading here
-        return any(math.isnan(some) for some in (value, *readings.values()))
+    if record.computed is None:  # another form may have a value, which is a reading here
+        return any(math.isnan(number) for number in (value, *readings.values()))
     return abs(value - record.computed) <= RELATIVE * abs(record.computed) + ABSOLUTE + STANDARD_ERRORS * error
 
 
-def is_print(record: Record, value: float, error: float = 0.0) -> bool:
-    """Whether a value is the printed one, up to one unit of its last digit."""
+def matches_print(record: Record, value: float, error: float = 0.0) -> bool:
+    """Whether a value equals the printed value, up to a unit of the last digit."""
     text = record.printed.rstrip("%")
     if text == "NA":
         return math.isnan(value)

@@ -1,4 +1,4 @@
-"""Every number printed in the five sources, next to its true value."""
+"""Every number that the five sources print, with its true value."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Matrix = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Record:
-    """One number that a source prints, or one of its statements that a number can confirm.
+    """A number that a source prints, or a statement that a number can confirm.
 
     Attributes
     ----------
     source : str
         ``"000"`` to ``"004"``.
     table : str
-        The table of the source, or what its text is about.
+        The table of the source, or the subject of its text.
     matrix_name : str
         The confusion matrix, or the case.
     matrix : tuple of tuples, or None
-        Its cells, as in the source; None if the case has no matrix.
+        The cells, as in the source; None if the case has no matrix.
     rows : str
         The meaning of the rows: ``"true"`` or ``"predicted"`` classes, or ``"-"``.
     measure : str
@@ -34,10 +34,10 @@ class Record:
     computed : float or None
         The true value, with 60 digits in the computation; None if it is undefined.
     verdict : str
-        ``"match"``; ``"rounding"``, if the source truncates or is off by one in the last digit; ``"erratum"``, if it is
-        wrong; ``"ambiguous"``, if it can be read in two ways.
+        ``"match"``; ``"rounding"``, if the source truncates or the last digit differs by 1; ``"erratum"``, if the
+        number is wrong; ``"ambiguous"``, if the text has two readings.
     note : str
-        The reason, if there is one.
+        The reason for the verdict, or an empty text.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Record:
 
     @property
     def cells(self) -> Matrix:
-        """The matrix, if the record has one."""
+        """The matrix; raises if the record has no matrix."""
         if self.matrix is None:
             raise ValueError(f"{self.matrix_name}: expected a record with a matrix, got none")
         return self.matrix

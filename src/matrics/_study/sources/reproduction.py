@@ -1,4 +1,4 @@
-"""All printed numbers of the five sources, computed again and compared."""
+"""``reproduce``: all printed numbers of the five sources, recomputed and compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matrics._engine.results import Result, frame_of
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
-from matrics._study.sources.recompute import Reproduced, judge, no_error, no_readings
+from matrics._study.sources.recompute import Reproduced, compare, no_error, no_readings
 from matrics._study.sources.records import Record, load
 
 VERDICTS = ("match", "erratum", "ambiguous", "unexplained")
@@ -20,14 +20,14 @@ VERDICTS = ("match", "erratum", "ambiguous", "unexplained")
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A source: how it is called, and how its numbers are computed.
+    """A source: its names, and the functions that compute its numbers.
 
     Attributes
     ----------
     number, name, title : str
-        ``"000"``, ``"eve"``, and the authors with what it is about.
+        ``"000"``, ``"eve"``, and the authors with the subject.
     figures : str
-        The module of :mod:`matrics._study.figures` that draws its figures, if it has any.
+        The module of :mod:`matrics._study.figures` with its figures, if any.
     """
 
     number: str
@@ -65,38 +65,40 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Reproduction(Result):
-    """The numbers of one source or of all.
+    """The numbers of a source, or of all sources.
 
     Attributes
     ----------
     numbers : tuple of Reproduced
         Every record with its value, verdict and reason, in the order of the sources.
     remarks : tuple of str
-        What else the sources print: the interval of the random experiment of 002.
+        Other printed results: the interval of the random experiment of 002.
     """
 
     numbers: tuple[Reproduced, ...]
     remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        counts: Counter[str] = Counter(one.verdict for one in self.numbers)
-        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-        return f"<Reproduction of {len(self.numbers)} numbers: {told}>"
+        counts: Counter[str] = Counter(number.verdict for number in self.numbers)
+        text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+        return f"<Reproduction of {len(self.numbers)} numbers: {text}>"
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each number."""
         printed = ("source", "table", "matrix_name", "measure", "printed")
-        columns = {name: [getattr(one.record, name) for one in self.numbers] for name in printed}
-        found = {name: [getattr(one, name) for one in self.numbers] for name in ("value", "error", "verdict", "reason")}
-        return frame_of(columns | found, indexed=False)
+        columns = {name: [getattr(number.record, name) for number in self.numbers] for name in printed}
+        results = {
+            name: [getattr(number, name) for number in self.numbers] for name in ("value", "error", "verdict", "reason")
+        }
+        return frame_of(columns | results, indexed=False)
 
     def totals(self) -> dict[str, dict[str, int]]:
-        """For each source how many numbers it has, and how many of each verdict."""
-        found: dict[str, dict[str, int]] = {}
-        for source in dict.fromkeys(one.record.source for one in self.numbers):
-            counts: Counter[str] = Counter(one.verdict for one in self.numbers if one.record.source == source)
-            found[source] = {"numbers": counts.total(), **{verdict: counts[verdict] for verdict in VERDICTS}}
-        return found
+        """The number of records, and of records with each verdict, by source."""
+        totals: dict[str, dict[str, int]] = {}
+        for source in dict.fromkeys(number.record.source for number in self.numbers):
+            counts: Counter[str] = Counter(number.verdict for number in self.numbers if number.record.source == source)
+            totals[source] = {"numbers": counts.total(), **{verdict: counts[verdict] for verdict in VERDICTS}}
+        return totals
 
     def of(self, *verdicts: str) -> tuple[Reproduced, ...]:
         """The numbers with any of these verdicts.
@@ -106,11 +108,11 @@ class Reproduction(Result):
         *verdicts : str
             ``"match"``, ``"erratum"``, ``"ambiguous"`` or ``"unexplained"``.
         """
-        return tuple(one for one in self.numbers if one.verdict in verdicts)
+        return tuple(number for number in self.numbers if number.verdict in verdicts)
 
 
 def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reproduction:
-    """Compute every number that the sources print again, and compare it with the print.
+    """The recomputed values of all numbers that the sources print, compared with the printed values.
 
     Parameters
     ----------
@@ -123,50 +125,48 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     Returns
     -------
     Reproduction
-        ``numbers`` has every record with its value and verdict, ``totals()`` counts the verdicts of each source, and
+        ``numbers`` has every record with its value and verdict, ``totals()`` the numbers of verdicts by source, and
         ``of("erratum", "unexplained")`` selects by verdict.
 
     Raises
     ------
     ValueError
-        There is no such source, or ``num`` is less than 100.
+        The source does not exist, or ``num`` is less than 100.
 
-    Notes
-    -----
-    A number matches if it differs from the print by at most one unit of the last printed digit; whole numbers other
-    than percentages are exact. Anything else must be a known erratum, or be known to have two readings. All values
-    must also be the true ones, up to rounding. Otherwise the verdict is ``"unexplained"``.
+    Notes ----- A number matches if it differs from the printed value by at most a unit of the last printed digit; whole
+    numbers other than percentages must be equal. Any other number must be a known erratum, or be known to have two
+    readings. All values must also equal the true values, up to rounding. Otherwise the verdict is ``"unexplained"``.
 
-    The random experiment differs from the print and from the true value by at most four standard errors.
+    The random experiment may differ from the printed and from the true value by at most four standard errors.
 
     Examples
     --------
     >>> import matrics
-    >>> found = matrics.study.reproduce("001")
-    >>> found.totals()
+    >>> result = matrics.study.reproduce("001")
+    >>> result.totals()
     {'001': {'numbers': 57, 'match': 56, 'erratum': 1, 'ambiguous': 0, 'unexplained': 0}}
-    >>> one, = found.of("erratum")
-    >>> one.record.measure, one.record.printed, one.value
+    >>> erratum, = result.of("erratum")
+    >>> erratum.record.measure, erratum.record.printed, erratum.value
     ('min kappa (printed -inf)', '-inf', -1.0)
     """
-    wanted = None if source is None else find_source(source)
+    number = None if source is None else find_source(source)
     if num < 5 * experiment.GROUPS:
         raise ArgumentError("num", f"expected at least {5 * experiment.GROUPS} matrices, got {num}")
     value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
     sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
-    records = [record for record in load() if wanted is None or record.source == wanted]
-    remarks = (experiment.remark(num),) if wanted in (None, "002") else ()
+    records = [record for record in load() if number is None or record.source == number]
+    remarks = (experiment.remark(num),) if number in (None, "002") else ()
     return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records), remarks)
 
 
 def find_source(name: str) -> str:
-    """The number of a source, from its number or name."""
-    known = {key: one.number for one in SOURCES.values() for key in (one.number, one.name)}
-    asked = name.lower().zfill(3) if name.isdigit() else name.lower()
-    if asked not in known:
+    """The number of a source, from its number or its name."""
+    known = {key: source.number for source in SOURCES.values() for key in (source.number, source.name)}
+    key = name.lower().zfill(3) if name.isdigit() else name.lower()
+    if key not in known:
         raise ArgumentError("source", f"expected one of {', '.join(known)}, got {quoted(name)}")
-    return known[asked]
+    return known[key]
 
 
 def _reproduced(record: Record, source: SourceDocument) -> Reproduced:
-    return judge(record, source.value(record), source.readings(record), source.error(record))
+    return compare(record, source.value(record), source.readings(record), source.error(record))

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics._scoring.score import score
 from matrics._stacks.simulate import class_proportions
-from matrics._study.sources.recompute import Ask, ask_library, rows_true
+from matrics._study.sources.recompute import Compute, compute_with_library, rows_true
 from matrics._study.sources.records import Record
 
 OVERALL = {
@@ -32,30 +32,30 @@ BY_CLASS = {
     "JCC": "jaccard",
     "ICSI": "icsi",
 }
-# The ground-truth indices and the guesses that the matrix of the records was made of.
+# The ground-truth indices and the guesses from which the matrix of the records was made.
 KNOWN, LUCK = np.asarray([0.6, 0.7, 0.5, 0.8]), np.asarray([0.1, 0.2, 0.3, 0.4])
 
 
-def value(record: Record, ask: Ask = ask_library) -> float:
-    """Recompute a record."""
+def value(record: Record, compute: Compute = compute_with_library) -> float:
+    """The recomputed value of a record."""
     if record.table in CLAIMS:
         return CLAIMS[record.table](record)
     steps, measure = rows_true(record), record.measure
     if measure in OVERALL:
-        return ask(record.cells, steps, OVERALL[measure])
+        return compute(record.cells, steps, OVERALL[measure])
     measure, _, place = measure.partition("_")
-    found = re.search(r"class (\d)", record.matrix_name)
-    place = found[1] if found else place
-    return ask(record.cells, steps, f"{BY_CLASS[measure]}:class", int(place) - 1)
+    match = re.search(r"class (\d)", record.matrix_name)
+    place = match[1] if match else place
+    return compute(record.cells, steps, f"{BY_CLASS[measure]}:class", int(place) - 1)
 
 
 def _proportion(record: Record) -> float:
-    """Equation (10) with five classes and p = 1."""
+    """The share of a class by equation (10), with five classes and p = 1."""
     return float(class_proportions(5, [1.0])[0][int(record.matrix_name.removeprefix("pi_")) - 1])
 
 
 def _largest_error_of_index(record: Record) -> float:
-    """How far the fit of the ground-truth index is from the parts that the matrix was made of."""
+    """The largest error of the fitted ground-truth index, for a matrix with known parts."""
     scores = score(record.cells, ["gt_index:class", "recall:class"])
     index, recall = scores["gt_index:class"], scores["recall:class"]
     if "theta" in record.measure:

@@ -1,4 +1,4 @@
-"""Source 004, the metric zoo: the Matthews correlation coefficient of two classes, and cross entropy from a logit."""
+"""Source 004, the metric zoo: the Matthews correlation coefficient for two classes, and cross entropy of logits."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from matrics._scoring.score import score
-from matrics._study.sources.recompute import Ask, ask_library
+from matrics._study.sources.recompute import Compute, compute_with_library
 from matrics._study.sources.records import Record
 
 RANDOM_MATRICES, SEED = 40, 20261121
-# The 27 points of the records on cross entropy: inputs x, logits y and labels z, one of them in between.
+# The 27 points of the records on cross entropy: inputs x, logits y and labels z, including a soft label.
 X, Y, Z = np.meshgrid([-2.0, 0.0, 2.0], [-30.0, 0.0, 30.0], [0.0, 0.5, 1.0])
 
 
-def value(record: Record, ask: Ask = ask_library) -> float:
-    """Recompute a record: a largest difference of two formulas that should be equal."""
-    del ask  # there is no matrix in a record of this source
+def value(record: Record, compute: Compute = compute_with_library) -> float:
+    """The recomputed value of a record: the largest difference of two formulas that should be equal."""
+    del compute  # the records of this source have no matrix
     return float(np.abs(CLAIMS[record.table]()).max())
 
 
@@ -39,7 +39,7 @@ def _less_formula_of_two_classes() -> np.ndarray:
 
 
 def _cross_entropy() -> np.ndarray:
-    """-z ln σ(y) - (1 - z) ln(1 - σ(y)), the definition."""
+    """The definition, -z ln σ(y) - (1 - z) ln(1 - σ(y))."""
     return np.asarray(Z * np.logaddexp(0, -Y) + (1 - Z) * np.logaddexp(0, Y))
 
 
@@ -48,7 +48,7 @@ def _less_stable_form() -> np.ndarray:
 
 
 def _less_printed_form() -> np.ndarray:
-    """As printed: the label z is missing, and the absolute value is that of the input x."""
+    """The difference from the printed form, which lacks the label z and has the absolute value of the input x."""
     return np.asarray(_cross_entropy() - (np.maximum(Y, 0) - Y + np.log1p(np.exp(-np.abs(X)))))
 
 

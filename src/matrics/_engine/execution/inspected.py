@@ -1,8 +1,8 @@
-"""The table of PyTorch's operations one by one, with a gradient or under ``torch.func``, of values in the CPU's memory.
+"""The table for eager PyTorch with a gradient or under ``torch.func``, for values in the memory of the CPU.
 
-A small stack takes the time of its operations' calls, whatever they do. Half of them guard against zeros, invalid
-cells and totals that leave the range of floats. Here somebody looks, at all values at once, and leaves out the guards
-that none of them needs. Values and gradients stay the same: a guard changes nothing where there is nothing to guard.
+The time for a small stack depends on the number of calls. Half of the calls guard against zeros, invalid cells and
+totals out of the range of floats. This table inspects all values at once, and omits unnecessary guards. Values and
+gradients are the same, as a guard changes nothing where it is unnecessary.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from matrics._engine.table import Table
 from matrics._engine.wide import Wide
 
 
-class SeenTable(Table):
-    """A table with what shows the values of its cells, and of all that is computed from them: ``backend.viewer``."""
+class InspectedTable(Table):
+    """A table with a function of ``backend.viewer``, which returns the values of arrays as NumPy arrays."""
 
     looks = True
 
@@ -30,20 +30,20 @@ class SeenTable(Table):
         self._view = view
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
-        """A table of other cells, as visible."""
+        """A table of other cells, with the same function."""
         options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
-        return SeenTable(cells, self.backend, self._view, class_first=class_first, **options)
+        return InspectedTable(cells, self.backend, self._view, class_first=class_first, **options)
 
     def _lowest(self, x: Array) -> float:
-        """The lowest value; NaN if one is NaN."""
+        """The lowest value; NaN if any value is NaN."""
         return float(np.minimum.reduce(self._view(x), axis=None, initial=math.inf))
 
     def _highest(self, x: Array) -> float:
-        """The highest value, likewise."""
+        """The highest value; NaN if any value is NaN."""
         return float(np.maximum.reduce(self._view(x), axis=None, initial=-math.inf))
 
     def _no_zeros(self, x: Array) -> bool:
-        """Whether all of x, which is not negative, are normal numbers above 0."""
+        """Whether all elements of x, which are not negative, are normal numbers above 0."""
         return self._lowest(x) >= float(self.xp.finfo(x.dtype).smallest_normal)
 
     def nowhere(self, condition: Array) -> bool:
@@ -51,20 +51,20 @@ class SeenTable(Table):
         return not np.count_nonzero(self._view(condition))
 
     def _everywhere(self, condition: Array) -> bool:
-        seen = self._view(condition)
-        return bool(np.count_nonzero(seen) == seen.size)
+        values = self._view(condition)
+        return bool(np.count_nonzero(values) == values.size)
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
-        return x.sum(axis)  # without what the standard's sum looks after: dtypes, and no axis at all
+        return x.sum(axis)  # less overhead than the sum of the standard, which converts dtypes
 
     @margin
     def is_diagonal(self) -> Array:
-        """See ``Margins``, in one operation."""
-        return self.beside_cells(self.xp.eye(self.n, dtype=self.xp.bool, device=self.cells.device))
+        """See ``Margins``; a single operation."""
+        return self.broadcast_pairs(self.xp.eye(self.n, dtype=self.xp.bool, device=self.cells.device))
 
     @margin
     def off_diagonal(self) -> Array:
-        """See ``Margins``, in one operation."""
+        """See ``Margins``; a single operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class SeenTable(Table):
 
     @margin
     def _all_valid(self) -> bool:
-        """Whether all matrices are seen to be valid."""
+        """Whether all matrices are valid."""
         return self._lowest(self.cells) >= 0 and self._highest(self.total) < math.inf
 
     def unless_invalid(self, values: Array) -> Array:
@@ -122,9 +122,9 @@ class SeenTable(Table):
 
     @margin
     def is_moderate(self) -> bool:
-        """Whether products of five counts are known, or seen, to stay in the range of float64.
+        """Whether products of five counts stay in the range of float64.
 
-        Those of float32 become float64 in any case, for the sake of their digits.
+        Products of float32 are computed in float64 anyway, for precision.
         """
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
@@ -132,7 +132,7 @@ class SeenTable(Table):
         return bool(self._lowest(self.cells) > limits.tiny**0.2 and self._highest(self.total) < limits.max**0.2)
 
     def _scale(self) -> Array | None:
-        """No power of two where totals leave products of two margins in range."""
+        """A power of two as in ``Margins``, or None if all products of two margins are in range."""
         lowest, highest = moderate_totals(np.dtype(f"f{self.xp.finfo(self.total.dtype).bits // 8}"))
         is_near = self._lowest(self.total) > lowest and self._highest(self.total) < highest
         return None if is_near else super()._scale()
