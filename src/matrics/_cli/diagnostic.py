@@ -1,4 +1,4 @@
-"""``matrics diagnostic``: the table of a diagnostic test, of groups of patients, or of two tests of the same ones."""
+"""``matrics diagnostic``: the table of a diagnostic test, of groups of patients, or of two tests."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def against_rest(
 
 
 def directed(values: Any, *, lower_is_positive: bool) -> Any:
-    """Scores that are higher in the positive class, of those that are lower there; and thresholds, both ways.
+    """Scores that are higher in the positive class, made of scores that are lower there; and thresholds, both ways.
 
     Changing the sign is exact, so a threshold has the digits of its score again.
     """
