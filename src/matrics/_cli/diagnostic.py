@@ -14,13 +14,15 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, MatrixRequest, open_matrices, opened
-from matrics._cli.writers import Result, column, plain_size, read_delivery
+from matrics._cli.writers import WRITERS, Result, column, plain_size, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
 from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
+from matrics._tables import latex
+from matrics._tables.markdown import cell
 from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
@@ -102,7 +104,12 @@ def diagnostic(
         table.to_docx(str(document))
         return
     text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
-    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True))
+    writers = {  # tables for papers have n/N, and limits in brackets
+        **WRITERS,
+        "latex": lambda _: f"{latex.comment(file)}\n{table.to_latex()}\n",
+        "markdown": lambda _: f"{cell(file)}:\n\n{table.to_markdown()}\n",
+    }
+    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True), writers)
 
 
 def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:
