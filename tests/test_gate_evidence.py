@@ -239,6 +239,41 @@ def test_two_scorers_of_a_log(command: Any) -> None:
         evals.judged_counts("partly.jsonl", people="people", judge="judge")
 
 
+def test_answers_that_the_judge_has_not_graded_are_counted_apart(command: Any) -> None:
+    """Of 400 answers the judge has graded 380: not those of the first 20, all of which people have graded."""
+    lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(20, 400)]
+    lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
+    Path("silent.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
+    _, out, _ = command("gate", "silent.jsonl", *options)
+    title = "380 answers graded by judge, 80 of them by people as well; 20 more graded by people alone"
+    assert out.splitlines()[0] == f"silent.jsonl: {title}; accuracy is the pass rate"
+    printed = json.loads(command("gate", "silent.jsonl", *options, "--format", "json")[1])
+    numbers = {"labelled": 100, "judged": 380, "both": 80, "unanswered": 0}
+    assert {name: printed[name] for name in numbers} == numbers
+    assert all(type(printed[name]) is int for name in numbers)
+
+
+def test_rows_that_the_judge_has_not_labelled(command: Any) -> None:
+    """In a table too such rows are counted apart, and the limits are those of the counts."""
+    people = [k % 3 > 0 if k < 90 else None for k in range(300)]
+    judge = [None if k % 10 == 0 else k % 3 > 0 for k in range(300)]
+    model = [k % 4 > 0 for k in range(300)]
+    rows = [
+        ",".join("" if value is None else str(int(value)) for value in row)
+        for row in zip(people, judge, model, strict=True)
+    ]
+    Path("rows.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
+    _, out, _ = command("gate", "rows.csv", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json")
+    printed = json.loads(out)
+    numbers = {"labelled": 90, "judged": 270, "both": 81, "unanswered": 21}
+    assert {name: printed[name] for name in numbers} == numbers
+    codes = [[-1 if value is None else int(value) for value in side] for side in (people, judge, model)]
+    counts = matrics.judged.count(*codes, num_classes=2)
+    expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
+    assert math.isclose(printed["rows"][0]["low"], expected.low)
+
+
 def test_statuses_do_not_pass() -> None:
     few = matrics.judged.count([0, 1, 0, 1] + [-1] * 60, [0, 1] * 32, [0, 1] * 32, num_classes=2)
     found = matrics.gate(few, "accuracy >= 0.01").requirements[0]

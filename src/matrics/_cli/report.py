@@ -119,8 +119,8 @@ def report(
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
-        if models:
-            made = replace(made, call="")  # of the file, which has no column of the models
+        if models or rows_read != options.ReadingOptions().read():
+            made = replace(made, call="")  # which has neither a column of the models nor options of reading
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)

@@ -104,7 +104,8 @@ def read_file(
         found, columns = by_model(found, columns)
         if wanted.paired_on == ROW:
             columns = replace(columns, by=(*columns.by, ROW))
-    table = read_rows(found, columns, lambda table, _: table, warns=False)[1]
+    _, table, left_out = read_rows(found, columns, lambda table, _: table, warns=False)
+    origin = replace(origin, left_out=left_out)
     if not table.num_rows:
         raise ValueError(f"{path}: expected rows of labels, got none")
     # Labels in an order are meant by the caller, and those of a log are not written by people.
