@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from commands import done, refused
 
 import matrics
+from matrics._wording import with_limits
 
 for needed in ("typer", "pyarrow", "jinja2", "matplotlib", "scipy"):
     pytest.importorskip(needed)
@@ -170,3 +173,30 @@ def test_a_file_without_rows(command):
     Path("empty.csv").write_text("y_true,y_pred\n")
     code, _, err = command("report", "empty.csv")
     assert (code, err) == (2, "matrics: empty.csv: expected rows of labels, got none\n")
+
+
+def test_numbers_are_the_same_texts_everywhere(command: Any, tmp_path: Path) -> None:
+    """On the screen, in Markdown, LaTeX and both reports; small values and wide limits have digits of their own."""
+    rng = np.random.default_rng(5)
+    rows = ["model,id,y_true,y_pred"]
+    for model, errors in (("good", 0.002), ("poor", 0.3)):
+        for k in range(600):
+            true = int(k % 200 == 0)
+            rows.append(f"{model},{k},{true},{true ^ int(rng.random() < errors)}")
+    (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
+    arguments = ("m.csv", "--by", "model", "--paired-on", "id", "--metrics", "hamming_loss,mcc", "--num", "50")
+    rows = json.loads(command("compare", *arguments, "--format", "json")[1])["rows"]
+    parts = ("estimate", "low", "high")
+    values = {(row["measure"], row["model"]): with_limits(*(row[part] for part in parts)) for row in rows}
+    assert len(values) == 4
+    assert len({len(texts[0]) for texts in values.values()}) > 1
+    screen = " ".join(command("compare", *arguments)[1].split())
+    markdown = command("compare", *arguments, "--format", "markdown")[1].replace("\\", "")
+    latex = command("compare", *arguments, "--format", "latex")[1].replace("$-$", "-")
+    for end in ("md", "html"):
+        assert command("report", *arguments, "--output", f"r.{end}")[0] == 0
+    page, text = ((tmp_path / f"r.{end}").read_text("utf-8") for end in ("html", "md"))
+    for value, low, high in values.values():
+        assert all(f"{value} [{low}, {high}]" in written for written in (screen, markdown, latex))
+        assert f"| {value} ({low} to {high})" in text
+        assert re.search(rf">{re.escape(value)}[ =]*<small[^>]*>(≈ )?{low} to {high}", page)

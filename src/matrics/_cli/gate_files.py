@@ -122,7 +122,7 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     if chosen.judging.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline), "clusters": chosen.clusters}
-        refuse("no such option with --judge", given)
+        refuse("no such option with --judge", {**given, "paired_on": paired_on})
         return _judged(path, request, chosen.judging)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")

@@ -129,7 +129,7 @@ class CalibrationDisplay(LinesDisplay):
     level : float
         The level of the limits.
     together : bool
-        Whether all lines are in one panel.
+        Whether all lines are in the same panel.
     positive : str
         The name of the positive class, if it was passed.
     bins : str
