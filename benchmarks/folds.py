@@ -1,6 +1,6 @@
 """How often tests of scores by fold, by data set and of shuffled labels reject where there is nothing to find.
 
-``python benchmarks/folds.py`` prints the tables of docs/folds_and_datasets.md in Markdown, and times a permutation test
+``python benchmarks/folds.py`` prints the tables of docs/comparing.md in Markdown, and times a permutation test
 beside shuffling the labels one by one with scikit-learn.
 """
 

@@ -1,4 +1,4 @@
-"""The page "From DuckDB": its SQL and its commands, one after the other. Its Python is run as a doctest."""
+"""The section on DuckDB of docs/frames.md: its SQL and its commands, in order. Its Python is run as a doctest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "duckdb.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "frames.md").read_text("utf-8").partition("(duckdb)=")[2]
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 

@@ -53,7 +53,7 @@ for other in (1, 2):
 # %%
 # Logistic regression ranks best. Each p-value is for one pair; "tied" is corrected for having looked at three models,
 # and then naive Bayes may be as good. All of this is for these fits; fits to other patients would have other areas
-# (see :doc:`/folds_and_datasets`).
+# (see :ref:`folds_and_datasets`).
 #
 # Are the probabilities right?
 # ----------------------------

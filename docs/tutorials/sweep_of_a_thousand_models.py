@@ -126,4 +126,4 @@ print(f"{names[best]}, the best of all, is number {place} in the second set")
 # The more models there are to choose from, the more of the lead is luck (the first rows are means of 200 drawn
 # searches). Limits around the best score do not show this: they are for a model that was chosen beforehand. Keep a
 # test set aside for the model that you choose, and report that score. :doc:`/comparing` has more on tests, and
-# :doc:`/agreement` on measures.
+# :doc:`/comparing_measures` on measures.

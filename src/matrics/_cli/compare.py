@@ -14,6 +14,8 @@ import numpy as np
 
 from matrics._catalogue.classes import Classes
 from matrics._cli import options
+from matrics._cli.judged import compare_judged
+from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import are_runs
 from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.paired import TwoFiles, join, named, repeats
@@ -70,6 +72,7 @@ def compare(
     prevalence: options.Prevalence = None,
     weight: options.Weight = None,
     reading: options.ReadingOptions,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     num: options.Num = None,
     seed: options.Seed = None,
@@ -83,13 +86,36 @@ def compare(
     delivery = read_delivery(format_, output, paths)
     of_models = options.predicted(pred)
     several = "models" in of_models
-    if not (columns or several or scores) and are_runs(paths, paired_on):
+    judging.check(true)
+    rows_read = reading.read(true, pred)
+    if judging.judge is not None:
+        given = {"scores": scores, "threshold": threshold, "weight": weight, "prevalence": prevalence}
+        options.refuse("no such option with --judge", {**given, "num": num, "seed": seed})
+        names = Names(
+            **of_models,
+            by=columns,
+            clusters=ROW if several and paired_on is None else paired_on,
+            positive=positive,
+            **rows_read.names,
+        )
+        judged = compare_judged(
+            paths,
+            names,
+            judging,
+            metrics,
+            has_pred=pred is not None,
+            level=options.read_number("level", level),
+            zero=options.read_number("zero-division", zero_division),
+        )
+        judged.write(delivery)
+        return
+    if not (columns or several or scores or rows_read.answers.as_table) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
         unused |= {"prevalence": prevalence, "zero-division": None if zero_division == "nan" else zero_division}
         options.refuse("no such option for evaluation logs", unused)
         from matrics._cli.compare_logs import compare_logs
 
-        compare_logs(paths, metrics, options.read_number("level", level), delivery, reading.read().answers)
+        compare_logs(paths, metrics, options.read_number("level", level), delivery, rows_read.answers)
         return
     if len(paths) > 2:
         raise ValueError(f"{paths[2]}: expected one or two files, or evaluation logs, got {len(paths)} files")
@@ -108,7 +134,6 @@ def compare(
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    rows_read = reading.read()
     if threshold is not None and not scores:
         raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
     names = Names(

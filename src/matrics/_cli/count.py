@@ -61,7 +61,7 @@ def count(
         by=options.column_names(by),
         counts=counts,
         weight=weight,
-        **reading.read().names,
+        **reading.read(true, pred).names,
     )
     names.check()
     inputs = [open_input(path, counts_as_rows=counts is not None, answers=names.answers) for path in paths]

@@ -54,7 +54,7 @@ def diagnostic(
     shares = [options.read_number("prevalence", share) for share in (prevalence or "").split(",") if share]
     if columns and shares:
         raise ArgumentError("prevalence", f"expected no such option with --by, got {quoted(prevalence)}")
-    rows_read = reading.read()
+    rows_read = reading.read(data.true, data.pred)
     source = open_matrices(opened(path, rows_read.answers), data.request(by=columns, reading=rows_read))
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not columns:

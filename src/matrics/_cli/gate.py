@@ -14,6 +14,7 @@ from rich.text import Text
 
 from matrics._cli import options
 from matrics._cli.gate_files import FileOptions, read_files
+from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
@@ -88,9 +89,7 @@ def gate(
     weight: options.Weight = None,
     clusters: options.Clusters = None,
     reading: options.ReadingOptions,
-    judge: Annotated[
-        str | None, options.option("COLUMN", "The labels of a judge; rows without a true label are scored by these.")
-    ] = None,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
@@ -134,10 +133,13 @@ def gate(
         has_groups=bool(columns) or reference is not None,
     )
     check_level(share)
-    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=reading.read())
+    rows_read = reading.read(data.true, data.pred)
+    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=rows_read)
+    judging.check(data.true)
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
-    files = read_files(path, request, FileOptions(baseline, paired_on, clusters, judge, reference), requirements)
+    further = FileOptions(baseline, paired_on, clusters, judging if judging.judge else None, reference)
+    files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
     found = judged(

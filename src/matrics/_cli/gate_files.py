@@ -10,21 +10,17 @@ import numpy as np
 import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.gate_scores import labels_by_threshold, of_scores_alone, read_scored, with_scores
-from matrics._cli.matrices import MatrixRequest, clusters_of, is_log, open_matrices, opened
+from matrics._cli.judged_files import JudgeOptions, read_judged
+from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
 from matrics._cli.options import refuse
 from matrics._cli.paired import TwoFiles, join, named, repeats, united
 from matrics._errors import ArgumentError
-from matrics._files.crosstab import has_order
-from matrics._files.inputs import read_rows
-from matrics._files.labels import MISSING_CLASS, coded
 from matrics._files.names import Names
-from matrics._files.notices import refuse_disjoint, two_names, warn_of_odd_labels
-from matrics._files.rows import name_of
 from matrics._files.text import STDIN
 from matrics._gates.requirements import has_measures
 from matrics._gates.samples import Evidence, Samples
+from matrics._judged.counts import JudgedCounts
 from matrics._quoting import quoted, split_outside, unquote
-from matrics._tables.vocabularies import apart
 from matrics._wording import counted
 
 if TYPE_CHECKING:
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
 
     from matrics._files.inputs import Input
     from matrics._files.source import MatrixSource
-    from matrics._judged.counts import JudgedCounts
 
 Array = Any
 
@@ -48,25 +43,13 @@ class GateFiles:
 
 
 @dataclass(frozen=True)
-class JudgedNames(Names):
-    """The columns of labels, and that of the labels of a judge."""
-
-    judge: str = ""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The three columns of labels."""
-        return self.true, self.pred, self.judge
-
-
-@dataclass(frozen=True)
 class FileOptions:
     """Another file that a gate reads, and further columns."""
 
     baseline: Path | None
     paired_on: str | None
     clusters: str | None
-    judge: str | None
+    judge: JudgeOptions | None
     reference: str | None = None  # the group that others are compared with, by the values of columns
 
 
@@ -89,7 +72,7 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
     """Read one matrix, or count labels, of each file, and the scores for requirements on them."""
     request, reference = with_columns(request, chosen.reference)
     if request.by:
-        given = {"baseline": None if chosen.baseline is None else str(chosen.baseline), "judge": chosen.judge}
+        given = {"baseline": None if chosen.baseline is None else str(chosen.baseline)}
         refuse("no such option with groups (--reference COLUMN=VALUE compares these)", given)
     files = _read(path, request, chosen) if request.scores is None else _scored(path, request, chosen, requirements)
     if not request.by:
@@ -105,7 +88,7 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
 def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """The scores of a file, and the labels where requirements are on labels: by a threshold, or of a column."""
     baseline = None if chosen.baseline is None else str(chosen.baseline)
-    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judge})
+    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judge and chosen.judge.judge})
     of_labels, of_scores = (has_measures(requirements, of_scores=side) for side in (False, True))
     if not of_scores and request.threshold is None:
         raise ArgumentError(
@@ -138,10 +121,9 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
         request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
     if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
-        given = {"baseline": None if baseline is None else str(baseline), "clusters": chosen.clusters}
+        given = {"baseline": None if baseline is None else str(baseline)}
+        given |= {"clusters": chosen.clusters, "reference": chosen.reference}
         refuse("no such option with --judge", given)
-        if is_log(path):
-            return _graded(path, request, chosen.judge)
         return _judged(path, request, chosen.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
@@ -156,86 +138,17 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     return _matrices(path, request, chosen)
 
 
-def _graded(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
-    """Count the answers of a log by the grades of people, where there are some, and of a judge: two scorers."""
-    from matrics._integrations.evals.judged import judged_counts
-    from matrics._integrations.evals.labels import FAIL, PASS
-
-    if request.true == Names.true:
-        raise ArgumentError("judge", f"expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
-    counts = judged_counts(path, people=request.true, judge=judge)
-    numbers = _judged_numbers(counts)
-    title = f"{name_of(path)}: {_in_words(numbers, 'answer', 'graded', judge, request.true)}; accuracy is the pass rate"
-    facts = {"file": name_of(path), "judge": judge, "people": request.true, **numbers}
-    cm = matrics.judged.confusion_matrix(counts)
-    return GateFiles(_alone(Evidence(cm, labels=counts)), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
-
-
-def _judged(path: Path, request: MatrixRequest, judge: str) -> GateFiles:
-    """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
-    names = JudgedNames(request.true, request.pred, **request.reading._replace(missing="class").names, judge=judge)
-    names.check()
-    if judge in {request.true, request.pred}:
-        raise ArgumentError("judge", f"expected a column other than the true and predicted labels, got {quoted(judge)}")
-    _, (columns, listed, is_ordered), _ = read_rows(path, names, _coded, warns=False)
-    classes = tuple(label for label in listed if label != MISSING_CLASS)
-    n = len(classes)
-    true, pred, by_judge = (np.where(column < n, column, -1) for column in columns)
-    if (pred < 0).any():
-        raise ValueError(
-            f"{name_of(path)}: expected a label in each row of {request.pred}, got {(pred < 0).sum():,} without"
-        )
-    answered = np.append(true, by_judge)
-    answered = answered[answered >= 0]
-    sides = [[classes[k] for k in np.unique(side)] for side in (answered, pred)]
-    words = two_names(sides[0], sides[1], request.positive)
-    if words is not None:
-        of_true, of_pred = (
-            np.asarray([places.get(label, -1) for label in classes] + [-1]) for places in (words.of_true, words.of_pred)
-        )
-        true, pred, by_judge, is_ordered = of_true[true], of_pred[pred], of_true[by_judge], False
-        classes, n = words.classes, 2
-    elif names.order is None:
-        refuse_disjoint(name_of(path), sides[0], sides[1], (request.true, request.pred))
-        warn_of_odd_labels(name_of(path), sides[0], sides[1])
-    counts = matrics.judged.count(true, by_judge, pred, num_classes=n)
-    numbers = _judged_numbers(counts)
-    if not numbers["labelled"]:
-        raise ValueError(f"{name_of(path)}: expected true labels in some rows of {request.true}, got none")
-    cm = matrics.judged.confusion_matrix(counts)
-    title = f"{name_of(path)}: {counted(n, 'class')}, {_in_words(numbers, 'sample', 'labelled', judge, request.true)}"
-    facts = {"file": name_of(path), "judge": judge, **numbers}
-    answered = np.append(true, by_judge)
-    sizes = [np.bincount(side, minlength=n) for side in (answered[answered >= 0], pred)]
-    known = Classes.of(n, classes, request.positive, ordered=is_ordered, apart=apart(classes, sizes[0], sizes[1]))
-    return GateFiles(_alone(Evidence(cm, labels=counts)), known, [title], facts)
-
-
-def _judged_numbers(counts: JudgedCounts) -> dict[str, int]:
-    """How many samples people have labelled, how many the judge, how many both, and how many only people have.
-
-    Samples that nobody has labelled count with the label n of the judge, and are in none of these.
-    """
-    n = counts.labelled.shape[-1]
-    labelled, both, alone = (int(x.sum()) for x in (counts.labelled, counts.labelled[:, :n], counts.unlabelled[:n]))
-    return {"labelled": labelled, "judged": both + alone, "both": both, "unanswered": int(counts.unlabelled[n:].sum())}
-
-
-def _in_words(numbers: dict[str, int], unit: str, verb: str, judge: str, people: str) -> str:
-    """The same in words."""
-    words = f"{counted(numbers['judged'], unit)} {verb} by {judge}, {numbers['both']:,} of them by {people} as well"
-    only = numbers["labelled"] - numbers["both"]
-    words += f"; {only:,} more {verb} by {people} alone" if only else ""
-    return words + (f"; {numbers['unanswered']:,} by neither" if numbers["unanswered"] else "")
-
-
-def _coded(table: Any, names: JudgedNames) -> tuple[list[Array], tuple[str, ...], bool]:
-    if not table.num_rows:
-        raise ValueError("expected at least one row of labels, got none")
-    columns, (classes, *_), _ = zip(*(coded(table, name) for name in names.labels), strict=True)
-    listed = tuple(map(str, classes.to_pylist()))
-    known = [label for label in listed if label != MISSING_CLASS]
-    return list(columns), listed, names.order is not None or has_order(known)
+def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFiles:
+    """Count samples by the labels of people, where there are some, of a judge, and of the model."""
+    rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
+    if len(rows.models) > 1 and not request.by:
+        raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
+    parts = []
+    for place in range(len(rows.models)):
+        counts = JudgedCounts(*(table[place] for table in rows.counts[:2]))
+        parts.append(Evidence(matrics.judged.confusion_matrix(counts), labels=counts))
+    samples = Samples(tuple(parts), tuple(rows.models) if request.by else ())
+    return GateFiles(samples, rows.classes, [rows.title], {"file": rows.files[0], **rows.facts})
 
 
 def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:

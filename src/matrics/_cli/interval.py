@@ -12,6 +12,8 @@ from rich.text import Text
 import matrics
 from matrics._cli import options
 from matrics._cli.blocks import watching
+from matrics._cli.judged import JudgedIntervals
+from matrics._cli.judged_files import JudgeOptions, read_judged
 from matrics._cli.matrices import (
     MatrixOptions,
     clusters_of,
@@ -30,6 +32,7 @@ from matrics._cli.summary import show_summary
 from matrics._cli.writers import column, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._files.wide import MODEL
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DRAWING, Options, read_options
@@ -59,9 +62,15 @@ def interval(
     weight: options.Weight = None,
     reading: options.ReadingOptions,
     clusters: options.Clusters = None,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     method: Annotated[
-        str, options.option("auto|bootstrap|...", "How limits are formed; matrics.interval has the names.")
+        str,
+        options.option(
+            "auto|bootstrap|...",
+            "How limits are formed, with --judge how its errors are corrected; matrics.interval and "
+            "matrics.judged.interval have the names.",
+        ),
     ] = "auto",
     scheme: Annotated[
         str | None, options.option("multinomial|rows|poisson", "The sampling scheme.", default="multinomial")
@@ -79,7 +88,21 @@ def interval(
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    rows_read = reading.read()
+    judging.check(data.true)
+    rows_read = reading.read(data.true, data.pred)
+    columns = options.column_names(by)
+    request = data.request(by=columns, weight=weight, reading=rows_read)
+    if judging.judge is not None:
+        request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
+        unused = {"clusters": clusters, "prevalence": prevalence, "scheme": scheme, "num": num, "seed": seed}
+        options.refuse("no such option with --judge", unused)
+        rows = read_judged([path], request.names(), judging, has_pred=data.pred is not None)
+        heading = ", ".join([MODEL] * bool(request.models) + list(columns))
+        numbers = {"level": options.read_number("level", level), "zero": zero}
+        JudgedIntervals(rows, metrics, heading or rows.heading, method=method, **numbers).write(
+            read_delivery(format_, output, [path])
+        )
+        return
     given = opened(path, rows_read.answers)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     wanted = IntervalRequest.read(
@@ -92,7 +115,6 @@ def interval(
         prevalence=prevalence,
     )
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
-    request = data.request(by=options.column_names(by), weight=weight, reading=rows_read)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
         source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)

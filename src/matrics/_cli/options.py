@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -246,8 +246,11 @@ class ReadingOptions:
     missing_score: MissingScores = "drop"
     scorer: Scorer = None
 
-    def read(self) -> Reading:
-        """The same, checked."""
+    def read(self, true: str = Names.true, pred: Sequence[str] | None = None) -> Reading:
+        """The same, checked.
+
+        If columns of both labels are given, JSON Lines with a field ``score`` are a table and no evaluation log.
+        """
         if self.missing not in ("error", "drop", "class"):
             raise ArgumentError("missing", f"expected error, drop or class, got {quoted(self.missing)}")
         try:
@@ -261,7 +264,7 @@ class ReadingOptions:
         twice = first_twice(order)
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        answers = Answers(self.missing_score, self.scorer)
+        answers = Answers(self.missing_score, self.scorer, as_table=true != Names.true and bool(pred))
         return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None, answers)
 
 

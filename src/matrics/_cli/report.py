@@ -92,7 +92,7 @@ def report(
         raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
     models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
-    rows_read = reading.read()
+    rows_read = reading.read(true, pred)
     wanted = ReportColumns(
         by=(MODEL, *columns) if models else columns,
         y_true=true,

@@ -70,7 +70,7 @@ def score(
         separator=separator,
         average=average,
         weight=weight,
-        reading=reading.read(),
+        reading=reading.read(data.true, data.pred),
     )
     if disparity and not (request.by or request.models):
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")

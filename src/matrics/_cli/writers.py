@@ -127,11 +127,13 @@ def as_json(found: Result) -> str:
     document = {
         "schema": SCHEMA,
         "command": found.command,
+        "version": matrics.__version__,
         **found.facts,
         "measures": found.measures,
         "columns": list(found.rows),
         "rows": _records(found.rows),
-        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)],
+        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)]
+        + list(_nulls_of_facts(found.facts)),
         **{name: _records(rows) for name, rows in found.tables.items()},
         "statuses": {_word(status): status.sentence for status in found.statuses},
         "remarks": found.remarks,
@@ -210,6 +212,15 @@ def _nulls(table_name: str, rows: Rows) -> Iterator[dict[str, Any]]:
                     "value": _text(value),
                     "status": _why(rows, column, row),
                 }
+
+
+def _nulls_of_facts(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same of the values of options, which may be infinite."""
+    for name, value in facts.items():
+        for row, number_or_text in enumerate(value if isinstance(value, (list, tuple)) else [value]):
+            if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
+                status = "the value is infinite" if math.isinf(number_or_text) else UNDEFINED
+                yield {"table": "", "row": row, "column": name, "value": _text(number_or_text), "status": status}
 
 
 def _text(value: float | None) -> str:

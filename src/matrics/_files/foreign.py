@@ -18,6 +18,7 @@ class Answers(NamedTuple):
 
     missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
     scorer: str | None = None  # whose scores are read; all if None
+    as_table: bool = False  # whether JSON Lines are a table as they stand, whatever their fields are called
 
 
 class ForeignTable(Protocol):
@@ -82,7 +83,7 @@ def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = N
 def check_answers(answers: Answers, path: Path) -> None:
     """Raise if a file that is no evaluation log is to be read with the options of logs."""
     for option, value, default in zip(Answers._fields, answers, Answers(), strict=True):
-        if value != default:
+        if value != default and option != "as_table":
             raise ArgumentError(
                 option, f"expected an evaluation log with it ({', '.join(LOGS)}), got {quoted(value)} and {path}"
             )

@@ -18,10 +18,10 @@ from matrics._files.labels import joined_order, labelled, order_of, sides
 from matrics._files.missing import said, settled
 from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, say, two_names, warn_of_odd_labels
-from matrics._files.parquet import ParquetRows
+from matrics._files.parquet import ParquetRows, open_parquet
 from matrics._files.rows import RowReader, TextRows, name_of, named
 from matrics._files.table_rows import TableRows
-from matrics._files.text import STDIN, TEXTS
+from matrics._files.text import STDIN, TEXTS, open_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,6 +127,21 @@ def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) ->
     if found.notice:
         say(f"{name_of(path)}: {found.notice}")
     return Input(path, "table", tuple(map(Fragment, files)), table=found)
+
+
+def header_of(source: Input, encoding: str = "utf-8") -> list[str]:
+    """The names of the columns of the first file; none of standard input, which can be read only once, or of arrays."""
+    if source.table is not None:
+        return list(source.table.columns)
+    if source.kind not in ("text", "rows") or not source.files:
+        return []
+    first = source.paths[0]
+    with named(name_of(source.path)):
+        if source.kind == "text":
+            with open_text(first, suffix_of(first), encoding) as text:
+                return text.header
+        with open_parquet(first) as file:
+            return list(file.schema_arrow.names)
 
 
 def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from matrics._catalogue.classes import Sorted, class_names_of
-from matrics._files.compression import suffix_of
-from matrics._files.inputs import open_input, read_rows
+from matrics._files.inputs import header_of, open_input, read_rows
 from matrics._files.labels import sides
 from matrics._files.matrices import read
 from matrics._files.names import Names
-from matrics._files.rows import named
-from matrics._files.text import STDIN, TEXTS, open_text
+from matrics._files.text import STDIN
 from matrics._files.wide import MODEL, ROW, by_model
 from matrics._quoting import quoted
 from matrics._reporting.origin import Origin, origin_of_files
@@ -90,7 +87,7 @@ def read_file(
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)
     models = (reading or {}).get("models", ())
-    has_pred = not wanted.y_score or (not models and wanted.y_pred in _columns(found.paths[0], path, encoding))
+    has_pred = not wanted.y_score or (not models and wanted.y_pred in header_of(found, encoding))
     scores = tuple(map(str, wanted.y_score.values()))
     columns = ReportNames(
         _text(wanted.y_true),
@@ -116,13 +113,3 @@ def read_file(
 
 def _text(name: Hashable) -> str:
     return str(name)
-
-
-def _columns(first: Path, path: Path, encoding: str) -> list[str]:
-    """The names of the columns of the first file."""
-    suffix = suffix_of(first)
-    with named(str(path)):
-        if suffix in TEXTS:
-            with open_text(first, suffix, encoding) as text:
-                return text.header
-        return list(pq.read_schema(first).names) if suffix == ".parquet" else []

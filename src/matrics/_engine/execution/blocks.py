@@ -26,7 +26,7 @@ MARGIN_BYTES = 512 * 1024
 SWEEP_BYTES = 2 * 1024 * 1024
 # The check for integer-valued cells needs as much memory again, so it is done in parts.
 LOOK_BYTES = 256 * 1024
-# In threads margins and looks are larger: a thread that returns from a call into NumPy waits for Python's
+# In threads blocks, margins and looks are larger: a thread that returns from a call into NumPy waits for Python's
 # lock, and to be woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
@@ -46,13 +46,15 @@ def score_blocks(
     if cm.ndim == 2 and n < MIN_CLASSES_IN_PLACE:
         return _score_matrix(cm, functions, zero_division, dtype)
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    margin = MARGIN_BYTES // (n * dtype.itemsize)
+    threads = number_of_threads(workers)
+    larger = LARGER_IN_THREADS if threads > 1 else 1
+    margin = larger * MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
-    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    size = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
     if len(stack) <= size:
         results, found = _score_one_block(stack, functions, zero_division, dtype)
     else:
-        sizes = _Sizes(size, smallest, margin, number_of_threads(workers), dtype)
+        sizes = _Sizes(size, smallest, margin, threads, larger * LOOK_BYTES // dtype.itemsize, dtype)
         results, found = _ManyBlocks(stack, functions, zero_division, sizes).scored()
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
@@ -112,12 +114,13 @@ def _score_block(
 
 
 class _Sizes(NamedTuple):
-    """How a stack is cut: matrices in a block, at least and where only margins count, threads, and the dtype."""
+    """How a stack is cut: matrices in a block, at least and of margins alone; threads, cells of a look, dtype."""
 
     block: int
     smallest: int
     margin: int
     threads: int
+    look: int
     dtype: Any
 
 
@@ -141,9 +144,8 @@ class _ManyBlocks:
         self._functions = functions
         self._zero_division = zero_division
         self._sizes = sizes
-        self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
         self._part = SWEEP_BYTES // sizes.dtype.itemsize
-        self._look = self._larger * LOOK_BYTES // sizes.dtype.itemsize
+        self._look = sizes.look
         self._whole = WholeStack(len(stack))
         self._look_early = False  # as formulas ask if all cells are integers
         self._invalid: list[Array] = []  # positions
@@ -151,7 +153,7 @@ class _ManyBlocks:
 
     def scored(self) -> tuple[list[Array], list[Array]]:
         """The results of all functions, and the positions of invalid matrices, some of them several times."""
-        size, smallest, margin, threads, _ = self._sizes
+        size, smallest, margin, threads, *_ = self._sizes
         count = len(self._stack)
         head = min(size, HEAD_OF_THREADS) if threads > 1 else size
         head -= count - head == 1  # as in slices
@@ -160,7 +162,7 @@ class _ManyBlocks:
         stepped = self._whole.stepped
         others = [k for k in range(len(self._functions)) if k not in stepped]
         if others or not stepped:  # without a function invalid matrices are still found
-            step = max(size, self._larger * margin) if wide else size
+            step = max(size, margin) if wide else size
             self._score_rest(others, _shares(head, count, step, smallest, threads), size, wide=wide)
         if stepped:
             block = self._stepped_block(count - head)
