@@ -9,7 +9,7 @@ from matrics._arrays import Array, as_arrays
 from matrics._integrations.running.parts import Arrays
 from matrics._integrations.running.recipe import CommonOptions, Recipe
 from matrics._integrations.running.samples import kept_samples, of_samples
-from matrics._integrations.running.settings import Seen
+from matrics._integrations.running.settings import CountProperties
 from matrics._integrations.running.values import Values, on_host
 
 
@@ -35,7 +35,7 @@ class DisagreementValues(Values):
         backend, (counts,) = as_arrays(counts=state.counts)
         counts = backend.to_wide(counts)
         share = backend.divide(counts[1], counts[0] + counts[1])
-        return {self.keys[0]: self.undefined.filled(share, Seen.of(state.counts), is_count=False)}
+        return {self.keys[0]: self.undefined.filled(share, CountProperties.of(state.counts), is_count=False)}
 
     def _samples(self, state: Disagreements) -> float | None:
         counts = on_host(state.counts)

@@ -19,7 +19,7 @@ OF_LABELS, OF_SCORES = "f1, mcc, recall:class", "roc_auc, ece, log_loss, top_k_a
 OF_CLASS = "roc_auc, ece, log_loss, recall@0.4"
 OF_SETS = "f1, f1:label, roc_auc, subset_accuracy, ranking_loss"
 LIBRARIES = ("torch", "torchmetrics", "flax")
-pytestmark = pytest.mark.filterwarnings("ignore:.* not counted", "ignore:.* counts scores that share a bucket")
+pytestmark = pytest.mark.filterwarnings("ignore:.* not counted", "ignore:.* treats scores in the same bucket")
 
 # Options of the metric; those that its parts have in addition or otherwise; and those of an update.
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
@@ -263,7 +263,7 @@ def test_refused_options(door: Door) -> None:
         with pytest.raises(ValueError, match=message):
             make(**{"num_classes": N} | options)
     with pytest.raises(
-        TypeError, match=r"num_classes: expected a number of classes, .* measures are the second argument"
+        TypeError, match=r"num_classes: expected a number of classes, .* pass measures as the second argument"
     ):
         make("f1, roc_auc")
     with pytest.raises((TypeError, ValueError), match="windwo"):
@@ -331,7 +331,9 @@ def test_merged_reset_cloned_and_saved(door: Door) -> None:
     second.reset()
     door.update(second, batches[0])
     assert first.log_dict() == second.log_dict()
-    with pytest.raises(ValueError, match=r"expected a metric that counts labels and scores, got one of labels"):
+    with pytest.raises(
+        ValueError, match=r"expected a metric that counts labels and scores, got a metric that counts labels"
+    ):
         first.merge_state(door.module.Metrics(N, "f1", from_logits=True))
 
 
@@ -352,7 +354,7 @@ def test_states_are_added(door: Door) -> None:
     assert int(state.dropped) == int(one.state.dropped)
     np.testing.assert_array_equal(state.labels.matrix, one.state.labels.matrix)
     np.testing.assert_array_equal(state.scores.counts, one.state.scores.counts)
-    with pytest.raises(ValueError, match="expected states of the same kinds of measures, got some of others"):
+    with pytest.raises(ValueError, match="expected states of the same kinds of measures, got states of other kinds"):
         _ = state + door.module.Metrics(N, "f1").state
 
 

@@ -14,15 +14,8 @@ import matrics
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
-    pytest.mark.xdist_group("processes"),  # they come from one server, which has imported PyTorch once
+    pytest.mark.xdist_group("torch processes"),  # they come from one server, which has imported PyTorch once
 ]
-
-
-@pytest.fixture
-def ranks(torch: Any) -> Any:
-    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
-        pytest.skip("PyTorch without gloo")
-    return importlib.import_module("ranks")
 
 
 def matrix_of(ranks: Any, members: range = range(4), first: int | None = None) -> np.ndarray:
@@ -91,6 +84,22 @@ def test_every_metric_has_the_values_of_one_process(ranks: Any, tmp_path: Path, 
             wanted = pytest.approx(metric.log_dict(), rel=1e-12)
             assert [result[name][times] for result in results] == [wanted] * world, name
         assert [result[name][2] for result in results] == [wanted] * world, name
+
+
+def test_windows_of_different_numbers_of_batches(torch: Any, ranks: Any, tmp_path: Path) -> None:
+    """After a sync each process has the last batches of all, by age."""
+    found = ranks.run("windows", 2, tmp_path)
+    matrix = torch.zeros(3, 3, dtype=torch.int64)
+    for rank, number in enumerate(ranks.NUMBERS):
+        for step in range(max(0, number - ranks.WINDOW), number):
+            labels, predicted = ranks.batch_of_window(rank, step)
+            matrix.index_put_((labels, predicted), torch.tensor(1), accumulate=True)
+    for result in found:
+        assert torch.equal(result["synced"], matrix)
+    # The next batch of both replaces the oldest of both, for which all processes know the place.
+    for result in found:
+        assert torch.equal(result["later"], found[0]["later"])
+        assert int(result["later"].sum()) == int(found[0]["wanted"])
 
 
 @pytest.mark.exhaustive
@@ -165,9 +174,11 @@ def test_a_lost_process_is_named(ranks: Any, tmp_path: Path, how: str, world: in
     assert lost is None
     first = "rank 0" if world == 2 else "ranks " + ", ".join(map(str, range(world - 1)))
     for message, answered, missing, is_caused, is_unchanged in others:
-        assert message.startswith(f"sync: expected all of {world} processes to add up their counts: {first} came, and ")
+        assert message.startswith(
+            f"sync: expected all of {world} processes to add up their counts: {first} reached the sync, and "
+        )
         assert (
-            f"and rank {world - 1} had not 1 second after it failed; the counts are unchanged. PyTorch says: "
+            f"and rank {world - 1} did not within 1 second of the failure; the counts are unchanged. PyTorch says: "
             in message
         )
         assert (answered, missing) == (tuple(range(world - 1)), (world - 1,))
@@ -181,7 +192,7 @@ def test_without_a_store_nobody_is_named(ranks: Any, tmp_path: Path) -> None:
     lost, *others = ranks.run("host_dies", 3, tmp_path)
     assert lost is None
     for message, answered, missing, is_caused, is_unchanged in others:
-        assert "it is not known which came, as the store of the process group does not answer" in message
+        assert "with unknown ranks, as the store of the process group does not answer" in message
         assert answered is missing is None
         assert is_caused
         assert is_unchanged

@@ -183,10 +183,10 @@ def test_public_modules_only_hand_on_names(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("roc_auc", r"; it is matrics\.ranking\.roc_auc$"),
-        ("jaccard", r"; it is matrics\.metrics\.jaccard$"),
-        ("Reliability", r"; it is matrics\.results\.Reliability$"),
-        ("eigenvalues", r"; it is matrics\.study\.eigenvalues$"),
+        ("roc_auc", r"; use matrics\.ranking\.roc_auc$"),
+        ("jaccard", r"; use matrics\.metrics\.jaccard$"),
+        ("Reliability", r"; use matrics\.results\.Reliability$"),
+        ("eigenvalues", r"; use matrics\.study\.eigenvalues$"),
         ("confusion_matix", r"; did you mean matrics\.confusion_matrix\?$"),
         ("roc_acu", r"; did you mean matrics\.ranking\.roc_auc\?$"),
     ],

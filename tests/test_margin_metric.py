@@ -90,7 +90,7 @@ def test_values_are_those_of_all_cells(library: str, what: str) -> None:
     matrix = np.asarray(cells.matrix)
     for name, sums in (("true_positives", matrix.diagonal()), ("true", matrix.sum(1)), ("pred", matrix.sum(0))):
         np.testing.assert_allclose(np.asarray(getattr(margins.state, name)), sums, rtol=1e-5)
-    with pytest.raises(ValueError, match=r"matrix: expected a metric that keeps all cells, got one .* of 7 classes"):
+    with pytest.raises(ValueError, match=r"matrix: expected a metric of all cells, got a metric .* of 7 classes"):
         _ = margins.matrix
 
 
@@ -167,7 +167,7 @@ def test_checkpoints_and_sums() -> None:
     resumed.merge_state(second)
     assert torch.equal(resumed.counts, 2 * first.counts)
     cells = made("torch", "ConfusionMetric", CLASSES, "mcc")
-    with pytest.raises(ValueError, match=r"expected metrics that keep margins, as this one does, got one .* all cells"):
+    with pytest.raises(ValueError, match=r"expected metrics that count margins, got a metric .* all cells"):
         resumed.merge_state(cells)
     with pytest.raises(ValueError, match="checkpoint: expected counts of the shape"):
         resumed.load_state_dict(cells.state_dict())

@@ -316,7 +316,7 @@ def test_messages_name_what_it_probably_is(  # noqa: PLR0917 (parameters)
 
 def test_areas_belong_to_the_metric_of_scores(module: Any) -> None:
     for spec in ("roc_auc", "accuracy, average_precision:class", "recall@0.5"):
-        with pytest.raises(ValueError, match=r"of scores: a ConfusionMetric counts labels; the ScoreMetric"):
+        with pytest.raises(ValueError, match=r"which need scores: use the ScoreMetric"):
             module.ConfusionMetric(3, [spec])
 
 

@@ -56,7 +56,7 @@ def test_scikit_learn(library: str) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")
+@pytest.mark.filterwarnings("ignore:.* treats scores in the same bucket")
 @every_library
 def test_areas_have_bounds(library: str) -> None:
     """Those of the scores, of which a bin has many, are between them."""
@@ -193,7 +193,7 @@ def test_torchmetrics(dtype: str, *, has_axis: bool) -> None:
 
 @pytest.mark.exhaustive(library=["flax"])
 @every_library
-@pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")  # those on a grid are equal
+@pytest.mark.filterwarnings("ignore:.* treats scores in the same bucket")  # those on a grid are equal
 def test_logits(library: str) -> None:
     """As their probabilities, but far logits, whose probabilities are all 1, keep their order in the ranking loss."""
     y_true, scores = draw(60)
@@ -251,10 +251,10 @@ def test_undefined_values(library: str) -> None:
         ({"metrics": "f_one"}, ValueError, "f_one"),
         ({"metrics": []}, ValueError, "at least one name, got none"),
         ({"metrics": 5}, TypeError, "got int"),
-        ({"threshold": [0.5]}, ValueError, r"one for each of 3 labels, got \[0.5\]"),
-        ({"threshold": math.nan}, ValueError, "expected a number, or one for each of 3 labels"),
-        ({"threshold": "0.5"}, ValueError, "expected a number, or one"),
-        ({"metrics": "roc_auc", "threshold": 0.5}, ValueError, "none of the measures is one of predicted labels"),
+        ({"threshold": [0.5]}, ValueError, r"a number for each of 3 labels, got \[0.5\]"),
+        ({"threshold": math.nan}, ValueError, "expected a number, or a number for each of 3 labels"),
+        ({"threshold": "0.5"}, ValueError, "expected a number, or a number"),
+        ({"metrics": "roc_auc", "threshold": 0.5}, ValueError, "no measure needs predicted labels"),
         ({"metrics": "ranking_loss", "dtype": int}, TypeError, "dtype: expected None for integer counts"),
         ({"metrics": "roc_auc", "bits": 3}, ValueError, "bits: expected an integer from 4 to 20"),
         ({"metrics": "roc_auc", "bits": 0}, ValueError, "bits: expected an integer from 4 to 20 for areas, got 0"),

@@ -162,7 +162,7 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")  # the same batch many times
+@pytest.mark.filterwarnings("ignore:.* treats scores in the same bucket")  # the same batch many times
 def test_under_jit(jax_backend: Any) -> None:
     """Updates and values in one program, in the sums of eager code; a sum of states in two words."""
     nnx = pytest.importorskip("flax.nnx")

@@ -104,10 +104,10 @@ def test_wide_bounds_are_told_once(library: str, kind: str, shape: tuple[int, ..
     options: Any = {"from_logits": True, "metrics": "roc_auc"} | ({"num_labels": 2} if len(shape) > 1 else {})
     y_true, logits = draw(1, 100, shape)
     metric = Door(library, kind, bits=4, **options).update(y_true, logits)
-    with pytest.warns(RuntimeWarning, match=r"^roc_auc counts scores that share a bucket as equal") as told:
+    with pytest.warns(RuntimeWarning, match=r"^roc_auc treats scores in the same bucket as equal") as told:
         value = metric.own.log_dict()["roc_auc"]
     assert len(told) == 1
-    words = str(told[0].message).partition("anything from ")[2].split()
+    words = str(told[0].message).partition("scores is between ")[2].split()
     low, high = float(words[0]), float(words[2].rstrip("."))
     assert low - 5e-4 <= sk.roc_auc_score(y_true, logits) <= high + 5e-4
     assert low + 0.01 < value < high - 0.01

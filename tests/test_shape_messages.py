@@ -71,7 +71,7 @@ def test_a_plain_metric_says_what_lightning_takes() -> None:
     pytest.importorskip("torch")
     from matrics.torch import ConfusionMetric
 
-    with pytest.raises(TypeError, match=r"log_dict: .* make it of matrics.torchmetrics"):
+    with pytest.raises(TypeError, match=r"log_dict: .* use the metric of matrics.torchmetrics"):
         ConfusionMetric(3, "mcc").items()  # which Lightning calls
 
 

@@ -118,7 +118,7 @@ def test_copies_wait_for_nobody(library: str) -> None:
         others[number].update(*batch(8))
         done.append(number)
 
-    with metric._turns.mine():
+    with metric._lock.held():
         in_threads(work)
     assert len(done) == THREADS
     assert [samples(other, "ConfusionMetric") for other in others] == [16] * THREADS

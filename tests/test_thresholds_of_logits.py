@@ -72,7 +72,7 @@ def test_measures_at_a_threshold(library: str) -> None:
     y_true, logits = draw(300)
     with pytest.warns(RuntimeWarning, match=WORDS):
         counted(library, "ScoreMetric", (None, "recall@0.5"), (y_true, logits))
-    with pytest.warns(RuntimeWarning, match="not in .0, 1., as calibration and losses expect them"):
+    with pytest.warns(RuntimeWarning, match="not in .0, 1., as calibration and losses expect"):
         counted(library, "ScoreMetric", (None, "recall@0.5, ece"), (y_true, logits))
     with warnings.catch_warnings(action="error"):
         counted(library, "ScoreMetric", (None, "recall@0"), (y_true, logits))
@@ -97,7 +97,7 @@ def test_when_there_is_a_warning(library: str) -> None:
     with pytest.warns(RuntimeWarning, match=WORDS) as told:
         counted(library, "ConfusionMetric", (2, "f1"), *[(y_true[:3], scores[:3] - 0.5)] * 3, threshold=0.5)
     assert len(told) == 1
-    with pytest.raises(ValueError, match=r"threshold: expected one of the probability, from 0 to 1, .* got 2.5"):
+    with pytest.raises(ValueError, match=r"threshold: expected a probability, from 0 to 1, .* got 2.5"):
         counted(library, "ConfusionMetric", (2, "f1"), threshold=2.5, from_logits=True)
-    with pytest.raises(ValueError, match=r"threshold: expected one of the probability, from 0 to 1, .* got -1.0"):
+    with pytest.raises(ValueError, match=r"threshold: expected a probability, from 0 to 1, .* got -1.0"):
         counted(library, "MultilabelMetric", (2, "f1"), threshold=[0.5, -1], from_logits=True)

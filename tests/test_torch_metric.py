@@ -395,7 +395,7 @@ def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
     assert torch.equal(first.counts, whole.counts)
     with pytest.raises(ValueError, match=r"3 classes.*4"):
         first.merge_state(whole, make(4))
-    with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float32"):
+    with pytest.raises(TypeError, match=r"integer counts to merge, got a metric of torch.float32"):
         first.merge_state(whole, make(3, dtype=torch.float32))
     assert torch.equal(first.counts, whole.counts)
     place = first.counts.data_ptr()
@@ -612,7 +612,7 @@ def test_a_call_returns_the_values_of_the_batch(
         updated.update(*batch, **more)
         if number == 0:
             for metric in (called, updated):  # as if it came from a sync
-                own, shared = metric._part(), metric._of_all()
+                own, shared = metric._part(), metric._shared_part()
                 for name in metric._sums:
                     shared[name] += own[name]
                     own[name].zero_()

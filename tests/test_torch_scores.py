@@ -364,7 +364,7 @@ def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
     with pytest.raises(ValueError, match="got bits=15 and bits=8"):
         one.merge_state(make(bits=8))
     counted = one.counts.clone()
-    with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float64"):
+    with pytest.raises(TypeError, match=r"integer counts to merge, got a metric of torch.float64"):
         one.merge_state(other, make(dtype=torch.float64))
     assert torch.equal(one.counts, counted)
     assert repr(make(3, "ece", prefix="val/")) == "ScoreMetric(3, ['ece'], prefix='val/')"
@@ -392,7 +392,7 @@ def test_counts_are_exact(torch: Any, make: Any) -> None:
         assert metric.state.counts.sum() == size + 1
 
 
-@pytest.mark.filterwarnings("ignore:.* counts scores that share a bucket")  # the same features three times
+@pytest.mark.filterwarnings("ignore:.* treats scores in the same bucket")  # the same features three times
 def test_contexts(torch: Any, make: Any) -> None:
     """Neither autocast nor inference mode changes anything, and counting goes on after them."""
     labels, features = torch.randint(0, 2, (50,)), torch.randn(50, 4)

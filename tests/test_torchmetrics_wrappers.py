@@ -235,7 +235,7 @@ def test_wrappers_of_one_value_refuse_many(torchmetrics: Any, ours: Any, wrapper
     original = getattr(torchmetrics.wrappers, wrapper)
     for kind_of in (original, type("Mine", (original,), {})):
         with pytest.raises(
-            TypeError, match=rf"^{wrapper}: expected a metric of one value, .*; pass metric\['{first}'\]"
+            TypeError, match=rf"^{wrapper}: expected a metric of a single value, .*; pass metric\['{first}'\]"
         ):
             kind_of(make, *([2] if wrapper == "MultioutputWrapper" else []))
 
@@ -244,7 +244,9 @@ def test_wrappers_of_one_value_refuse_many(torchmetrics: Any, ours: Any, wrapper
     "call", ["metric + 1", "1 + metric", "metric + metric", "-metric", "abs(metric)", "metric < 3", "metric / 2"]
 )
 def test_arithmetic_of_many_values(ours: Any, call: str) -> None:
-    with pytest.raises(TypeError, match=r"expected a metric of one value, got a ConfusionMetric, .*metric\['mcc'\]"):
+    with pytest.raises(
+        TypeError, match=r"expected a metric of a single value, got a ConfusionMetric, .*metric\['mcc'\]"
+    ):
         eval(call, {"metric": ours.ConfusionMetric(3, "mcc, f1")})  # noqa: S307 (the text is above)
 
 

@@ -110,7 +110,7 @@ def test_a_rare_class(torch: Any, make: Any) -> None:
     assert found["a/roc_auc"] == pytest.approx(wanted, abs=1e-4)
     assert list(found) == ["a/f1", "a/roc_auc", "a/recall@0.5"]
     with pytest.warns(
-        RuntimeWarning, match=r"^roc_auc:class counts scores that share a bucket as equal.* to 0\.\d+\."
+        RuntimeWarning, match=r"^roc_auc:class treats scores in the same bucket as equal.* and 0\.\d+\."
     ) as said:
         found = by_batches(torch, make("roc_auc, roc_auc:class", bits=4, **options), logits, labels)
     low, high = (float(text) for text in re.findall(r"0\.\d{3}", str(said[0].message)))

@@ -13,14 +13,14 @@ modules:
 ``ranking``, ``probabilities``             scores of classes: areas, curves, thresholds, calibration
 ``stats``, ``judged``, ``raters``          tests, sample sizes, labels by judges, several raters
 ``multilabel``, ``fairness``, ``frames``   samples with several labels, groups, data frames
-``simulate``, ``transform``                random matrices; normalized, merged, reweighted ones
+``simulate``, ``transform``                random matrices; normalized, merged, reweighted stacks
 ``torch``, ``torchmetrics``, ``flax``      running metrics; ``dask``, ``xarray``, ``sklearn``, ...
 ``evals``, ``loggers``, ``transformers``   logs of language models, loggers, the Trainer
 ``plot``, ``study``, ``results``           pictures, measures of measures, classes of results
 ``testing``, ``typing``                    assertions for tests of models, types for annotations
 ========================================== ==========================================================
 
-``help(matrics.ranking)`` shows what a module has.
+``help(matrics.ranking)`` shows the contents of a module.
 """
 
 import importlib
@@ -206,18 +206,18 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Import a module, a function or a class when it is first used; say where any other name is."""
+    """A module, a function or a class, which is imported on first use; raises for other names, with a hint."""
     if name in _MODULES or name in _ADAPTERS:
         return importlib.import_module(f"matrics.{name}")
     if name in _LATER:
         value = getattr(importlib.import_module(_LATER[name]), name)
-        globals()[name] = value  # from now on without this function
+        globals()[name] = value  # later accesses do not call this function
         return value
     raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}{_hint(name)}")
 
 
 def _hint(name: str) -> str:
-    """Where a name is that is not here: in a module, in the catalogue by an alias, or spelt otherwise."""
+    """The place of a name that is not here: in a module, or in the catalogue as an alias; or a similar name."""
     if name.startswith("_"):
         return ""
     import difflib
@@ -226,7 +226,7 @@ def _hint(name: str) -> str:
     for module in _MODULES:
         places |= dict.fromkeys(importlib.import_module(f"matrics.{module}").__all__, f"matrics.{module}")
     if name in places:
-        return f"; it is {places[name]}.{name}"
+        return f"; use {places[name]}.{name}"
     try:
         known = get_metric(name)
     except ValueError as error:
@@ -235,7 +235,7 @@ def _hint(name: str) -> str:
         return f"; did you mean {place}.{near[0]}?" if near else f": {error}"
     if known.is_own:
         return (
-            f": the measure is not of this library; matrics.score and matrics.get_metric know it as "
+            f": the measure belongs to a user; use matrics.score or matrics.get_metric with the name "
             f"{quoted(str(known))}"
         )
     return f": the measure is {known.place}; in matrics.score {quoted(name)} means {quoted(str(known))}"

@@ -1,4 +1,4 @@
-"""The error of a function that is given an argument which it does not take."""
+"""The error for an argument that a function does not accept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ __all__ = ["ArgumentError"]
 
 
 class ArgumentError(ValueError):
-    """An argument is not what a function expects.
+    """An argument has a value that a function does not accept.
 
-    Callers with other names for the arguments, as the command line has, build their message from the parts.
+    Callers with other names for the arguments, such as the command line, build their message from the parts.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class ArgumentError(ValueError):
     text : str
         What was expected, what was given, and what to do; other parameters are followed by ``=``.
     file : str
-        The file with the value, if it comes from one.
+        The file with the value, if any.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class ArgumentError(ValueError):
 
     @property
     def file(self) -> str:
-        """The file with the value; empty if it comes from none."""
+        """The file with the value, or an empty text."""
         return str(self.args[2]) if len(self.args) > 2 else ""
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Errors that say which extra of the package to install where a library is missing."""
+"""Errors for missing libraries that name the extra of the package to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def requires(library: str, extra: str) -> Iterator[None]:
-    """Turn the error of a missing library into one that names the extra.
+    """A context manager that adds the name of the extra to the error of a missing library.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Limits of memory, which environment variables raise."""
+"""Limits of memory, which environment variables change."""
 
 import os
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Limit(NamedTuple):
 
     @property
     def size(self) -> int:
-        """In bytes, as the environment has it now."""
+        """The limit in bytes, as set by the environment."""
         text = os.environ.get(self.variable, "")
         if not text:
             return self.default * MIB
@@ -24,11 +24,11 @@ class Limit(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """The limit, and how to change it."""
+        """The limit in words, with the environment variable that changes it."""
         return f"{self.size // MIB:,} MiB, the limit of the environment variable {self.variable}"
 
 
-#: Of one array or running state.
+#: The limit of an array or a running state.
 ARRAY = Limit("MATRICS_MAX_ARRAY_MIB", 1024)
-#: Of what is read from a file at once: a line, a cell, or a member of an archive.
+#: The limit of a part of a file that is read at once: a line, a cell, or a member of an archive.
 MEMBER = Limit("MATRICS_MAX_MEMBER_MIB", 256)

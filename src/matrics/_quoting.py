@@ -1,4 +1,4 @@
-"""How names and specs are read."""
+"""Quotes of values in messages, and parts of names and specs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 OPEN, CLOSE, QUOTES = "([", ")]", "'\""
 
-# The longest spec of one measure, and the longest constraint: a matrix of weights of 200 classes fits. Reading takes
-# time in proportion to the length.
+# The longest spec of a measure, and the longest constraint: a matrix of weights of 200 classes fits. The time for
+# reading is proportional to the length.
 LONGEST = 1_000_000
-# What a message quotes of a text or value that came from outside, which may be as long as a file.
+# The longest quote of a text or value from outside, which may be as long as a file.
 QUOTED = 200
 
 
 def quoted(value: Any) -> str:
-    """A value as messages quote it: as Python writes it, and of a long one the beginning.
+    """A value for messages: its representation in Python, or the beginning of a long representation.
 
     >>> quoted("f1"), quoted(0.5), quoted("a" * 500)[195:], quoted(10**5000)
     ("'f1'", '0.5', 'aaaaa... (500 characters)', 'a value of type int')
@@ -25,7 +25,7 @@ def quoted(value: Any) -> str:
     letters = len(value) if isinstance(value, str) else 0
     try:
         text = repr(value[:QUOTED] if letters > QUOTED else value)
-    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or lists in lists
+    except (ValueError, RecursionError):  # an integer with more digits than Python prints, or nested lists
         return f"a value of type {type(value).__name__}"
     if letters <= QUOTED and len(text) <= QUOTED:
         return text
@@ -33,7 +33,7 @@ def quoted(value: Any) -> str:
 
 
 def quoted_list(values: Iterable[Any], most: int = 8) -> str:
-    """The first of several values as messages quote them.
+    """The first of several values for messages.
 
     >>> quoted_list("abc"), quoted_list(range(100), 3), len(quoted_list(["(" * 100_000] * 20))
     ("'a', 'b', 'c'", '0, 1, 2, …', 404)
@@ -44,7 +44,7 @@ def quoted_list(values: Iterable[Any], most: int = 8) -> str:
 
 
 def first_twice(values: Iterable[Hashable]) -> Any:
-    """The first of many values that is among them again, or None.
+    """The first value that occurs more than once, or None.
 
     >>> first_twice(["cat", "dog", "dog", "cat"])
     'cat'
@@ -53,23 +53,23 @@ def first_twice(values: Iterable[Hashable]) -> Any:
 
 
 def cut(text: object) -> str:
-    """The words of somebody else, such as those of another error, which may quote all that came."""
+    """A text of limited length, for texts of unknown origin, such as messages of other errors."""
     words = str(text)
     return words if len(words) <= 2 * QUOTED else f"{words[: 2 * QUOTED]}…"
 
 
 def fold(name: str) -> str:
-    """Names are found whatever their case, and with blanks or hyphens for underscores."""
+    """The name in lower case, with underscores in place of blanks and hyphens, for lookups."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def did_you_mean(name: str, known: Collection[str], said: Callable[[str], str] = str) -> str:
-    """The known names that are nearest to a misspelt one, as a question at the beginning of a sentence; or nothing.
+    """A question with the known names that are nearest to a misspelt name, or an empty text.
 
     >>> did_you_mean("log_los", ["log_loss", "roc_auc"]), did_you_mean("x" * 500, ["log_loss"])
     ('did you mean log_loss? ', '')
     """
-    if len(name) > QUOTED:  # far longer than all that are known, and near none of them
+    if len(name) > QUOTED:  # far longer than all known names
         return ""
     import difflib
 
@@ -78,10 +78,10 @@ def did_you_mean(name: str, known: Collection[str], said: Callable[[str], str] =
 
 
 def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> list[str]:
-    """The parts of a text between separators that are outside brackets, round or square, and outside quotes there.
+    """The parts of a text between separators outside of round or square brackets, and outside of quotes in them.
 
-    With ``quoted`` the text is one from within brackets, where quotes count from the beginning. A quote within quotes
-    is written twice.
+    With ``quoted`` the text itself comes from brackets, where quotes count from the beginning. A quote within quotes is
+    written twice.
 
     >>> split_outside("mcc, f1:macro[cat,dog], recall['a, ]b']")
     ['mcc', ' f1:macro[cat,dog]', " recall['a, ]b']"]
@@ -105,14 +105,14 @@ def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> l
 
 
 def unquote(text: str) -> str:
-    """The text without blanks around it, and without the quotes around that."""
+    """The text without surrounding blanks and quotes."""
     text = text.strip()
     quoted = len(text) > 1 and text[0] in QUOTES and text[-1] == text[0]
     return text[1:-1].replace(text[0] * 2, text[0]) if quoted else text
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text from within brackets is one name: in quotes that are closed, or without brackets of its own.
+    """Whether a text from within brackets is a single name: in closed quotes, or without brackets.
 
     >>> [is_whole(text) for text in ("'a ]'", "a (b)", "'it''s'", "'a", "a]", "'a'b'")]
     [True, True, True, False, False, False]

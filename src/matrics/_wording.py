@@ -1,4 +1,4 @@
-"""How numbers, counts and names are written wherever people read them."""
+"""Numbers, counts and names as text, for all output that people read."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ __all__ = [
     "with_limits",
 ]
 
-# What is nearer to 0 or to 1 than this differs from it by the rounding of sums.
+# Numbers nearer to 0 or 1 than this differ only by the rounding of sums.
 NOISE = 1e-9
 LONGEST_NAME = 60
-PLACES = 3  # decimal places of most numbers
-MOST_PLACES = 6  # of small numbers, unless their error justifies more
+PLACES = 3  # the decimal places of most numbers
+MOST_PLACES = 6  # the most places of small numbers, unless their error justifies more
 SMALL = 0.01  # below this, three places are fewer than two significant digits
-# Of an area under a ROC curve whose upper limit is below 0.5.
+# The warning for an area under a ROC curve whose upper limit is below 0.5.
 REVERSED = "area below 0.5, so the score is probably lower in the positive class: use its negative"
 UNDEFINED = "–"  # in a cell of a table; sentences say "undefined"
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A number with ``digits`` decimal places; only 0 and 1, up to rounding errors of sums, are written as 0 and 1.
+    """A number with ``digits`` decimal places; only 0 and 1, up to rounding errors of sums, become 0 and 1.
 
-    Other numbers that would be rounded to 0 or 1 are written as an inequality of the same width, such as ``>.999``.
-    Negative numbers near 0 are rounded to 0, because 0 is not an end of the range of their measures.
+    Other numbers that would be rounded to 0 or 1 become an inequality of the same width, such as ``>.999``. Negative
+    numbers near 0 are rounded to 0, because 0 is not an end of the range of their measures.
 
     >>> rounded(0.9996), rounded(1.0), rounded(0.0004), rounded(0.5), rounded(-0.0004), rounded(0.996, 2)
     ('>.999', '1.000', '<.001', '0.500', '0.000', '>.99')
@@ -60,11 +60,11 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def decimals(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> int:
-    """How many decimal places a value and its limits have: as many as the standard error justifies.
+    """The number of decimal places of a value and its limits that the standard error justifies.
 
-    The last digit is the first of the error, which is a quarter of the distance of the limits if it is not given. A
-    value above its error has at least two significant digits. Errors below 1 justify at least three places, of which
-    larger errors take away. Values without error have three places, and from 0 to 0.01 three significant digits.
+    The last digit is the first digit of the error, by default a quarter of the distance of the limits. A value above
+    its error has at least two significant digits. Errors below 1 justify at least three places, and larger errors
+    fewer. Values without error have three places, and from 0 to 0.01 three significant digits.
 
     >>> decimals(0.0031, error=0.0002), decimals(0.656, 0.483, 0.797), decimals(0.0003, 0.0001, 0.0006)
     (4, 3, 5)
@@ -73,11 +73,11 @@ def decimals(value: float, low: float = math.nan, high: float = math.nan, error:
     """
     size, error = abs(value), (high - low) / 4 if math.isnan(error) else error
     if 0 < error < math.inf:
-        first = math.floor(math.log10(error))  # the place of the first digit of the error, such as -3 of 0.002
+        first = math.floor(math.log10(error))  # the place of the first digit of the error, such as -3 for 0.002
         places = max(PLACES, -first) if first < 0 else max(0, PLACES - 1 - first)
         digits = 2 if size > error else 0
     else:
-        # Near 0, which is no end of the range of measures that may be negative, they have no more digits.
+        # Negative values near 0 need no more digits, as 0 is not an end of the range of their measures.
         places, digits = PLACES, 3 if 0 < value < SMALL else 0
     if digits and NOISE < size < math.inf:
         places = max(places, min(MOST_PLACES, digits - 1 - math.floor(math.log10(size))))
@@ -85,7 +85,7 @@ def decimals(value: float, low: float = math.nan, high: float = math.nan, error:
 
 
 def percentage(share: float) -> str:
-    """A share in per cent with a digit after the point, without the sign; only none is 0, and only all are 100.
+    """A share in per cent with a digit after the point, without the sign; only exact shares are 0 and 100.
 
     >>> percentage(0.99996), percentage(0.0001), percentage(0.25), percentage(1.0)
     ('>99.9', '<0.1', '25.0', '100.0')
@@ -96,7 +96,7 @@ def percentage(share: float) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with some digits in all, and more where these would be 1 and it is not.
+    """A number with some significant digits, and more if it would otherwise be rounded to 1.
 
     >>> significant(0.99996), significant(0.12345), significant(1.0), significant(0.996, 2)
     ('0.99996', '0.123', '1', '0.996')
@@ -109,9 +109,9 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def number(value: float, digits: int | None = None, *, undefined: str = UNDEFINED) -> str:
-    """A value of a measure: of small numbers three significant digits, of large numbers no decimal places.
+    """A value of a measure: small numbers with three significant digits, large numbers without decimal places.
 
-    Other numbers have three decimal places; ``digits`` is another number of places.
+    Other numbers have three decimal places, or ``digits`` decimal places.
 
     >>> number(0.25), number(-1234.5), number(float("inf")), number(float("nan")), number(2.5e15)
     ('0.250', '-1,234', '∞', '–', '2.5e+15')
@@ -128,7 +128,7 @@ def number(value: float, digits: int | None = None, *, undefined: str = UNDEFINE
 
 
 def with_limits(value: float, low: float, high: float, error: float = math.nan) -> tuple[str, str, str]:
-    """A value and its limits, each with the decimal places that :func:`decimals` counts.
+    """A value and its limits, each with the decimal places of :func:`decimals`.
 
     >>> with_limits(0.0003, 0.0001, 0.0006), with_limits(0.5, 0.4, 0.6), with_limits(0.00312, float("nan"), 1)
     (('0.00030', '0.00010', '0.00060'), ('0.500', '0.400', '0.600'), ('0.00312', '–', '1.000'))
@@ -139,7 +139,7 @@ def with_limits(value: float, low: float, high: float, error: float = math.nan) 
 
 
 def exact(value: float, *, undefined: str = "undefined") -> str:
-    """A value in six digits, such as of a matrix that is a witness.
+    """A value with six significant digits, as for the matrices of a witness.
 
     >>> exact(0.25), exact(1 / 3), exact(float("nan"))
     ('0.25', '0.333333', 'undefined')
@@ -148,7 +148,7 @@ def exact(value: float, *, undefined: str = "undefined") -> str:
 
 
 def limits(value: float, low: float, high: float) -> str:
-    """A value with its limits in brackets; the value alone where it has none.
+    """A value with its limits in brackets, or the value alone if it has no limits.
 
     >>> limits(0.5, 0.4, 0.6), limits(0.5, float("nan"), 0.6), limits(0.0003, 0.0001, 0.0006)
     ('0.500 [0.400, 0.600]', '0.500', '0.00030 [0.00010, 0.00060]')
@@ -177,7 +177,7 @@ def percent(share: float) -> str:
 
 
 def in_percent(level: float) -> str:
-    """A confidence level, in full.
+    """A confidence level in per cent, without rounding.
 
     >>> in_percent(0.95), in_percent(0.999)
     ('95 %', '99.9 %')
@@ -186,7 +186,7 @@ def in_percent(level: float) -> str:
 
 
 def amount(size: float) -> str:
-    """A number of samples, or a sum of weights with six digits.
+    """A number of samples, or a sum of weights with six significant digits.
 
     >>> amount(1234), amount(333.3333333), amount(1234567.5)
     ('1,234', '333.333', '1,234,568')
@@ -208,7 +208,7 @@ def counted(size: float, what: str) -> str:
     for singular, plural in (("ss", "sses"), ("ix", "ices"), ("y", "ies"), ("", "s")):
         if what.endswith(singular):
             return f"{amount(size)} {what.removesuffix(singular)}{plural}"
-    raise AssertionError(what)  # every text ends with the empty one
+    raise AssertionError(what)  # unreachable, as every text ends with an empty text
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
@@ -217,11 +217,15 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     >>> listed("abc"), listed("abcdef", 3), listed(["a, b", "c"])
     ('a, b and c', 'a, b, c and 3 more', 'a, b; and c')
     """
-    found: Sequence[str] = [short(name) for name in names]
-    if len(found) < 2:
-        return "".join(found)
-    shown, last = (found[:most], f"{len(found) - most:,} more") if len(found) > most + 1 else (found[:-1], found[-1])
-    if any(", " in name for name in found):
+    short_names: Sequence[str] = [short(name) for name in names]
+    if len(short_names) < 2:
+        return "".join(short_names)
+    shown, last = (
+        (short_names[:most], f"{len(short_names) - most:,} more")
+        if len(short_names) > most + 1
+        else (short_names[:-1], short_names[-1])
+    )
+    if any(", " in name for name in short_names):
         return f"{'; '.join(shown)}; and {last}"
     return f"{', '.join(shown)} and {last}"
 
@@ -232,7 +236,7 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def capital(text: str) -> str:
-    """A text with a capital letter at its start, as a sentence has it."""
+    """A text with a capital letter at its start, for sentences."""
     return text[:1].upper() + text[1:]
 
 
@@ -246,19 +250,19 @@ def plain(text: str, keep: str = "") -> str:
 
 
 def short(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name that is not too long, in one line."""
+    """A name of limited length, in a single line."""
     name = " ".join(name.split()) or repr(name)
-    # Some would turn the direction of the text around, or end it.
+    # Some characters would change the direction of the text, or end it.
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
     return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Short names that are still different, with a number where two would be the same."""
-    found: dict[str, None] = {}
+    """Short names that are different, with a number where two would be equal."""
+    results: dict[str, None] = {}
     for name in names:
-        one, number = short(name), 2
-        while one in found:
-            one, number = f"{short(name)} ({number})", number + 1
-        found[one] = None
-    return list(found)
+        name_text, number = short(name), 2
+        while name_text in results:
+            name_text, number = f"{short(name)} ({number})", number + 1
+        results[name_text] = None
+    return list(results)

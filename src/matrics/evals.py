@@ -1,6 +1,6 @@
 """Evaluation logs of language models: Inspect, lm-evaluation-harness, promptfoo, and JSON Lines.
 
-None of these tools is needed: their files are read by their documented formats.
+None of these tools is required: files are read in their documented formats.
 """
 
 from matrics._integrations.evals.comparing import compare

@@ -1,8 +1,8 @@
 """Differences between groups: any measure of each group, and the usual criteria of fairness.
 
 >>> import matrics
->>> found = matrics.fairness.equal_opportunity([[[45, 5], [5, 45]], [[40, 10], [10, 40]]])
->>> print(f"{found.difference:.2f}")
+>>> result = matrics.fairness.equal_opportunity([[[45, 5], [5, 45]], [[40, 10], [10, 40]]])
+>>> print(f"{result.difference:.2f}")
 0.10
 """
 

@@ -1,7 +1,7 @@
-"""Confusion matrices of data frames and of tables in databases, one for each group.
+"""Confusion matrices of the groups of data frames and of database tables.
 
-``count`` takes frames of any library, and ``count_sql`` tables of a database, which counts its own rows.
-:func:`matrics.score_labels` counts and scores in one call.
+``count`` accepts frames of any library, and ``count_sql`` tables of a database, which counts the rows itself.
+:func:`matrics.score_labels` counts and scores in a single call.
 """
 
 from matrics._tables.counts import count

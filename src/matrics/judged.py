@@ -1,4 +1,4 @@
-"""Samples that a judge has labelled, and people in part: counts, corrected matrices, limits and further labels.
+"""Samples with labels of a judge, and of people for a part: counts, corrected matrices, limits and further labels.
 
 ``count`` counts people's labels, the judge's and the model's. ``interval`` and ``compare`` correct measures for the
 errors of the judge, ``quality`` scores the judge, and ``labels_needed`` and ``choose_samples`` plan further labels.

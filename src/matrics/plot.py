@@ -1,8 +1,8 @@
 """Pictures of confusion matrices, of scores and of decisions, drawn by Matplotlib (extra ``plot``).
 
-Each function draws and returns a display: an object with the data, ``figure_`` and ``ax_``, that shows itself in a
-notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by ``plot(ax)``, and put into words by
-``describe()``. Matplotlib is imported when something is drawn, and none of its settings is changed.
+Each function draws and returns a display: an object with the data, ``figure_`` and ``ax_``. Notebooks show it,
+``save("name.pdf")`` saves it, ``plot(ax)`` draws it into other axes, and ``describe()`` returns a text. Matplotlib is
+imported when something is drawn, and its settings are not changed.
 """
 
 from matrics._plot.agreement import AgreementDisplay, agreement

@@ -1,4 +1,4 @@
-"""Measures of predicted probabilities: losses, calibration, and the confusion matrix that they lead to expect.
+"""Measures of predicted probabilities: losses, calibration, and the expected confusion matrix.
 
 ``interval`` gives confidence limits of the measures of calibration.
 

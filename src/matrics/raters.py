@@ -1,7 +1,7 @@
-"""Agreement of several raters, who may have left items out: coefficients, their limits, and pairs of raters.
+"""Agreement of several raters with missing ratings: coefficients, confidence limits, and pairs of raters.
 
-The measures of the catalogue are of confusion matrices, and so of two raters; those here are of tables of ratings,
-items × raters. :func:`pairwise` turns such a table into the matrices of all pairs.
+The measures of the catalogue compare two raters by a confusion matrix; the functions here use tables of ratings, items
+× raters. :func:`pairwise` converts such a table into the matrices of all pairs.
 """
 
 from matrics._raters.coefficients import (

@@ -1,6 +1,6 @@
-"""Measures of measures: whether two agree, which discriminates more, and which properties each has.
+"""Studies of measures: their agreement, discriminancy, and properties.
 
-Eigenvalues and Gershgorin's bounds of stacks, and verbal scales of agreement, are here as well.
+Also eigenvalues and Gershgorin bounds of stacks, and verbal scales of agreement.
 """
 
 from matrics._catalogue.verbal import interpret, list_benchmarks

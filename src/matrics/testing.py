@@ -41,16 +41,16 @@ def assert_at_least(
     metric : str or Metric
         A measure that is better when higher, such as ``"mcc"`` or ``"recall[fraud]"``.
     least : float
-        The number.
+        The least acceptable value.
     y_pred : array_like, shape (N,), optional
-        Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
+        Predicted labels, if the first argument has true labels. Floating numbers are class scores, of which the largest
         is the prediction.
     level : float, default 0.95
         The confidence level of the two-sided intervals.
     num_classes : int, optional
         Number of classes; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
-        The label of each class, in order. If neither is given, the classes are those among the labels, sorted.
+        The label of each class, in order. If neither is given, the classes are the sorted labels.
     class_names : sequence of str, optional
         Names of the classes of a matrix.
     positive : hashable, optional
@@ -65,17 +65,17 @@ def assert_at_least(
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     on_undecided : {"pass", "fail"}, optional
-        With ``"pass"`` an interval that contains the number, or whose status is not 0, raises nothing. Otherwise it
-        does, and the message says how many samples would decide.
+        With ``"pass"`` an interval that contains the number, or whose status is not 0, raises no error. Otherwise it
+        raises an error, and the message says how many samples would decide.
     top : int, default 5
-        How many of the most frequent errors the message names.
+        The number of the most frequent errors in the message.
 
     Raises
     ------
     AssertionError
-        The measure is below the number, or it is undecided; with the interval and the most frequent errors.
+        The measure is below the number, or undecided; the message has the interval and the most frequent errors.
     ValueError
-        The measure is better when lower, for which there is :func:`matrics.gate`; or as of that function.
+        The measure is better when lower, for which :func:`matrics.gate` exists; or as in that function.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def assert_at_least(
       fraud predicted as ok: 12 (12.0% of fraud)
       ok predicted as fraud: 10 (10.0% of ok)
     """
-    __tracebackhide__ = True  # pytest then shows the line of the test
+    __tracebackhide__ = True  # pytest shows the line of the test
     check_options(0.0, on_undecided, other=False)
     evidence, classes = read_evidence(
         cm_or_y,
@@ -103,14 +103,14 @@ def assert_at_least(
         sample_weight=sample_weight,
         squared_weights=squared_weights,
     )
-    wanted = bound(metric, ">=", least, classes)
-    if not all(one.metric.higher_is_better for one in wanted):
+    requirements = bound(metric, ">=", least, classes)
+    if not all(requirement.metric.higher_is_better for requirement in requirements):
         raise ValueError(
-            f"metric: expected a measure that is better when higher, got {metric}; for others there is "
+            f"metric: expected a measure that is better when higher, got {metric}; for others use "
             f"matrics.gate(cm, '{metric} <= {least:.10g}')"
         )
-    found = judged(
-        wanted, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division, top=top
+    result = judged(
+        requirements, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division, top=top
     )
-    if not found:
-        raise AssertionError(str(found))
+    if not result:
+        raise AssertionError(str(result))

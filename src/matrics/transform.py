@@ -1,4 +1,4 @@
-"""Stacks of confusion matrices in, stacks out: normalized, with merged classes, at another prevalence.
+"""Transforms of stacks of confusion matrices: normalization, merged classes, another prevalence.
 
 >>> import matrics
 >>> matrics.transform.normalize([[45, 5], [10, 40]], over="true")

@@ -1,7 +1,7 @@
-"""Types for annotations: what is accepted as an array, and the library of the results.
+"""Types for annotations: accepted arrays, and the library of the results.
 
-Type checkers see that a tensor of PyTorch gives tensors and an array of JAX arrays of JAX, although neither library is
-imported here. When the code runs, no annotation is looked at: values are checked where they enter.
+For type checkers a function of a PyTorch tensor returns tensors and a function of a JAX array returns JAX arrays,
+although neither library is imported here. Annotations are not evaluated at run time: functions check their arguments.
 
 >>> import numpy as np
 >>> from matrics.typing import Array
@@ -20,7 +20,7 @@ __all__ = ["Array", "ArrayLike", "ArrayT", "HostArray", "MatrixLike", "Nested", 
 
 @runtime_checkable
 class Array(Protocol):
-    """An array of any library: what arrays of NumPy, PyTorch, JAX and the array API standard have in common."""
+    """An array of any library: the common interface of NumPy, PyTorch, JAX and the array API standard."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -35,45 +35,45 @@ class Array(Protocol):
         """The type of the elements, an object of the library."""
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
-        """Hand the elements to another library; series and data frames, which become NumPy arrays, have no such way."""
+        """Export the elements to another library; series and data frames do not have this method."""
 
 
 class Nested(Protocol):
-    """A list or a tuple, of numbers or of more of them; a text, whose ``in`` takes nothing but texts, is neither.
+    """A list or a tuple of numbers, or of lists or tuples; texts do not match, as their ``in`` accepts only texts.
 
-    What is in it is left open, as mypy takes ``[[0.5, 1], [2, 3]]`` for a list of objects.
+    The type of the elements is Any, as mypy infers a list of objects for ``[[0.5, 1], [2, 3]]``.
     """
 
     def __len__(self) -> int:
         """The number of elements."""
 
     def __getitem__(self, index: int, /) -> Any:
-        """One element."""
+        """The element at an index."""
 
     def __contains__(self, value: object, /) -> bool:
-        """Whether this is an element."""
+        """Whether a value is an element."""
 
     def index(self, value: Any, /) -> int:
-        """Where this element is; a dict has no such method."""
+        """The index of an element; a dict does not have this method."""
 
 
 class ToNumPy(Protocol):
     """A data frame or a series of pandas or Polars."""
 
     def to_numpy(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a NumPy array of it."""
+        """The values as a NumPy array."""
 
 
-#: A library's own arrays; the results are of the same library.
+#: An array of a library; results are arrays of the same library.
 ArrayT = TypeVar("ArrayT", bound=Array)
 
 #: An array of NumPy, of any shape and dtype.
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
 
-#: What NumPy computes with: its arrays, and what becomes one.
+#: Arrays of NumPy, and values that NumPy converts to arrays.
 HostArray: TypeAlias = NumPyArray | Nested | ToNumPy
 
-#: Everything that is accepted as an array.
+#: All values that functions accept as arrays.
 ArrayLike: TypeAlias = HostArray | Array
 
 #: A matrix of weights.
@@ -83,12 +83,13 @@ MatrixLike: TypeAlias = Nested | Array
 class Table(Protocol):
     """The argument of a measure's function: a stack of confusion matrices, as counts by class.
 
-    Classes come first and the batch ``[*batch]`` of the stack last, so that a formula reads as on paper and is the same
-    for one matrix and for many. Arrays are of the user's library. These names stay; a table has more, which may change.
+    Classes are the first axis and the batch ``[*batch]`` of the stack is last, so that a formula reads as on paper and
+    is the same for a single matrix and for a stack. Arrays belong to the library of the user. These names are stable; a
+    table has other attributes, which may change.
     """
 
     xp: Any
-    """The array library, with what the array API standard has: ``t.xp.max``, ``t.xp.where``, ``t.xp.exp``, …"""
+    """The array library, with the functions of the array API standard: ``t.xp.max``, ``t.xp.where``, ``t.xp.exp``, …"""
 
     n: int
     """The number of classes."""
@@ -105,15 +106,15 @@ class Table(Protocol):
 
     @property
     def fp(self) -> Any:
-        """False positives, ``[class, *batch]``: samples of other classes that are predicted as this one."""
+        """False positives, ``[class, *batch]``: samples of other classes that are predicted as the class."""
 
     @property
     def fn(self) -> Any:
-        """False negatives, ``[class, *batch]``: samples of the class that are predicted as another one."""
+        """False negatives, ``[class, *batch]``: samples of the class that are predicted as another class."""
 
     @property
     def tn(self) -> Any:
-        """True negatives, ``[class, *batch]``: all others."""
+        """True negatives, ``[class, *batch]``: all other samples."""
 
     @property
     def true(self) -> Any:
@@ -137,45 +138,45 @@ class Table(Protocol):
 
     @property
     def hits(self) -> Any:
-        """Samples that are predicted right, ``[*batch]``."""
+        """Samples that are predicted correctly, ``[*batch]``."""
 
     @property
     def errors(self) -> Any:
-        """Samples that are predicted wrong, ``[*batch]``."""
+        """Samples that are predicted wrongly, ``[*batch]``."""
 
     @property
     def cells(self) -> Any:
-        """The matrices themselves, with the classes along :attr:`true_axis` and :attr:`pred_axis`, wherever these are.
+        """The matrices themselves, with the classes along :attr:`true_axis` and :attr:`pred_axis`.
 
-        A :class:`matrics.MarginState` has none, and says so.
+        A :class:`matrics.MarginState` has no cells, and raises an error.
         """
 
     def rowwise(self, x: Any) -> Any:
-        """``[class, *batch]``, a value for each true class, so that it broadcasts against :attr:`cells`."""
+        """A view of ``[class, *batch]``, values of the true classes, that broadcasts against :attr:`cells`."""
 
     def columnwise(self, x: Any) -> Any:
-        """``[class, *batch]``, a value for each predicted class, likewise."""
+        """A view of ``[class, *batch]``, values of the predicted classes, that broadcasts against :attr:`cells`."""
 
     def divide(self, a: Any, b: Any) -> Any:
-        """``a / b``; undefined, which is what ``zero_division`` says, where b is 0."""
+        """The quotient ``a / b``; undefined (``zero_division``) where b is 0."""
 
     def ratio(self, a: Any, b: Any) -> Any:
-        """``a / b``; 0 where b is 0: for a part of a formula; :meth:`define` then says where it is defined."""
+        """The quotient ``a / b``; 0 where b is 0, for parts of a formula that :meth:`define` completes."""
 
     def define(self, value: Any, condition: Any) -> Any:
-        """``value`` where the condition holds, and undefined elsewhere."""
+        """The value where the condition holds, and undefined elsewhere."""
 
     def undefined(self) -> Any:
-        """An undefined value for every matrix, ``[*batch]``: for a number of classes that makes no sense."""
+        """An undefined value for every matrix, ``[*batch]``, for numbers of classes without a meaningful value."""
 
     def share(self, x: Any) -> Any:
-        """``x / total``, of ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
+        """The share ``x / total``, for x ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
 
     def sum(self, x: Any, axis: int | tuple[int, ...]) -> Any:
         """The sum along some axes: ``axis=0`` adds up the classes of ``[class, *batch]``."""
 
     def sqrt(self, x: Any) -> Any:
-        """Square root, with gradient 0 at 0 instead of an infinite one."""
+        """The square root, with gradient 0 at 0 instead of infinity."""
 
     def log(self, x: Any) -> Any:
-        """Natural logarithm; 0 where x is 0, with gradient 0."""
+        """The natural logarithm; 0 where x is 0, with gradient 0."""

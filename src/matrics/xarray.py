@@ -1,6 +1,6 @@
-"""Confusion matrices with named dimensions: DataArrays of xarray in, Datasets out.
+"""Scores and intervals of xarray's DataArrays of confusion matrices, as Datasets.
 
-The import gives each DataArray ``da.matrics.score(...)`` and ``da.matrics.interval(...)``.
+The import adds ``da.matrics.score(...)`` and ``da.matrics.interval(...)`` to each DataArray.
 """
 
 from matrics._extras import requires

@@ -26,7 +26,7 @@ from matrics.typing import ArrayLike
 
 
 class CombinedOptions(CommonOptions, total=False):
-    """The options of a metric of any measures: those of all kinds."""
+    """The options of a metric of any measures, which are the options of all kinds."""
 
     num_labels: int | None
     labels: Iterable[int] | None
@@ -41,7 +41,7 @@ class CombinedOptions(CommonOptions, total=False):
 class CombinedRecipe(Recipe):
     """The recipes that the measures need, whose arrays are counted from the same batch.
 
-    The parts have no windows of their own: a window is one of all arrays.
+    The parts have no windows: a window applies to all arrays together.
     """
 
     kind = "combined"
@@ -68,7 +68,7 @@ class CombinedRecipe(Recipe):
         if isinstance(num_classes, (str, Metric)):
             raise TypeError(
                 f"num_classes: expected a number of classes, or None for scores of class 1 of two, got "
-                f"{quoted(num_classes)}; measures are the second argument, metrics="
+                f"{quoted(num_classes)}; pass measures as the second argument, metrics="
             )
         super().__init__(library, **common)
         bins = {"bits": bits, "edges": plain(edges), "bounds": bounds}
@@ -77,8 +77,8 @@ class CombinedRecipe(Recipe):
         self._codes: Mapping[Hashable, int] | None = None
         self._is_binary = False
         if num_labels is not None:
-            given = {"num_classes": num_classes, "labels": labels, "positive": positive}
-            _refuse(given, "with num_labels=, of samples with several labels")
+            unsupported = {"num_classes": num_classes, "labels": labels, "positive": positive}
+            _refuse(unsupported, "with num_labels=, of samples with several labels")
             sets = MultilabelRecipe(library, num_labels, metrics, threshold=threshold, **bins, **of_parts)
             parts: dict[str, Any] = {"sets": sets}
             self.num_classes = sets.num_classes
@@ -108,13 +108,13 @@ class CombinedRecipe(Recipe):
             else:
                 _refuse(bins, "without a measure of scores, such as 'roc_auc'")
         if len(parts) > 1:
-            parts["labels"]._looks &= not parts["scores"].warns_of_scores
+            parts["labels"]._checks_scores &= not parts["scores"].warns_of_scores
         self.values = CombinedValues.of_parts({name: recipe.values for name, recipe in parts.items()}, self.prefix)
-        # Batches of scores are checked more strictly: what they refuse must not have been counted before.
+        # Scores are counted first, as their checks are stricter, and a rejected batch must not be counted partially.
         self._parts: dict[str, Any] = dict(sorted(parts.items(), reverse=True))
 
     def _options_of_scores(self, number: int, positive: Hashable) -> dict[str, Any]:
-        """The options by which class scores are counted, whose labels are the numbers 0 to n - 1."""
+        """The options for counting class scores, with the class numbers 0 to n - 1 as labels."""
         names, chosen = self.class_names, None
         if positive is not None:
             classes = classes_of(
@@ -124,7 +124,8 @@ class CombinedRecipe(Recipe):
         if self._is_binary:
             if chosen not in (None, 1):
                 raise ValueError(
-                    f"positive: expected class 1, which the scores are of, got {quoted(positive)}; pass scores of both "
+                    f"positive: expected class 1, as the scores are scores of class 1, got {quoted(positive)}; pass "
+                    "scores of both "
                     "classes and num_classes=2"
                 )
             return {"class_names": None} | self._ignored_codes()
@@ -138,20 +139,20 @@ class CombinedRecipe(Recipe):
         return {"ignore_index": [self._codes[label] for label in self.ignored if label in self._codes] or None}
 
     def _own_options(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        all_options: dict[str, Any] = {}
         kinds = ["combined"]
         for name, recipe in self._parts.items():
             options = recipe.options
             kinds.append(options.pop("kind", name))
-            found = options | found
-        return {"kind": "_".join(kinds)} | found
+            all_options = options | all_options
+        return {"kind": "_".join(kinds)} | all_options
 
     def _empty(self) -> tuple[Arrays, Arrays]:
         sums: Arrays = {}
         settings: Arrays = {}
         for part, recipe in self._parts.items():
-            for found, own in zip((sums, settings), recipe.empty(), strict=True):
-                _put(found, part, own)
+            for target, own in zip((sums, settings), recipe.empty(), strict=True):
+                _put(target, part, own)
         return sums, settings
 
     def _add(
@@ -180,12 +181,12 @@ class CombinedRecipe(Recipe):
                 _put(arrays, part, own)
 
     def _check_scores(self, y_true: Array, y_pred: Array, *, is_float: bool) -> None:
-        """Raise for predicted labels where measures need scores, and for scores of class 1 where each class has any."""
+        """Raise an error for labels where measures need scores, and for scores of class 1 with several classes."""
         if not is_float and "scores" in self._parts:
             names = ", ".join(self._parts["scores"].values.requested)
             raise TypeError(
                 f"y_pred: expected floating scores for {names}, got predicted labels (dtype {y_pred.dtype}); "
-                "of labels alone make the metric without these measures"
+                "leave out these measures for labels alone"
             )
         if not is_float and self._is_binary:
             raise TypeError(
@@ -194,14 +195,14 @@ class CombinedRecipe(Recipe):
             )
         if is_float and not self._is_binary and y_true.shape == y_pred.shape:
             got = said({"y_true": y_true, "y_pred": y_pred})
-            of_two = "; for scores of class 1 leave out num_classes=" if self.num_classes == 2 else ""
-            raise ValueError(f"expected scores of all {self.num_classes} classes for each label, got {got}{of_two}")
+            hint = "; for scores of class 1 leave out num_classes=" if self.num_classes == 2 else ""
+            raise ValueError(f"expected scores of all {self.num_classes} classes for each label, got {got}{hint}")
 
     def _state(self, arrays: Arrays) -> CombinedState:
         return self._each("view", arrays)
 
     def state(self, arrays: Arrays) -> CombinedState:
-        """The running states of all that is counted, which later batches do not change."""
+        """The running states of all counts, which later batches do not change."""
         return self._each("state", self._total(arrays))
 
     def _each(self, method: str, arrays: Arrays) -> CombinedState:
@@ -210,7 +211,7 @@ class CombinedRecipe(Recipe):
         )
 
     def matrix(self, state: CombinedState) -> Array:
-        """The confusion matrix of a state, or the matrices of several labels; without such measures an error."""
+        """The confusion matrix of a state, or the matrices of several labels; raises without such measures."""
         for part in ("labels", "sets"):
             if part in self._parts:
                 return self._parts[part].matrix(getattr(state, part))
@@ -236,13 +237,13 @@ class CombinedRecipe(Recipe):
     def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
         if set(other._parts) != set(self._parts):
             mine, theirs = (" and ".join(sorted(recipe._parts)) for recipe in (self, other))
-            raise ValueError(f"merge_state: expected a metric that counts {mine}, got one of {theirs}")
+            raise ValueError(f"merge_state: expected a metric that counts {mine}, got a metric that counts {theirs}")
         for part, recipe in self._parts.items():
             own, given = (self._slot(of_part(x, part), recipe) for x in (arrays, others))
             recipe._check_same(other._parts[part], own, given)
 
     def _slot(self, arrays: Arrays, recipe: Recipe) -> Arrays:
-        """The arrays of a part in the shapes that it knows."""
+        """The arrays of a part without the axis of a window."""
         if self.window is None:
             return arrays
         return {name: x if recipe._is_setting(name) else x[0, ...] for name, x in arrays.items()}
@@ -254,27 +255,27 @@ class CombinedRecipe(Recipe):
 
 
 def by_kind(metrics: Any) -> dict[str, Any]:
-    """The measures of predicted labels and of scores, in the order in which the first of each comes.
+    """The measures of predicted labels and of scores, by kind, in the order of the first measure of each kind.
 
     >>> by_kind("f1, roc_auc, mcc")
     {'labels': ['f1', 'mcc'], 'scores': ['roc_auc']}
     """
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        return {"labels": metrics}  # which is refused where measures are looked up
-    found: dict[str, Any] = {}
-    for item in given:
+    items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(items, Iterable) or isinstance(items, Mapping):
+        return {"labels": metrics}  # for which the lookup of measures raises an error
+    kinds: dict[str, Any] = {}
+    for item in items:
         names = [part.strip() for part in split_outside(item) if part.strip()] if isinstance(item, str) else [item]
         for name in names:
             has_scores = isinstance(name, str) and (is_of_scores(name) or call_of(name_of(name)) is not None)
             if isinstance(name, str) and not has_scores:
                 _check_known(name)
-            found.setdefault("scores" if has_scores else "labels", []).append(name)
-    return found or {"labels": []}
+            kinds.setdefault("scores" if has_scores else "labels", []).append(name)
+    return kinds or {"labels": []}
 
 
 def _check_known(name: str) -> None:
-    """Raise for a name that is nearly one of scores, and no measure: the message names those of a metric."""
+    """Raise an error for an unknown name that is similar to a measure of scores; the message has the similar names."""
     hint = near_method(name)
     if not hint:
         return
@@ -288,7 +289,7 @@ def _check_known(name: str) -> None:
 
 
 def of_part(arrays: Arrays, part: str) -> Arrays:
-    """The arrays of a part by their own names."""
+    """The arrays of a part, without the prefix of the part in their names."""
     return {name.removeprefix(f"{part}_"): x for name, x in arrays.items() if name.startswith(f"{part}_")}
 
 

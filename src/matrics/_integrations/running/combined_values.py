@@ -17,7 +17,7 @@ from matrics.typing import NumPyArray
 
 
 class StatesOfKinds(NamedTuple):
-    """The states of a metric of any measures; None where no measure needs one."""
+    """The states of a metric of any measures; None where no measure needs a state."""
 
     labels: ConfusionState | MarginState | None = None
     scores: ScoreState | None = None
@@ -25,13 +25,13 @@ class StatesOfKinds(NamedTuple):
 
 
 class CombinedState(States, StatesOfKinds):
-    """These states as one: they add up, over batches and over processes."""
+    """The states together, which add up over batches and over processes."""
 
     __slots__ = ()
 
     @property
     def dropped(self) -> Array:
-        """How many samples were left out, which is the same number in each state."""
+        """The number of dropped samples, which is the same in each state."""
         dropped: Array = next(state.dropped for state in self if state is not None)
         return dropped
 
@@ -60,12 +60,12 @@ class CombinedValues(Values):
 
     @property
     def requested(self) -> list[str]:
-        """The names of the values, as they were given."""
+        """The names of the values, as the user gave them."""
         return [name for _, values in self.parts for name in values.requested]
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Of the first measure."""
+        """Whether higher values of the first measure are better."""
         return self.parts[0][1].higher_is_better
 
     def _only(self, place: int) -> Self:
@@ -77,9 +77,9 @@ class CombinedValues(Values):
         raise IndexError(place)
 
     def renamed(self, prefix: str) -> Self:
-        """The same with another prefix."""
-        made = super().renamed(prefix)
-        return replace(made, parts=tuple((part, values.renamed(prefix)) for part, values in self.parts))
+        """The values with another prefix."""
+        result = super().renamed(prefix)
+        return replace(result, parts=tuple((part, values.renamed(prefix)) for part, values in self.parts))
 
     def _samples(self, state: CombinedState) -> float | NumPyArray | None:
         part, values = self.parts[0]
@@ -90,6 +90,6 @@ class CombinedValues(Values):
         return values._dropped(getattr(state, part))
 
     def _known(self, state: CombinedState) -> tuple[dict[str, Array], str, Counted]:
-        found = [values._known(getattr(state, part)) for part, values in self.parts]
-        known = {key: value for values, _, _ in found for key, value in values.items()}
-        return known, next((odd for _, odd, _ in found if odd), ""), found[0][2]
+        results = [values._known(getattr(state, part)) for part, values in self.parts]
+        known = {key: value for values, _, _ in results for key, value in values.items()}
+        return known, next((warning for _, warning, _ in results if warning), ""), results[0][2]

@@ -1,4 +1,4 @@
-"""The recipes of predicted labels: all cells of the confusion matrix, or margins alone."""
+"""The recipes of predicted labels: all cells of the confusion matrix, or only margins."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class LabelOptions(CommonOptions, total=False):
 
 
 class LabelRecipe(StateRecipe):
-    """Counts of predicted labels: the cells of a matrix, or margins if cells are too many and not needed.
+    """Counts of predicted labels: the cells of a matrix, or margins if cells are too many and unnecessary.
 
-    With PyTorch the counts are one tensor, into which ``tensors/guarded.py`` counts in place.
+    With PyTorch the counts are a single tensor, into which ``tensors/guarded.py`` counts in place.
     """
 
     kind = "labels"
@@ -60,7 +60,7 @@ class LabelRecipe(StateRecipe):
             decide(np.empty(0), self.num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
             if self.from_logits:
                 check_probabilities([threshold])
-        self._looks = threshold is not None and not self.from_logits and are_probabilities([threshold])
+        self._checks_scores = threshold is not None and not self.from_logits and are_probabilities([threshold])
         width = 4 if self.dtype == self.backend.xp.float32 else 8
         self.values = ConfusionValues.of_classes(
             self.num_classes,
@@ -72,7 +72,7 @@ class LabelRecipe(StateRecipe):
             has_threshold=threshold is not None,
             ignored=self.ignored,
             undefined=self.undefined,
-            # In PyTorch twice, as a metric keeps counts before and after a sync, or the zeros of a reset.
+            # Twice in PyTorch, as a metric stores counts before and after a sync, or the zeros of a reset.
             bytes_of_cell=width * (2 if library == "torch" else 1),
             margins_alone=self.margins_alone,
             allow_large=self.allow_large,
@@ -112,7 +112,7 @@ class LabelRecipe(StateRecipe):
         *,
         mask: Array | None = None,
         sample_weight: Array | None = None,
-        are_logits: bool | None = None,  # noqa: ARG002 (either is an argument of labels or scores)
+        are_logits: bool | None = None,  # noqa: ARG002 (an argument of all recipes)
     ) -> None:
         if self._guarded is not None:
             self._guarded.add(arrays, y_true, y_pred, mask=mask, sample_weight=sample_weight)
@@ -123,7 +123,7 @@ class LabelRecipe(StateRecipe):
         if is_float and self.threshold is None and self.class_axis is None:
             warn_if_either_fits(y_true, y_pred, n, self.axis)
         if self.threshold is not None and is_float:
-            self._looks_at(y_true, y_pred, mask)
+            self._check_scores_in_range(y_true, y_pred, mask)
             if self.from_logits:
                 y_pred = sigmoid(y_pred, backend)
         ignore_index: int | tuple[int, ...] = self.ignored
@@ -143,11 +143,11 @@ class LabelRecipe(StateRecipe):
         self.keep(arrays, self._state(arrays).update(y_true, y_pred, sample_weight=sample_weight, **options))
 
     def state(self, arrays: Arrays) -> Any:
-        """The running state of all that is counted, which later batches do not change."""
+        """The running state of all counts, which later batches do not change."""
         return self.view(arrays) if self._guarded is None else self._guarded.state(self._total(arrays)["counts"])
 
     def matrix(self, state: ConfusionState | MarginState) -> Array:
-        """The confusion matrix of a state; of margins it raises an error."""
+        """The confusion matrix of a state; raises for margins."""
         return state.matrix if isinstance(state, ConfusionState) else no_matrix(self.num_classes)
 
     def _state(self, arrays: Arrays) -> Any:
@@ -159,25 +159,25 @@ class LabelRecipe(StateRecipe):
         else:
             self._guarded.forget(arrays["counts"])
 
-    def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:  # noqa: ARG002 (sizes follow)
+    def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:  # noqa: ARG002 (the sizes of arrays follow from the options)
         if other.num_classes != self.num_classes:
-            raise ValueError(f"expected metrics of {self.num_classes} classes, got one of {other.num_classes}")
+            raise ValueError(f"expected metrics of {self.num_classes} classes, got a metric of {other.num_classes}")
         kinds = ["all cells" if x.values.keeps_cells else "margins" for x in (self, other)]
         if kinds[0] != kinds[1]:
-            raise ValueError(f"expected metrics that keep {kinds[0]}, as this one does, got one that keeps {kinds[1]}")
+            raise ValueError(f"expected metrics that count {kinds[0]}, got a metric that counts {kinds[1]}")
 
     def _checks(self) -> dict[str, Callable[..., None]]:
         return {"counts": self._guarded.check_loaded}
 
 
 class MarginRecipe(LabelRecipe):
-    """Margins alone; measures that need all cells raise an error."""
+    """A recipe of margins; measures that need all cells raise an error."""
 
     margins_alone = True
 
 
 def sigmoid(logits: Array, backend: Any) -> Array:
-    """Probabilities of logits in the widest dtype: in float32 they are 1 from a logit of 17 on."""
+    """The probabilities of logits in the widest dtype, as probabilities in float32 are 1 from a logit of 17 on."""
     if hasattr(logits, "sigmoid"):
         return logits.to(backend.widest_float(logits)).sigmoid()
     import jax

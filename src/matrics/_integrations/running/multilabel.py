@@ -32,7 +32,7 @@ class MultilabelOptions(CommonOptions, total=False):
 
 
 class MultilabelRecipe(StateRecipe):
-    """The arrays of ``MultilabelStates`` with what the measures need, and the thresholds."""
+    """The arrays of ``MultilabelStates`` with the counts that the measures need, and the thresholds."""
 
     kind = "multilabel"
     weighed = (
@@ -55,8 +55,8 @@ class MultilabelRecipe(StateRecipe):
         **common: Unpack[CommonOptions],
     ) -> None:
         super().__init__(library, **common)
-        wanted = read_names(metrics)
-        self.kept = kept_for(wanted)
+        specs = read_names(metrics)
+        self.kept = kept_for(specs)
         bins = {"bits": bits, "edges": plain(edges)}
         self._options: dict[str, Any] = {"num_labels": num_labels, "kept": self.kept, "bins": bins}
         self._options["in_place"] = library == "torch"
@@ -67,13 +67,13 @@ class MultilabelRecipe(StateRecipe):
         self._thresholds = thresholds if self.kept.predictions else thresholds[:0]
         if self.from_logits:
             check_probabilities(self._thresholds.tolist())
-        self._looks = not self.from_logits and are_probabilities(self._thresholds)
-        # In PyTorch a logistic function takes longer than in a compiler, which leaves out what nothing needs.
+        self._checks_scores = not self.from_logits and are_probabilities(self._thresholds)
+        # Eager PyTorch computes unnecessary logistic functions, which compilers remove.
         self._needs_probabilities = self.kept.predictions or (self.kept.histogram and edges is not None)
         self.values = MultilabelValues.of_states(
-            empty(**self._options, like=np.zeros(()), dtype=None, allow_large=True),  # NumPy takes less time
+            empty(**self._options, like=np.zeros(()), dtype=None, allow_large=True),  # NumPy is faster
             self.num_classes,
-            wanted,
+            specs,
             prefix=self.prefix,
             class_names=self.class_names,
             undefined=self.undefined,
@@ -89,7 +89,7 @@ class MultilabelRecipe(StateRecipe):
         sums, settings = self._stored.parts(states)
         if len(self._thresholds):
             xp = self.backend.xp
-            is_wide = self.library == "torch"  # JAX compares in the dtype of scores
+            is_wide = self.library == "torch"  # JAX compares in the dtype of the scores
             settings["thresholds"] = xp.asarray(self._thresholds, dtype=xp.float64 if is_wide else xp.float32)
         return sums, settings
 
@@ -106,7 +106,7 @@ class MultilabelRecipe(StateRecipe):
         are_logits = self.from_logits if are_logits is None else are_logits
         self._refuse_weights(sample_weight)
         backend, kept = self.backend, self.kept
-        y_true = check_labels(y_true, "y_true", backend)  # of floating numbers, as a binary cross-entropy takes them
+        y_true = check_labels(y_true, "y_true", backend)  # also floating numbers, as for a binary cross-entropy
         axis = check_batch(y_true, y_score, self.num_classes, self.class_axis, self.axis, kept, backend)
         samples = y_true
         if mask is not None or sample_weight is not None:
@@ -123,7 +123,7 @@ class MultilabelRecipe(StateRecipe):
         if is_float and are_logits and self._needs_probabilities:
             y_score = sigmoid(y_score, backend)
         elif is_float and not are_logits:
-            self._looks_at(y_true, y_score, mask)
+            self._check_scores_in_range(y_true, y_score, mask)
         batch = Entries(y_true, y_score, order, mask, sample_weight)
         if self.library == "torch":
             self._add_in_place(arrays, batch)
@@ -134,22 +134,22 @@ class MultilabelRecipe(StateRecipe):
         self.keep(arrays, with_batch(self._state(arrays), kept, batch, thresholds, self.ignored, backend))
 
     def _add_in_place(self, arrays: Arrays, batch: Entries) -> None:
-        """Add to tensors, by NumPy where all of them are on the host."""
-        given = arrays | {name: x for name, x in batch._asdict().items() if x is not None}
-        views = self.backend.host_views(*given.values())
-        used = given if views is None else dict(zip(given, views, strict=True))
+        """Add a batch to tensors, by NumPy if all tensors are on the host."""
+        tensors = arrays | {name: x for name, x in batch._asdict().items() if x is not None}
+        views = self.backend.host_views(*tensors.values())
+        used = tensors if views is None else dict(zip(tensors, views, strict=True))
         own = {name: used[name] for name in arrays}
         if self.decay is not None:
             self._decay(own)
         entries, thresholds = Entries(*map(used.get, Entries._fields)), used.get("thresholds")
         states, backend = self._state(own), self._library_of(own)
-        found = with_batch(states, self.kept, entries, thresholds, self.ignored, backend, in_place=True)
-        for name, values in self._stored.parts(found)[0].items():
+        states_after = with_batch(states, self.kept, entries, thresholds, self.ignored, backend, in_place=True)
+        for name, values in self._stored.parts(states_after)[0].items():
             if values is not own[name]:
                 own[name][...] = values
 
     def matrix(self, state: MultilabelStates) -> Array:
-        """The matrices of the labels, (L, 2, 2), of a state; raises if they are not kept."""
+        """The matrices of the labels of a state, (L, 2, 2); raises if the metric does not count them."""
         if not self.kept.labels or state.labels is None:
             raise ValueError("matrix: expected a metric with a measure of predicted labels, such as 'f1', got none")
         return state.labels.matrix
@@ -160,7 +160,9 @@ class MultilabelRecipe(StateRecipe):
     def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
         has_edges = [recipe._options["bins"]["edges"] is not None for recipe in (self, other)]
         if (other.num_classes, other.kept, has_edges[1]) != (self.num_classes, self.kept, has_edges[0]):
-            raise ValueError("merge_state: expected metrics of the same labels, bins and kinds of measures, got others")
+            raise ValueError(
+                "merge_state: expected metrics of the same labels, bins and kinds of measures, got different metrics"
+            )
         for name in ("scores_counts", "scores_edges", "thresholds"):
             if name not in arrays:
                 continue
@@ -171,7 +173,9 @@ class MultilabelRecipe(StateRecipe):
                 views: list[Any] = [self.backend.host_view(x) for x in (own, given)]
                 if all(view is not None for view in views) and not np.array_equal(*views):
                     setting = name.removeprefix("scores_")
-                    raise ValueError(f"merge_state: expected a metric with the {setting} of this one, got others")
+                    raise ValueError(
+                        f"merge_state: expected a metric with the same {setting}, got a metric with others"
+                    )
 
     def _checks(self) -> dict[str, Callable[..., None]]:
         from matrics._integrations.tensors import checkpoints

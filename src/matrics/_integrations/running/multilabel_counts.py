@@ -1,4 +1,4 @@
-"""Batches of samples with several labels: their checks, and the states of a MultilabelMetric with their counts."""
+"""Batches of samples with several labels: checks, and counts into the states of a MultilabelMetric."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from matrics._ranking.state import ScoreState
 
 
 class Entries(NamedTuple):
-    """A batch with the labels last, all other axes one, in one library."""
+    """The arrays of a batch in a single library, with the labels last and all other axes flattened."""
 
     y_true: Array  # (N, L)
     y_score: Array  # (N, L): scores, or predicted labels
-    order: Array  # (N, L): the scores of which the order counts, as saturated probabilities are equal
+    order: Array  # (N, L): the scores for rankings, as saturated probabilities are equal
     mask: Array | None  # (N, 1)
     weights: Array | None  # (N,)
 
 
-def check_batch(  # noqa: PLR0917 (all is needed)
+def check_batch(  # noqa: PLR0917 (all arguments are needed)
     y_true: Array,
     y_score: Array,
     num_labels: int,
@@ -44,13 +44,13 @@ def check_batch(  # noqa: PLR0917 (all is needed)
     kept: Kept,
     backend: Standard,
 ) -> int:
-    """The axis of the labels; raises unless the arrays are labels and scores of one shape."""
+    """The axis of the labels; raises unless the arrays are labels and scores of the same shape."""
 
-    def got() -> str:  # text takes time
+    def got() -> str:  # a function, as making the text takes time
         return said({"y_true": y_true, "y_score": y_score})
 
     if y_true.shape != y_score.shape or y_true.ndim < 2:
-        raise ValueError(f"expected labels and scores of one shape, with axes of samples and labels, got {got()}")
+        raise ValueError(f"expected labels and scores of the same shape, with axes of samples and labels, got {got()}")
     if not backend.is_float(y_score):
         if kept.scores:
             raise TypeError(
@@ -68,12 +68,12 @@ def check_batch(  # noqa: PLR0917 (all is needed)
 
 
 def flat(x: Array, axis: int, name: str, backend: Standard) -> Array:
-    """The array (N, L): the axis of the labels last, and all others one."""
+    """The array (N, L): the axis of the labels last, and all other axes flattened."""
     x = x if axis in (-1, x.ndim - 1) else class_axis_last(x, axis, name, backend)
     return x if x.ndim == 2 else backend.xp.reshape(x, (-1, x.shape[-1]))
 
 
-def with_batch(  # noqa: PLR0917 (all is needed)
+def with_batch(  # noqa: PLR0917 (all arguments are needed)
     states: MultilabelStates,
     kept: Kept,
     entries: Entries,
@@ -83,9 +83,9 @@ def with_batch(  # noqa: PLR0917 (all is needed)
     *,
     in_place: bool = False,
 ) -> MultilabelStates:
-    """The states with the entries, by the same operations on the host and in compiled code, where no value is read.
+    """The states after the addition of the entries, by the same operations on the host and in compiled code.
 
-    With ``in_place`` the arrays of labels and scores change.
+    No value is inspected. With ``in_place`` the arrays of labels and scores change.
     """
     xp, scores = backend.xp, entries.y_score
     y_true = widen(entries.y_true, backend)
@@ -121,7 +121,7 @@ def with_batch(  # noqa: PLR0917 (all is needed)
 def _with_labels(
     state: MultilabelState, given: LabelSets, kept: Kept, lost: Array, backend: Standard, *, in_place: bool
 ) -> MultilabelState:
-    """The matrices with these labels; those that no measure needs stay 0, but all dropped entries are counted."""
+    """The matrices with these labels; unneeded matrices stay 0, but all dropped entries are counted."""
     xp = backend.xp
 
     def nothing(dropped: Array) -> LabelCounts:
@@ -142,7 +142,7 @@ def _with_labels(
     return state
 
 
-def _with_scores(  # noqa: PLR0917 (all is needed)
+def _with_scores(  # noqa: PLR0917 (all arguments are needed)
     state: ScoreState,
     y_true: Array,
     scores: Array,
@@ -152,7 +152,7 @@ def _with_scores(  # noqa: PLR0917 (all is needed)
     *,
     in_place: bool,
 ) -> ScoreState:
-    """The histograms of each label with these scores."""
+    """The histograms of all labels with these scores."""
     xp = backend.xp
     y_true, scores = backend.packed(xp.matrix_transpose(y_true)), backend.packed(xp.matrix_transpose(scores))
     spread = None if weights is None else xp.broadcast_to(weights[None, :], y_true.shape)
@@ -164,7 +164,7 @@ def _with_scores(  # noqa: PLR0917 (all is needed)
 
 
 def _losses(y_true: Array, scores: Array, lost: Array, weights: Array | None, backend: Standard) -> Array:
-    """The sums (2,) of the ranking losses, and of the weights of samples with a label, of which none is dropped."""
+    """The sums (2,) of the ranking losses and of the weights of samples with a label and without dropped entries."""
     xp = backend.xp
     is_true, is_false = y_true == 1, y_true == 0
     each = ranking_losses(is_true, is_false, backend.to_float(scores), backend)

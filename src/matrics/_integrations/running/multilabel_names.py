@@ -1,4 +1,4 @@
-"""The names of the values of a MultilabelMetric: what they ask for, and what has to be kept for them."""
+"""The names of the values of a MultilabelMetric: their meaning, and the counts that they need."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from matrics._catalogue.classes import TWO
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.record import Metric
-from matrics._integrations.running.settings import are_counts, of_nothing
+from matrics._integrations.running.settings import are_counts, empty_values
 from matrics._quoting import quoted, split_outside
 from matrics._scoring.score import resolve
 
-#: Measures of scores, and methods of a ScoreState of classes, which labels are here.
+#: Measures of scores; methods of a ScoreState with labels in place of classes.
 AREAS = ("roc_auc", "average_precision")
 #: Measures of whole samples, which have no average over labels.
 OF_SAMPLES = ("subset_accuracy", "ranking_loss")
@@ -23,23 +23,23 @@ AVERAGES = ("macro", "micro", "weighted", "label")
 
 @dataclass(frozen=True)
 class LabelValue:
-    """One of the values: a measure of the labels' matrices, an area, or a measure of whole samples."""
+    """A value: a measure of the matrices of the labels, an area, or a measure of whole samples."""
 
     key: str
-    name: str  # of an area or of a measure of samples, or the spec of the measure
+    name: str  # the name of an area or of a measure of samples, or the spec of the measure
     average: str = "macro"
     metric: Metric | None = None
     title: str = ""  # without the average
-    is_count: bool = False  # and so 0 before the first sample
+    is_count: bool = False  # whether it is 0 before the first sample
 
     @property
     def measure(self) -> str:
-        """The name without the average of each label."""
+        """The name without ``:label``."""
         return self.key.removesuffix(":label")
 
 
 class Kept(NamedTuple):
-    """What has to be kept: matrices of labels, right samples, histograms of scores, ranking losses."""
+    """The necessary counts: matrices of labels, correct samples, histograms of scores, ranking losses."""
 
     labels: bool
     samples: bool
@@ -53,30 +53,30 @@ class Kept(NamedTuple):
 
     @property
     def scores(self) -> bool:
-        """Whether predicted labels alone would not do."""
+        """Whether scores are necessary, so that predicted labels are not sufficient."""
         return self.histogram or self.losses
 
 
 def read_names(metrics: str | Metric | Iterable[str | Metric]) -> tuple[LabelValue, ...]:
-    """The values that are asked for; raises for names that are none."""
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
-        resolve(given)  # raises
-    found: dict[str, LabelValue] = {}
-    for item in given:
+    """The requested values; raises for unknown names."""
+    items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if isinstance(items, Mapping) or not isinstance(items, Iterable):
+        resolve(items)  # raises
+    values: dict[str, LabelValue] = {}
+    for item in items:
         names = [part.strip() for part in split_outside(item) if part.strip()] if isinstance(item, str) else [item]
         for name in names:
-            found |= {value.key: value for value in _read(name)}
-    if not found:
+            values |= {value.key: value for value in _read(name)}
+    if not values:
         raise ValueError("metrics: expected at least one name, got none")
-    return tuple(found.values())
+    return tuple(values.values())
 
 
-def kept_for(wanted: Sequence[LabelValue]) -> Kept:
-    """What the values need."""
-    names = {value.name for value in wanted if value.metric is None}
+def kept_for(values: Sequence[LabelValue]) -> Kept:
+    """The counts that the values need."""
+    names = {value.name for value in values if value.metric is None}
     return Kept(
-        labels=any(value.metric is not None for value in wanted),
+        labels=any(value.metric is not None for value in values),
         samples="subset_accuracy" in names,
         histogram=not names.isdisjoint(AREAS),
         losses="ranking_loss" in names,
@@ -84,14 +84,14 @@ def kept_for(wanted: Sequence[LabelValue]) -> Kept:
 
 
 def _read(name: str | Metric) -> list[LabelValue]:
-    """The values of one name: several for a group of measures."""
+    """The values of a name, which may be a group of measures."""
     if not isinstance(name, str):
         return _of_matrices(name, "")
     measure, colon, average = name.rpartition(":")
     if average == "samples":
         raise ValueError(
-            f"metrics: expected one of :{', :'.join(AVERAGES)} after a measure, got {quoted(name)}: a mean over "
-            "samples needs the matrix of each, and a metric keeps their sums; matrics.multilabel.score has it"
+            f"metrics: expected an average (:{', :'.join(AVERAGES)}) after a measure, got {quoted(name)}: a mean over "
+            "samples needs the matrix of each sample; use matrics.multilabel.score"
         )
     if average not in AVERAGES:
         measure, colon, average = name, "", ""
@@ -108,18 +108,19 @@ def _read(name: str | Metric) -> list[LabelValue]:
 
 
 def _of_matrices(measure: str | Metric, average: str) -> list[LabelValue]:
-    """The values of measures of the labels' matrices, each 2 by 2."""
+    """The values of measures of the 2×2 matrices of the labels."""
     if isinstance(measure, str) and spec_of(measure).partition(":")[0] in (*AREAS, *OF_SAMPLES):
-        raise ValueError(f"metrics: expected one of :{', :'.join(AVERAGES)} after an area, got {quoted(measure)}")
+        raise ValueError(f"metrics: expected an average (:{', :'.join(AVERAGES)}) after an area, got {quoted(measure)}")
     ending = f":{average}" if average else ""
-    found = []
+    values = []
     for key, metric in resolve(measure, TWO).items():
         if metric.is_classwise:
             raise ValueError(
-                f"metrics: expected measures with one value for each label, got {quoted(str(key) + ending)}, with one "
-                f"for each of the classes 0 and 1; '{metric.name}:label' has the value of each label"
+                f"metrics: expected measures with a single value for each label, got {quoted(str(key) + ending)} with "
+                "values "
+                f"for the classes 0 and 1; use '{metric.name}:label' for the value of each label"
             )
-        (is_count,) = are_counts(of_nothing([metric], 2, has_cells=True))
+        (is_count,) = are_counts(empty_values([metric], 2, has_cells=True))
         title = title_of(key).removesuffix(" of class 1")
-        found.append(LabelValue(f"{key}{ending}", metric.spec, average or "macro", metric, title, is_count))
-    return found
+        values.append(LabelValue(f"{key}{ending}", metric.spec, average or "macro", metric, title, is_count))
+    return values

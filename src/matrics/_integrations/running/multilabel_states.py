@@ -23,9 +23,9 @@ from matrics._states.windows import sum_of_dropped
 class LossSums(NamedTuple):
     """The arrays of ranking losses."""
 
-    sums: Array  # (2,): of the losses, and of the weights of the samples
-    remainders: Array  # in float32 what additions to them have rounded off; or (0,)
-    dropped: Array  # (): entries with a label other than 0 and 1, or a NaN score
+    sums: Array  # (2,): the sums of the losses, and of the weights of the samples
+    remainders: Array  # the rounding errors of additions in float32; (0,) otherwise
+    dropped: Array  # (): the number of entries with a label other than 0 and 1, or a NaN score
 
 
 class RankingLosses(Additive, LossSums):
@@ -35,56 +35,56 @@ class RankingLosses(Additive, LossSums):
 
     @classmethod
     def zeros(cls, like: Array, backend: Standard) -> Self:
-        """No losses, in the widest float."""
+        """The losses of no samples, in the widest float."""
         xp, wide, place = backend.xp, backend.widest_float(like), backend.device_option(like)
         remainders = xp.zeros((2 if wide == xp.float32 else 0,), dtype=wide, **place)
         dropped = xp.zeros((), dtype=label_dtype(like, backend), **place)
         return cls(xp.zeros((2,), dtype=wide, **place), remainders, dropped)
 
     def plus(self, sums: Array, dropped: Array, backend: Standard) -> Self:
-        """The losses with those of a batch added."""
+        """The losses after the addition of a batch."""
         total, remainders = added_sums(self.sums, self.remainders, sums, backend)
         more = backend.xp.astype(dropped, self.dropped.dtype)
         return type(self)(total, remainders, add_dropped(self.dropped, more, backend))
 
     def _plus(self, other: Self) -> Self:
         backend, _ = as_arrays(sums=self.sums)
-        found = self.plus(other.sums, other.dropped, backend)
-        return found._replace(remainders=found.remainders + other.remainders)
+        total = self.plus(other.sums, other.dropped, backend)
+        return total._replace(remainders=total.remainders + other.remainders)
 
     def mean(self, zero_division: float) -> Array:
         """The mean of the losses."""
         backend, (sums, remainders) = as_arrays(sums=self.sums, remainders=self.remainders)
         total, number = sums + remainders if remainders.shape[-1] else sums
-        some = number > 0
-        return backend.xp.where(some, total / backend.xp.where(some, number, 1), zero_division)
+        is_positive = number > 0
+        return backend.xp.where(is_positive, total / backend.xp.where(is_positive, number, 1), zero_division)
 
 
 class StatesOfLabels(NamedTuple):
     """The states of a MultilabelMetric; None where no measure needs a state."""
 
-    labels: MultilabelState | None  # without counts of labels, or of whole samples, where no measure needs them
-    scores: ScoreState | None  # of the batch (L,)
+    labels: MultilabelState | None  # counts of labels, or of whole samples, are 0 if no measure needs them
+    scores: ScoreState | None  # with the batch shape (L,)
     losses: RankingLosses | None
 
 
 class MultilabelStates(States, StatesOfLabels):
-    """These states together: they add up, over batches and over processes."""
+    """The states together, which add up over batches and over processes."""
 
     __slots__ = ()
 
     @property
     def dropped(self) -> Array:
-        """How many entries were left out for a label other than 0 and 1, or a NaN score."""
+        """The number of entries that were dropped for a label other than 0 and 1, or a NaN score."""
         first: Any = next(state for state in self if state is not None)
         numbers = first.labels.dropped if isinstance(first, MultilabelState) else first.dropped
         return sum_of_dropped(numbers) if numbers.ndim else numbers
 
 
 def as_classes(state: ScoreState) -> ScoreState:
-    """The histograms of labels as those of classes against the rest, of whose areas there are averages.
+    """The histograms of labels as histograms of classes against the rest, for averages of areas.
 
-    Its number of dropped samples has no meaning.
+    The number of dropped samples has no meaning.
     """
     of_labels = ("counts", "carried", "bins", "bins_carried", "rounded")
     first = {name: x[0, ...] for name, x in state._asdict().items() if name not in of_labels}
@@ -94,10 +94,10 @@ def as_classes(state: ScoreState) -> ScoreState:
 def empty(
     num_labels: int, kept: Kept, bins: dict[str, Any], like: Any, dtype: Any, *, in_place: bool, allow_large: bool
 ) -> MultilabelStates:
-    """The states of no samples; raises for numbers, bins, dtypes and sizes that cannot be.
+    """The states of no samples; raises for invalid numbers, bins, dtypes and sizes.
 
-    ``bins`` are options of ``ScoreState.zeros``, bits and edges. Matrices that change ``in_place`` have no array for
-    what rounding loses.
+    ``bins`` are the options bits and edges of ``ScoreState.zeros``. Matrices that change ``in_place`` have no array for
+    rounding errors.
     """
     number = check_count(num_labels, "num_labels")
     backend, (like,) = as_arrays(like=like)
@@ -115,16 +115,16 @@ def empty(
 
 
 def checked_thresholds(threshold: Any, num_labels: int, kept: Kept) -> np.ndarray:
-    """A threshold for each label, (L,); of none 0.5."""
+    """A threshold for each label, (L,); the default is 0.5."""
     if threshold is not None and not kept.predictions:
-        raise ValueError("threshold: expected None, as none of the measures is one of predicted labels, got a value")
-    given: Any = 0.5 if threshold is None else threshold
-    given = given.tolist() if hasattr(given, "tolist") else given  # of an array
-    values = list(given) if isinstance(given, (list, tuple)) else [given] * num_labels
+        raise ValueError("threshold: expected None, as no measure needs predicted labels, got a value")
+    thresholds: Any = 0.5 if threshold is None else threshold
+    thresholds = thresholds.tolist() if hasattr(thresholds, "tolist") else thresholds
+    values = list(thresholds) if isinstance(thresholds, (list, tuple)) else [thresholds] * num_labels
     values = [value.item() if hasattr(value, "item") else value for value in values]
     is_good = all(isinstance(x, (int, float)) and not isinstance(x, bool) and x == x for x in values)  # noqa: PLR0124
     if not is_good or len(values) != num_labels:
         raise ValueError(
-            f"threshold: expected a number, or one for each of {num_labels} labels, got {quoted(threshold)}"
+            f"threshold: expected a number, or a number for each of {num_labels} labels, got {quoted(threshold)}"
         )
     return np.asarray(values, dtype=np.float64)

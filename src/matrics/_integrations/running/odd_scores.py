@@ -1,4 +1,4 @@
-"""Scores that are compared with a threshold of a probability, but are none, as logits."""
+"""Checks of scores that are compared with thresholds of probabilities, but are not probabilities, such as logits."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from matrics._quoting import quoted
 
 
 def are_probabilities(thresholds: Iterable[float]) -> bool:
-    """Whether any of the thresholds may be one of a probability; one of 0, as of logits, parts no probabilities."""
+    """Whether any threshold is between 0 and 1, as for probabilities; logits often have the threshold 0."""
     return any(0 < threshold < 1 for threshold in thresholds)
 
 
 def check_probabilities(thresholds: Iterable[float]) -> None:
-    """Raise unless the thresholds of a metric of logits are probabilities."""
+    """Raise an error unless the thresholds of a metric of logits are probabilities."""
     for threshold in thresholds:
         if not 0 <= threshold <= 1:
             raise ValueError(
-                "threshold: expected one of the probability, from 0 to 1, with from_logits=True, got "
+                "threshold: expected a probability, from 0 to 1, with from_logits=True, got "
                 f"{quoted(threshold)}; leave from_logits out for a threshold of the logits themselves"
             )
 
 
 def warned_of_scores(scores: Array, counted: Array | None, backend: Standard) -> bool:
-    """Warn if scores that are counted are outside of [0, 1], and can be read without waiting; whether it has warned.
+    """Warn if counted scores are outside of [0, 1]; return whether it has warned.
 
-    ``counted`` broadcasts against the scores.
+    ``counted`` broadcasts against the scores. Values that cannot be read without synchronization are not checked.
     """
     views: Any = backend.host_views(scores, *(() if counted is None else (counted,)))
     if views is None or not views[0].size:
@@ -44,8 +44,8 @@ def warned_of_scores(scores: Array, counted: Array | None, backend: Standard) ->
         return False
     warnings.warn(
         "some scores are not in [0, 1], and are compared with a threshold between 0 and 1: if they are logits, make "
-        "the metric with from_logits=True, and the threshold is one of the probability; if they are other scores, the "
-        "threshold is one of these",
+        "the metric with from_logits=True, and the threshold is a probability; if they are other scores, choose a "
+        "threshold of the same scale",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )

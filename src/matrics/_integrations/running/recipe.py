@@ -1,4 +1,4 @@
-"""The base of all recipes: common options, arrays by name, decay, and windows of the last batches."""
+"""The base class of all recipes: common options, arrays by name, decay, and windows of the last batches."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from matrics._integrations.running.values import Values
 from matrics._quoting import quoted
 from matrics._states.windows import SETTINGS, STATES_AT_ONCE, WEIGHED
 
-# Dtypes of weighted counts; and the axis of classes that is meant if none is given, as that of the losses of a library.
+# Dtypes of weighted counts; and the default axis of classes, as for the losses of the library.
 FLOATS = {"torch": ("torch.float32", "torch.float64"), "jax": ("jax.numpy.float32", "jax.numpy.float64")}
 AXES = {"torch": AXIS_OF_LOSSES, "jax": -1}
-#: The slot of a window into which the next batch is counted.
+#: The name of the array with the slot of a window for the next batch.
 PLACE = "place"
 
 
@@ -45,7 +45,7 @@ class CommonOptions(TypedDict, total=False):
 
 
 class Recipe(ABC):
-    """What a kind of metric keeps, how it counts a batch, and which values it has; see the docstring of the package.
+    """The arrays of a kind of metric, the counting of a batch, and the values; see the docstring of the package.
 
     Recipes with equal options are equal, so that JAX compiles once for equal metrics.
     """
@@ -55,9 +55,9 @@ class Recipe(ABC):
     values: Values
     num_classes: int | None
     in_place: ClassVar[bool] = False
-    """Whether tensors always change in place, so that an adapter need not look whether they were replaced."""
+    """Whether tensors always change in place, so that adapters need not check for replaced tensors."""
     weighed: tuple[str, ...] = (*WEIGHED, "carried")
-    """The names of the arrays that decay; of floating counts ``carried`` is what rounding has lost."""
+    """The names of the arrays that decay; with floating counts ``carried`` has the rounding errors."""
 
     def __init__(
         self,
@@ -79,15 +79,15 @@ class Recipe(ABC):
         xp = self.backend.xp
         if dtype is not None and dtype not in (xp.float32, xp.float64):
             raise TypeError(
-                f"dtype: expected None for integer counts, or {' or '.join(FLOATS[library])} for weighted ones, "
+                f"dtype: expected None for integer counts, or {' or '.join(FLOATS[library])} for weighted counts, "
                 f"got {dtype}"
             )
         self.decay, self.dtype = decay_and_dtype(decay, dtype, self.backend.widest_float(self._like()))
         self.window = None if window is None else check_count(window, "window", most=STATES_AT_ONCE)
         if decay is not None and window is not None:
             raise ValueError(
-                "window: expected None with decay=, which forgets earlier batches gradually, got "
-                f"{quoted(window)}; pass one of the two"
+                "window: expected None with decay=, which reduces the counts of earlier batches gradually, got "
+                f"{quoted(window)}; pass either window= or decay="
             )
         self.prefix, self.class_names, self.allow_large = prefix, class_names, allow_large
         self.class_axis = checked_class_axis(class_axis)
@@ -96,13 +96,13 @@ class Recipe(ABC):
         self.undefined = Undefined.of(zero_division, fill_undefined)
         if window is None:
             self.count = self._add  # type: ignore[method-assign]  # an update takes microseconds
-        self._looks = False  # whether scores that are no probabilities cause a warning, until one has
+        self._checks_scores = False  # whether scores outside of [0, 1] cause a warning; False after the first warning
 
     @property
     def options(self) -> dict[str, Any]:
-        """How a batch is counted, without what is as by default."""
+        """The options of counting that differ from their defaults."""
         own = self._own_options()
-        found = {
+        options = {
             "kind": own.pop("kind", None),
             "axis": None if self.class_axis in (None, AXES[self.library]) else self.class_axis,
             "logits": self.from_logits or None,
@@ -111,10 +111,10 @@ class Recipe(ABC):
             "decay": self.decay,
             "window": self.window,
         } | own
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in options.items() if value is not None}
 
     def _own_options(self) -> dict[str, Any]:
-        """The same for the options of one kind of metric."""
+        """The options of this kind of metric, for ``options``."""
         return {}
 
     def __eq__(self, other: object) -> bool:
@@ -135,11 +135,11 @@ class Recipe(ABC):
     def _like(self) -> Array:
         return self.backend.xp.zeros(())
 
-    # What a kind implements -------------------------------------------------------------------------------------------
+    # Methods of each kind ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _empty(self) -> tuple[Arrays, Arrays]:
-        """New arrays that add up, all 0, and settings that do not."""
+        """New arrays that add up, all 0, and settings, which do not add up."""
 
     @abstractmethod
     def _add(
@@ -152,22 +152,22 @@ class Recipe(ABC):
         sample_weight: Array | None = None,
         are_logits: bool | None = None,
     ) -> None:
-        """Add a batch to the arrays, in place or in the dict; weights decay just before."""
+        """Add a batch to the arrays, in place or in the dict, after the decay of earlier counts."""
 
     @abstractmethod
     def _state(self, arrays: Arrays) -> Any:
-        """The running state in the memory of the arrays, which may be those of NumPy."""
+        """The running state in the memory of the arrays, which may be NumPy arrays."""
 
     def _check_same(self, other: Any, arrays: Arrays, others: Arrays) -> None:
-        """Raise unless another recipe of this kind counts the same; by default the shapes of arrays decide."""
+        """Raise an error unless another recipe of this kind counts the same; by default shapes are compared."""
         for name, own in arrays.items():
             if name not in others or others[name].shape != own.shape:
                 raise ValueError(
-                    f"merge_state: expected a metric that counts the same, got one of {other.kind} with other {name}"
+                    f"merge_state: expected a metric of the same counts, got a metric of {other.kind} with other {name}"
                 )
 
     def matrix(self, state: Any) -> Array:
-        """The matrix, or matrices, of a state; kinds without any raise an error."""
+        """The matrix, or the matrices, of a state; kinds without a matrix raise an error."""
         raise NotImplementedError
 
     def keep(self, arrays: Arrays, state: Any) -> None:
@@ -177,13 +177,14 @@ class Recipe(ABC):
                 arrays[name] = getattr(state, name)
 
     def _checks(self) -> dict[str, Callable[..., None]]:
-        """The check of each array of a checkpoint of PyTorch, if another than whether they are counts."""
+        """The checks of arrays of checkpoints of PyTorch that differ from ``check_counts``, by name."""
         return {}
 
-    # What adapters call -----------------------------------------------------------------------------------------------
+    # Methods for adapters
+    # -----------------------------------------------------------------------------------------------
 
     def empty(self) -> tuple[Arrays, Arrays]:
-        """New arrays that add up, all 0, and settings that do not."""
+        """New arrays that add up, all 0, and settings, which do not add up."""
         sums, settings = self._empty()
         if self.window is None:
             return sums, settings
@@ -204,22 +205,22 @@ class Recipe(ABC):
         sample_weight: Array | None = None,
         are_logits: bool | None = None,
     ) -> None:
-        """Add a batch to the arrays; in a window it replaces the oldest."""
+        """Add a batch to the arrays; in a window it replaces the oldest batch."""
         options: Any = {"mask": mask, "sample_weight": sample_weight, "are_logits": are_logits}
         self.absorb(arrays, self.batch(arrays, y_true, y_pred, **options))
 
     def batch(self, arrays: Arrays, y_true: Array, y_pred: Array, **options: Any) -> Arrays:
         """The arrays of a batch alone, and the settings."""
-        made = {
+        result = {
             name: x if self._is_setting(name) else self.backend.xp.zeros_like(x if self.window is None else x[0])
             for name, x in arrays.items()
             if name != PLACE
         }
-        self._add(made, y_true, y_pred, **options)
-        return made
+        self._add(result, y_true, y_pred, **options)
+        return result
 
     def absorb(self, arrays: Arrays, batch: Arrays) -> None:
-        """Add the arrays of a batch to those of earlier ones, which decay, or of which the oldest is forgotten."""
+        """Add the arrays of a batch to the arrays, after the decay, or in place of the oldest batch."""
         if self.window is None:
             self.forget(arrays)
         for name in arrays:
@@ -235,7 +236,7 @@ class Recipe(ABC):
             arrays[PLACE] = place.copy_(after) if self.library == "torch" else after
 
     def forget(self, arrays: Arrays) -> None:
-        """What a batch that has been counted elsewhere does to earlier counts: decay, or the end of the oldest."""
+        """Apply the decay, or remove the oldest batch of a window, for a batch that was counted elsewhere."""
         if self.decay is not None:
             self._decay(arrays)
         if self.window is not None:
@@ -245,36 +246,38 @@ class Recipe(ABC):
                     self._set_slot(arrays, name, place, self.backend.xp.zeros_like(x[0]))
 
     def aligned(self, arrays: Arrays) -> Arrays:
-        """The arrays so that they may be added to others: the slots of a window from the oldest batch to the newest."""
+        """The arrays with the slots of a window from the oldest to the newest batch, so that they can be added."""
         if self.window is None:
             return arrays
         xp, place = self.backend.xp, arrays[PLACE]
         order = (xp.arange(self.window, **self.backend.device_option(place)) + place) % self.window
-        found = {name: x if self._is_setting(name) else xp.take(x, order, axis=0) for name, x in arrays.items()}
-        return found | {PLACE: xp.zeros_like(place)}
+        arrays_in_order = {
+            name: x if self._is_setting(name) else xp.take(x, order, axis=0) for name, x in arrays.items()
+        }
+        return arrays_in_order | {PLACE: xp.zeros_like(place)}
 
     def state(self, arrays: Arrays) -> Any:
-        """The running state of all that is counted, which later batches do not change."""
+        """The running state of all counts, which later batches do not change."""
         return self.view(arrays)
 
     def view(self, arrays: Arrays) -> Any:
-        """The running state, perhaps in the memory of the arrays."""
+        """The running state, possibly in the memory of the arrays."""
         return self._state(self._total(arrays))
 
     def view_of_batch(self, arrays: Arrays) -> Any:
-        """The running state of the arrays of one batch."""
+        """The running state of the arrays of a single batch."""
         return self._state(arrays)
 
     def check_like(self, other: Any, arrays: Arrays, others: Arrays) -> None:
-        """Raise unless the arrays of a metric of another recipe may be added to those of this one."""
+        """Raise an error unless the arrays of another recipe can be added to the arrays of this recipe."""
         if other.kind != self.kind:
-            raise TypeError(f"expected metrics to merge, got one of {other.kind} for one of {self.kind}")
+            raise TypeError(f"expected a metric of {self.kind} to merge, got a metric of {other.kind}")
         if other.window != self.window:
             raise ValueError(f"merge_state: expected a metric with window={self.window}, got window={other.window}")
         self._check_same(other, arrays, others)
 
     def check_loaded(self, loaded: Mapping[str, Any], arrays: Arrays, keys: Mapping[str, str]) -> None:
-        """Raise unless the arrays of a checkpoint of PyTorch are some that the metric can have."""
+        """Raise an error unless the arrays of a checkpoint of PyTorch are valid for the metric."""
         from matrics._integrations.tensors.checkpoints import check_counts, check_place
 
         checks: dict[str, Any] = self._checks() | {PLACE: functools.partial(check_place, window=self.window or 1)}
@@ -283,10 +286,11 @@ class Recipe(ABC):
             parts = [(loaded.get(name), own)]
             if self.window is not None and name != PLACE and not self._is_setting(name):
                 parts = [(_slot(loaded.get(name), i, self.window), own[i]) for i in range(self.window)]
-            for part, of_own in parts:
-                check(keys[name], part, of_own)
+            for part, own_part in parts:
+                check(keys[name], part, own_part)
 
-    # What kinds share -------------------------------------------------------------------------------------------------
+    # Methods that kinds share
+    # -------------------------------------------------------------------------------------------------
 
     def _decay(self, arrays: Arrays) -> None:
         for name in self.weighed:
@@ -297,7 +301,7 @@ class Recipe(ABC):
         return name in SETTINGS or name in (PLACE, "thresholds")
 
     def _total(self, arrays: Arrays) -> Arrays:
-        """The sums over the slots of a window."""
+        """The arrays, summed over the slots of a window."""
         if self.window is None:
             return arrays
         backend = self._library_of(arrays)
@@ -317,26 +321,26 @@ class Recipe(ABC):
     def _library_of(self, arrays: Arrays) -> Standard:
         return library_of(next(iter(arrays.values())), self.backend)
 
-    def _looks_at(self, y_true: Array, y_score: Array, mask: Array | None) -> None:
-        """Warn once of scores outside of [0, 1] that are compared with thresholds of probabilities."""
-        if not self._looks or is_compiling():
+    def _check_scores_in_range(self, y_true: Array, y_score: Array, mask: Array | None) -> None:
+        """Warn once about scores outside of [0, 1] that are compared with thresholds of probabilities."""
+        if not self._checks_scores or is_compiling():
             return
         counted = kept_samples(y_true, mask, self.ignored, self.backend)
         counted = counted[..., None] if counted is not None and y_score.ndim > y_true.ndim else counted
-        is_narrow = y_score.itemsize == 2  # NumPy lacks one of these dtypes, and is slow with the other
+        is_narrow = y_score.itemsize == 2  # NumPy does not have bfloat16, and is slow with float16
         scores = self.backend.xp.astype(y_score, self.backend.xp.float32) if is_narrow else y_score
-        self._looks = not warned_of_scores(scores, counted, self.backend)
+        self._checks_scores = not warned_of_scores(scores, counted, self.backend)
 
     def _refuse_weights(self, sample_weight: Any) -> None:
         if sample_weight is not None and self.dtype is None:
             raise TypeError(
                 "sample_weight: expected None, as this metric has integer counts; make it with "
-                f"dtype={' or '.join(FLOATS[self.library])} for weighted ones"
+                f"dtype={' or '.join(FLOATS[self.library])} for weighted counts"
             )
 
 
 class StateRecipe(Recipe):
-    """A recipe whose arrays are those of a named tuple, such as a ``ScoreState``."""
+    """A recipe whose arrays are the fields of a named tuple, such as a ``ScoreState``."""
 
     in_place = True
     _stored: StoredState | StoredStates
@@ -350,10 +354,10 @@ class StateRecipe(Recipe):
 
 
 def plain(values: Any) -> Any:
-    """Numbers of an array as a list; anything else as it is."""
+    """The numbers of an array as a list; other values unchanged."""
     return values.tolist() if hasattr(values, "tolist") else values
 
 
 def _slot(loaded: Any, place: int, window: int) -> Any:
-    """A slot of a window of a checkpoint; all of another shape, which the check refuses."""
+    """A slot of a window of a checkpoint, or the whole array if its shape is wrong, for which the check raises."""
     return loaded[place] if getattr(loaded, "ndim", 0) and len(loaded) == window else loaded

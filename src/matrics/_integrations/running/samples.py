@@ -1,4 +1,4 @@
-"""Arguments of a batch that belong to its samples: masks, weights, and which samples are left out."""
+"""Arguments of the samples of a batch: masks, weights, and labels to ignore."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from matrics._counting.labels import is_kept, labels_to_ignore
 
 
 def of_samples(values: Array, name: str, labels: Array, backend: Standard) -> Array:
-    """A mask or weights in the shape of the labels."""
+    """The mask or the weights, broadcast to the shape of the labels."""
     try:
         return backend.xp.broadcast_to(values, labels.shape)
     except (RuntimeError, ValueError) as error:
@@ -16,7 +16,7 @@ def of_samples(values: Array, name: str, labels: Array, backend: Standard) -> Ar
 
 
 def kept_samples(y_true: Array, mask: Array | None, ignored: tuple[int, ...], backend: Standard) -> Array | None:
-    """Which samples are neither masked nor have a label to ignore; None for all."""
+    """A mask of the samples that are neither masked nor have a label to ignore; None for all samples."""
     kept: Array | None = is_kept(y_true, labels_to_ignore(ignored, y_true, backend), backend)
     if mask is None:
         return kept

@@ -1,4 +1,4 @@
-"""The names of the values of a ScoreMetric: what they ask for, and what a state has to keep for them."""
+"""The names of the values of a ScoreMetric: their meaning, and the counts that they need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_count, is_whole
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._integrations.running.odd_scores import are_probabilities
-from matrics._integrations.running.settings import are_counts, of_nothing
+from matrics._integrations.running.settings import are_counts, empty_values
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.bins import rounded
 from matrics._ranking.buckets import check_bits, check_bits_or_edges
@@ -30,20 +30,20 @@ DEFAULT_K = 5
 
 @dataclass(frozen=True)
 class ScoreValue:
-    """One of the values: a method of the state, or a measure of the catalogue at one of its thresholds."""
+    """A value: a method of the state, or a measure of the catalogue at a threshold of the state."""
 
     key: str
-    name: str  # of a method, or of a measure
-    option: str | None = None  # what follows the colon
-    k: int | None = None  # how many of the highest scores count
+    name: str  # the name of a method, or the spec of a measure
+    option: str | None = None  # the text after the colon
+    k: int | None = None  # the number of highest scores
     threshold: str | None = None
-    place: int | None = None  # among the thresholds of the state, or among its k
+    place: int | None = None  # the index among the thresholds of the state, or among the values of k
     metric: Metric | None = None  # the measure at a threshold
-    is_count: bool = False  # and so 0 before the first sample
+    is_count: bool = False  # whether it is 0 before the first sample
 
 
 def is_of_scores(name: str) -> bool:
-    """Whether the name asks for a value of scores; otherwise it is a measure of a confusion matrix.
+    """Whether the name means a value of scores, and not a measure of a confusion matrix.
 
     >>> is_of_scores("top5"), is_of_scores("recall@0.5"), is_of_scores("recall:class")
     (True, True, False)
@@ -52,17 +52,19 @@ def is_of_scores(name: str) -> bool:
 
 
 def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classes: bool) -> tuple[ScoreValue, ...]:
-    """The values that are asked for; raises for names that are none."""
-    found = [_read(name, positive, has_classes=has_classes) for name in _names(DEFAULT if metrics is None else metrics)]
-    return tuple(dict.fromkeys(value for several in found for value in several))
+    """The requested values; raises for unknown names."""
+    values = [
+        _read(name, positive, has_classes=has_classes) for name in _names(DEFAULT if metrics is None else metrics)
+    ]
+    return tuple(dict.fromkeys(value for group in values for value in group))
 
 
-def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: Any) -> dict[str, Any]:
-    """What a state has to keep for the values, as options of ``ScoreState.zeros``: nothing that none of them needs."""
-    has_areas = any(value.name in AREAS for value in wanted)
-    calibrated = [value for value in wanted if value.name == CALIBRATION]
-    thresholds = sorted({float(value.threshold) for value in wanted if value.threshold is not None})
-    places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
+def kept_for(specs: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: Any) -> dict[str, Any]:
+    """The options of ``ScoreState.zeros`` for a state with only the counts that the values need."""
+    has_areas = any(value.name in AREAS for value in specs)
+    calibrated = [value for value in specs if value.name == CALIBRATION]
+    thresholds = sorted({float(value.threshold) for value in specs if value.threshold is not None})
+    places = list(dict.fromkeys(value.k for value in specs if value.k is not None))
     if has_areas or edges is not None:
         check_bits_or_edges(bits, edges)
     check_bits(bits, 1)
@@ -74,19 +76,19 @@ def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: A
         "thresholds": thresholds or None,
         "num_bins": num_bins if calibrated else 0,
         "class_wise": any(value.option == "class_wise" for value in calibrated),
-        "losses": any(value.name in LOSSES for value in wanted),
+        "losses": any(value.name in LOSSES for value in specs),
         "top_k": places or None,
     }
 
 
-def look_at_thresholds(kept: Mapping[str, Any]) -> bool:
-    """Whether odd scores are to be looked for where they meet thresholds: bins of calibration and losses show them."""
+def checks_thresholds(kept: Mapping[str, Any]) -> bool:
+    """Whether to check scores at thresholds of probabilities; calibration and losses detect invalid scores."""
     return are_probabilities(kept["thresholds"] or ()) and not (kept["num_bins"] or kept["losses"])
 
 
-def placed(wanted: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:
-    """The values with their places in a state of these thresholds, if it has any."""
-    places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
+def placed(specs: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:
+    """The values with their indices in a state of these thresholds, if any."""
+    places = list(dict.fromkeys(value.k for value in specs if value.k is not None))
 
     def place(value: ScoreValue) -> int | None:
         if value.k is not None:
@@ -95,51 +97,51 @@ def placed(wanted: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple
             return None
         return int(np.flatnonzero(thresholds == rounded([float(value.threshold)]))[0])
 
-    return tuple(replace(value, place=place(value)) for value in wanted)
+    return tuple(replace(value, place=place(value)) for value in specs)
 
 
 def _names(metrics: str | Iterable[str]) -> list[str]:
     if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(metrics)}")
-    given = [metrics] if isinstance(metrics, str) else list(metrics)
-    if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
-    names = [part.strip() for name in given for part in split_outside(name) if part.strip()]
+    items = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not all(isinstance(name, str) for name in items):
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(items)}")
+    names = [part.strip() for name in items for part in split_outside(name) if part.strip()]
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return list(dict.fromkeys(names))
 
 
 def _read(key: str, positive: Any, *, has_classes: bool) -> list[ScoreValue]:
-    """The values of one name: several for several k."""
+    """The values of a name, which may have several values of k."""
     measure, at, threshold = key.rpartition("@")
     if at:
         if has_classes and any(metric.classes for metric in resolve(measure).values()):
             raise ValueError(
                 "metrics: expected no class in square brackets where each class is scored against the rest, got "
-                f"{quoted(key)}: positive= picks one class, and without it there is a value for each"
+                f"{quoted(key)}: choose a class with positive=, or leave it out for a value of each class"
             )
-        is_one = positive is not None and not has_classes
-        known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
+        has_label = positive is not None and not has_classes
+        known = Classes(2, (REST, positive), by_construction=True) if has_label else TWO
         chosen = list(resolve(_at(measure, threshold), known).values())
         if len(chosen) != 1 or chosen[0].is_classwise:
-            raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
-        (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
+            raise ValueError(f"metrics: expected a single measure with a single value before @, got {quoted(key)}")
+        (is_count,) = are_counts(empty_values(chosen, 2, has_cells=True))
         _check_number(key, threshold)
         return [ScoreValue(key, chosen[0].spec, threshold=threshold.strip(), metric=chosen[0], is_count=is_count)]
     return _of_state(key, has_classes=has_classes)
 
 
 def _at(measure: str, threshold: str) -> Any:
-    """The measure with the odds of the threshold, if it awaits them."""
+    """The measure with the odds of the threshold, if it needs them."""
     try:
         return at_threshold(measure, float(threshold))
-    except ValueError:  # no number, which is said where the name is read
+    except ValueError:  # not a number, for which _check_number raises
         return measure
 
 
 def _check_number(key: str, threshold: str) -> None:
-    """Raise unless what follows @ is a finite number."""
+    """Raise an error unless the text after @ is a finite number."""
     try:
         is_good = math.isfinite(float(threshold))
     except ValueError:
@@ -149,7 +151,7 @@ def _check_number(key: str, threshold: str) -> None:
 
 
 def _of_state(key: str, *, has_classes: bool) -> list[ScoreValue]:
-    """The values of the name of a method of states."""
+    """The values of a method of states."""
     name, option, places = read_method(key, has_classes=has_classes)
     if not places:
         return [ScoreValue(key, name, option, DEFAULT_K if name in HITS else None)]

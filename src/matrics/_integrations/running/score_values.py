@@ -1,4 +1,4 @@
-"""The values that metrics for PyTorch, torchmetrics and Flax compute from a ScoreState, and their names."""
+"""The values of metrics of scores for PyTorch, torchmetrics and Flax, computed from a ScoreState, and their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics._catalogue.naming import by_class, check_names, named
 from matrics._counting.codes import left_out
 from matrics._counting.labels import is_kept, labels_to_ignore, widen
 from matrics._integrations.running.score_names import LOSSES, ScoreValue, placed
-from matrics._integrations.running.settings import Seen, Undefined, checked_prefix
+from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._quoting import quoted
 from matrics._ranking.areas_of_state import Areas
@@ -24,19 +24,19 @@ from matrics._ranking.positive import REST
 from matrics._ranking.state import ScoreState
 from matrics._ranking.state_names import AREAS, CALIBRATION
 
-# Under a mask, the new labels of samples that are left out, and of labels out of range.
+# With a mask, the labels of samples that are left out, and of samples with labels out of range.
 MASKED, OUTSIDE = -2, -1
 
 ODD_SCORES = (
-    "some scores are not in [0, 1], as calibration and losses expect them: if they are logits, make the metric with "
-    "from_logits=True; of other scores it has areas and measures at thresholds, such as metrics='roc_auc, f1@2.5'"
+    "some scores are not in [0, 1], as calibration and losses expect: if they are logits, make the metric with "
+    "from_logits=True; for other scores use areas and measures at thresholds, such as metrics='roc_auc, f1@2.5'"
 )
-# The distance of the bounds of an area from which on its value says too little; and the fewest samples of which this is
-# said, because with fewer chance leaves more open.
+# A warning is issued if the bounds of an area are farther apart, and there are at least this many samples; with fewer
+# samples the random error is larger.
 WIDE, FEW_SAMPLES = 0.01, 100
 
 
-# Other values than areas that may be averages over classes, and the arrays of a state with an axis of classes.
+# Values in addition to areas that may be averages over classes, and the arrays of a state with an axis of classes.
 AVERAGED = (CALIBRATION, "top_k_recall")
 _OF_CLASSES = (
     *("counts", "carried", "bins", "bins_carried", "calibration", "calibration_remainders", "sums", "remainders"),
@@ -47,17 +47,17 @@ _OF_CLASSES = (
 class ScoreValues(Values):
     """The requested values of histograms of scores."""
 
-    wanted: tuple[ScoreValue, ...]
-    positive: tuple[int | None, str] | None  # the class that was given as positive, and its name
+    specs: tuple[ScoreValue, ...]
+    positive: tuple[int | None, str] | None  # the index and the name of the positive class
     bounds: bool
-    left_out: tuple[int, ...] = ()  # the classes that take no part in averages
+    left_out: tuple[int, ...] = ()  # the classes that averages leave out
 
     @classmethod
     def of_state(
         cls,
         state: ScoreState,
         num_classes: int | None,
-        wanted: Sequence[ScoreValue],
+        specs: Sequence[ScoreValue],
         *,
         prefix: str,
         class_names: Sequence[str] | None,
@@ -66,88 +66,88 @@ class ScoreValues(Values):
         bounds: bool,
         ignored: Sequence[int],
     ) -> ScoreValues:
-        """The values of states like this one; raises for values that cannot be computed."""
+        """The values of states with the structure of this state; raises for values that cannot be computed."""
         if class_names is not None and num_classes is None:
             raise ValueError("class_names: expected None without num_classes=, because all values belong to class 1")
         known = _positive(num_classes, class_names, positive)
         thresholds = None
         if state.bins.shape[-2]:
             thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
-        made = cls(
+        result = cls(
             prefix=checked_prefix(prefix),
             class_names=None
             if num_classes is None
             else check_names(class_names, num_classes) or tuple(map(str, range(num_classes))),
             undefined=undefined,
-            wanted=placed(wanted, thresholds),
+            specs=placed(specs, thresholds),
             positive=known,
             bounds=bool(bounds),
             left_out=() if num_classes is None else left_out(list(ignored), num_classes, None),
         )
-        return replace(made, keys=tuple(map(str, made.of(state))))
+        return replace(result, keys=tuple(map(str, result.of(state))))
 
     @property
     def requested(self) -> list[str]:
-        """The names of the values, as they were given."""
-        return [wanted.key for wanted in self.wanted]
+        """The names of the values, as the user gave them."""
+        return [spec.key for spec in self.specs]
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Of errors and losses not."""
-        first = self.wanted[0]
+        """Whether higher values of the first measure are better: not of errors and losses."""
+        first = self.specs[0]
         return first.name not in (CALIBRATION, *LOSSES) if first.metric is None else first.metric.higher_is_better
 
     def _only(self, place: int) -> Self:
-        return replace(self, wanted=self.wanted[place : place + 1], bounds=False)
+        return replace(self, specs=self.specs[place : place + 1], bounds=False)
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
     def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
-        """All values; the areas with their limits; what was counted; and what the areas were read from."""
-        found: dict[str, Array] = {}
-        of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS]
-        read = Areas(state) if of_areas else None
+        """All values; the areas with their limits; the counts; and the histograms of the areas."""
+        values_by_key: dict[str, Array] = {}
+        area_specs = [spec for spec in self.specs if spec.name in AREAS]
+        histograms = Areas(state) if area_specs else None
         others = self._others(state)
-        read_of_others = Areas(others) if of_areas and others is not state else read
+        histograms_of_others = Areas(others) if area_specs and others is not state else histograms
         areas: dict[str, Bounded] = {}
-        for wanted in of_areas:
-            of_these = read if self._is_of_classes(wanted) else read_of_others
-            if of_these is not None:
-                areas[wanted.key] = self._area(wanted, of_these)
-        counted = _counted(state) or (read.samples() if read is not None else state.counts, None)
-        seen = Seen.of(*counted)
-        for wanted in self.wanted:
-            if wanted.key in areas:
-                area = areas[wanted.key]
+        for spec in area_specs:
+            used = histograms if self._is_of_classes(spec) else histograms_of_others
+            if used is not None:
+                areas[spec.key] = self._area(spec, used)
+        counted = _counted(state) or (histograms.samples() if histograms is not None else state.counts, None)
+        properties = CountProperties.of(*counted)
+        for spec in self.specs:
+            if spec.key in areas:
+                area = areas[spec.key]
                 values = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
             else:
-                is_average = wanted.name in AVERAGED and not self._is_of_classes(wanted)
-                values = {"": self._value(wanted, others if is_average else state)}
+                is_average = spec.name in AVERAGED and not self._is_of_classes(spec)
+                values = {"": self._value(spec, others if is_average else state)}
             for ending, part in values.items():
-                # These are never undefined where there are samples: NaN tells of a NaN, of a number that is no
-                # probability, or of sums that no samples have.
-                is_defined = wanted.name in (CALIBRATION, "top_k_accuracy", *LOSSES)
+                # These values are defined if there are samples: NaN means a NaN score, a score that is not a
+                # probability, or invalid sums.
+                is_defined = spec.name in (CALIBRATION, "top_k_accuracy", *LOSSES)
                 undefined = self.undefined._replace(fill=None) if is_defined else self.undefined
-                found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
-        return found, areas, counted, read
+                values_by_key |= self._named(spec, ending, undefined.filled(part, properties, is_count=spec.is_count))
+        return values_by_key, areas, counted, histograms
 
-    def _is_of_classes(self, wanted: ScoreValue) -> bool:
-        """Whether a value is of one class, or of each, and no average over classes."""
-        return wanted.option == "class" or self._class_of(wanted) is not None
+    def _is_of_classes(self, spec: ScoreValue) -> bool:
+        """Whether a value belongs to a class, or to each class, and is not an average over classes."""
+        return spec.option == "class" or self._class_of(spec) is not None
 
-    def _class_of(self, wanted: ScoreValue) -> int | None:
-        """The class that a value is of, as in the functions of scores: none if it is an average or of each class."""
-        if wanted.option is not None:
+    def _class_of(self, spec: ScoreValue) -> int | None:
+        """The class of a value, as in the functions of scores; None for an average, and for values of each class."""
+        if spec.option is not None:
             return None
-        if self._class is not None or wanted.name not in AREAS:
+        if self._class is not None or spec.name not in AREAS:
             return self._class
         number = None if self.class_names is None else len(self.class_names)
         return 1 if check_average("auto", num_classes=number) == "binary" else None
 
     def _others(self, state: ScoreState) -> ScoreState:
-        """The state without the counts of classes that take no part in averages."""
+        """The state without the counts of the classes that averages leave out."""
         number = len(self.class_names or ())
         if not 0 < len(self.left_out) < number:
             return state
@@ -156,7 +156,7 @@ class ScoreValues(Values):
             for start, end in zip((0, *(k + 1 for k in self.left_out)), (*self.left_out, None), strict=True)
         ]
         backend, arrays = as_arrays(**state._asdict())
-        # An array of classes that is not kept has no elements; the calibration of the top class is behind that of each.
+        # Unneeded arrays of classes have no elements; the calibration of the top class is after those of the classes.
         kept = {
             name: backend.xp.concat([x[part, ...] for part in parts])
             for name, x in zip(state._fields, arrays, strict=True)
@@ -164,66 +164,66 @@ class ScoreValues(Values):
         }
         return state._replace(**kept)
 
-    def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
-        place = self._class_of(wanted)
-        average = "class" if place is not None else wanted.option or "macro"
-        found = areas.bounded(wanted.name, average, self.undefined.zero_division)
-        return found if place is None else Bounded(*(value[..., place] for value in found))
+    def _area(self, spec: ScoreValue, areas: Areas) -> Bounded:
+        place = self._class_of(spec)
+        average = "class" if place is not None else spec.option or "macro"
+        bounded = areas.bounded(spec.name, average, self.undefined.zero_division)
+        return bounded if place is None else Bounded(*(value[..., place] for value in bounded))
 
-    def _value(self, wanted: ScoreValue, state: ScoreState) -> Array:
-        of_nothing = self.undefined.zero_division
-        if wanted.metric is not None:  # not by its name, which may not be registered in another process
-            (values,) = state.score(wanted.metric, zero_division=of_nothing, invalid="nan").values()
-            values = values[..., wanted.place]
+    def _value(self, spec: ScoreValue, state: ScoreState) -> Array:
+        zero_division = self.undefined.zero_division
+        if spec.metric is not None:  # the metric itself, as its name may not be registered in another process
+            (values,) = state.score(spec.metric, zero_division=zero_division, invalid="nan").values()
+            values = values[..., spec.place]
             return values if self._class is None else values[..., self._class]
-        method = getattr(state, wanted.name)
-        if wanted.name == CALIBRATION:
-            return method(of=wanted.option, zero_division=of_nothing)
-        if wanted.name in LOSSES:
-            return method(zero_division=of_nothing)
-        if wanted.name == "top_k_accuracy":
-            return method(zero_division=of_nothing)[..., wanted.place]
-        of_one = self._class is not None and wanted.option is None
-        found = method(average="class" if of_one else wanted.option or "macro", zero_division=of_nothing)
-        found = found[..., wanted.place, :] if of_one or wanted.option == "class" else found[..., wanted.place]
-        return found[..., self._class] if of_one else found
+        method = getattr(state, spec.name)
+        if spec.name == CALIBRATION:
+            return method(of=spec.option, zero_division=zero_division)
+        if spec.name in LOSSES:
+            return method(zero_division=zero_division)
+        if spec.name == "top_k_accuracy":
+            return method(zero_division=zero_division)[..., spec.place]
+        is_single = self._class is not None and spec.option is None
+        values = method(average="class" if is_single else spec.option or "macro", zero_division=zero_division)
+        values = values[..., spec.place, :] if is_single or spec.option == "class" else values[..., spec.place]
+        return values[..., self._class] if is_single else values
 
-    def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
+    def _named(self, spec: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
-            return {self._key(wanted, ending, self._label(wanted)): values}
-        measure = replace(wanted, key=wanted.key.removesuffix(":class"))
+            return {self._key(spec, ending, self._label(spec)): values}
+        measure = replace(spec, key=spec.key.removesuffix(":class"))
         keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
         return dict(zip(keys, by_class(values), strict=True))
 
-    def _key(self, wanted: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
-        key = f"{self.prefix}{wanted.key}{ending}{of_class}"
-        # In compiled code keys are plain texts without titles.
-        return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
+    def _key(self, spec: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
+        key = f"{self.prefix}{spec.key}{ending}{of_class}"
+        # In compiled code keys are plain text without titles.
+        return key if is_compiling() else named(key, f"{self.prefix}{self._title(spec, label)}{ending}")
 
-    def _label(self, wanted: ScoreValue) -> str | None:
-        """The name of the class that a single value is of, where titles have it."""
+    def _label(self, spec: ScoreValue) -> str | None:
+        """The name of the class of a single value, if titles have it."""
         if self.positive is not None:
             return self.positive[1]
-        place = self._class_of(wanted)
+        place = self._class_of(spec)
         return None if place is None or self.class_names is None else in_words(self.class_names[place])
 
     @property
     def _class(self) -> int | None:
         return None if self.positive is None else self.positive[0]
 
-    def _title(self, wanted: ScoreValue, label: str | None) -> str:
-        """The title of a value on screens: it names the class or the average."""
-        if wanted.metric is not None:
+    def _title(self, spec: ScoreValue, label: str | None) -> str:
+        """The title of a value on screens, with the class or the average."""
+        if spec.metric is not None:
             names = (REST, label) if label is not None else None
-            title = wanted.metric.title(Classes(2, names, by_construction=True))
-            if self.class_names is not None and wanted.metric.average != "binary":
+            title = spec.metric.title(Classes(2, names, by_construction=True))
+            if self.class_names is not None and spec.metric.average != "binary":
                 title += f" of {label} against the rest"
-            return f"{title} at {wanted.key.rpartition('@')[2].strip()}"
-        if wanted.name in (CALIBRATION, "top_k_accuracy", *LOSSES):
-            return wanted.key
-        measure = wanted.key.partition(":")[0]
-        if wanted.option not in (None, "class"):
-            return f"{measure}, {wanted.option}"
+            return f"{title} at {spec.key.rpartition('@')[2].strip()}"
+        if spec.name in (CALIBRATION, "top_k_accuracy", *LOSSES):
+            return spec.key
+        measure = spec.key.partition(":")[0]
+        if spec.option not in (None, "class"):
+            return f"{measure}, {spec.option}"
         return (
             f"{measure} of {label}"
             if label is not None
@@ -234,22 +234,22 @@ class ScoreValues(Values):
 
     def _samples(self, state: ScoreState) -> float | None:
         if state.sums.shape[-1]:
-            found = on_host(state.sums, state.remainders)
-            return None if found is None else float(found[..., 0].sum())
+            sums = on_host(state.sums, state.remainders)
+            return None if sums is None else float(sums[..., 0].sum())
         if state.calibration.shape[-2]:
-            found = on_host(state.calibration, state.calibration_remainders)
-            return None if found is None else float(found[..., -1, :, 0].sum())  # of the top class
+            sums = on_host(state.calibration, state.calibration_remainders)
+            return None if sums is None else float(sums[..., -1, :, 0].sum())  # the calibration of the top class
         of_bins = (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.counts, state.carried)
-        found = on_host(*of_bins)
-        return None if found is None else float(found.sum(axis=(-2, -1)).max(initial=0))
+        sums = on_host(*of_bins)
+        return None if sums is None else float(sums.sum(axis=(-2, -1)).max(initial=0))
 
     def _known(self, state: ScoreState) -> tuple[dict[str, Array], str, Counted]:
-        found, areas, counted, read = self._read(state)
-        return found, _odd_scores(state) or wide_bounds(areas, read), counted
+        values, areas, counted, histograms = self._read(state)
+        return values, _odd_scores(state) or wide_bounds(areas, histograms), counted
 
 
 def _counted(state: ScoreState) -> Counted | None:
-    """The shortest counts that are all 0 without samples; None if the state has areas alone."""
+    """The smallest array of counts that are all 0 without samples; None if the state has areas alone."""
     if state.sums.shape[-1]:
         return state.sums[..., 0], None
     if state.calibration.shape[-2]:
@@ -258,24 +258,24 @@ def _counted(state: ScoreState) -> Counted | None:
 
 
 def _odd_scores(state: ScoreState) -> str:
-    """A warning of scores that are no probabilities, where calibration or losses need them; empty if none is seen."""
+    """A warning about scores that are not probabilities, if calibration or losses need them, or an empty text."""
     backend, (calibration, sums) = as_arrays(calibration=state.calibration, sums=state.sums)
-    outside, seen = backend.host_view(calibration), backend.host_view(sums)
-    if outside is None or seen is None:
+    outside, host_sums = backend.host_view(calibration), backend.host_view(sums)
+    if outside is None or host_sums is None:
         return ""
     is_odd = outside.shape[-2] and ((outside[..., 0, 0] != 0).any() or (outside[..., -1, 0] != 0).any())
-    return ODD_SCORES if is_odd or np.isnan(seen).any() else ""
+    return ODD_SCORES if is_odd or np.isnan(host_sums).any() else ""
 
 
-def wide_bounds(areas: dict[str, Bounded], read: Areas | None) -> str:
-    """A warning of the area whose limits are farthest apart; empty if all are near, or not at hand."""
-    if read is None:
+def wide_bounds(areas: dict[str, Bounded], histograms: Areas | None) -> str:
+    """A warning about the area with the widest limits; empty if all are narrow, or cannot be read immediately."""
+    if histograms is None:
         return ""
-    backend, (samples,) = as_arrays(samples=read.samples())
+    backend, (samples,) = as_arrays(samples=histograms.samples())
     number = backend.host_view(samples)
     if number is None or not np.max(number, initial=0) >= FEW_SAMPLES:
         return ""
-    found = []
+    widths = []
     for name, area in areas.items():
         backend, arrays = as_arrays(low=area.low, high=area.high)
         low, high = (backend.host_view(x) for x in arrays)
@@ -283,20 +283,20 @@ def wide_bounds(areas: dict[str, Bounded], read: Areas | None) -> str:
             return ""
         width = np.nan_to_num(np.asarray(high - low), nan=0.0)
         at = np.unravel_index(np.argmax(width), width.shape)
-        found.append((float(width[at]), name, float(np.asarray(low)[at]), float(np.asarray(high)[at])))
-    width, name, low, high = max(found, default=(0.0, "", 0.0, 0.0))
+        widths.append((float(width[at]), name, float(np.asarray(low)[at]), float(np.asarray(high)[at])))
+    width, name, low, high = max(widths, default=(0.0, "", 0.0, 0.0))
     if width <= WIDE:
         return ""
     return (
-        f"{name} counts scores that share a bucket as equal, and so many do that the area of the scores themselves may "
-        f"be anything from {low:.3f} to {high:.3f}. If they are equal, the value is exact; if they differ by little, "
-        "make the metric with more bits=, or subtract what they have in common; probabilities that were rounded are "
-        "better passed as logits, with from_logits=True"
+        f"{name} treats scores in the same bucket as equal, and the exact area of the scores is between "
+        f"{low:.3f} and {high:.3f}. If these scores are equal, the value is exact; if they differ by little, "
+        "make the metric with more bits=, or subtract a common offset from the scores; pass rounded probabilities as "
+        "logits, with from_logits=True"
     )
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:
-    """The label of the class that scores are of; None if they are of class 1, or of all classes."""
+    """The label of the class of the scores; None for class 1, or for scores of all classes."""
     if positive is None or num_classes is not None:
         return None
     if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
@@ -310,7 +310,7 @@ def checked_positive(positive: Any, num_classes: int | None) -> int | None:
 def _positive(
     num_classes: int | None, class_names: Sequence[str] | None, positive: Any
 ) -> tuple[int | None, str] | None:
-    """The positive class, if scores have an axis of classes, and its name in titles."""
+    """The index of the positive class, if scores have an axis of classes, and its name in titles."""
     if positive is None:
         return None
     if num_classes is None:
@@ -319,7 +319,7 @@ def _positive(
     return classes.positive, classes.name(classes.positive_of("positive"))
 
 
-def masked(  # noqa: PLR0917 (all is needed)
+def masked(  # noqa: PLR0917 (all arguments are needed)
     y_true: Array,
     mask: Array,
     ignored: tuple[int, ...],
@@ -327,7 +327,7 @@ def masked(  # noqa: PLR0917 (all is needed)
     positive: int | None,
     backend: Standard,
 ) -> Array:
-    """Labels with those that are masked or ignored as MASKED, and those out of range as OUTSIDE.
+    """The labels with MASKED for masked or ignored samples, and OUTSIDE for labels out of range.
 
     With a positive class, labels become 1 for this class and 0 for the others.
     """

@@ -11,7 +11,7 @@ from matrics._counting.labels import refuse_axis_of_one, said, warn_if_either_fi
 from matrics._integrations.running.parts import Arrays, StoredState
 from matrics._integrations.running.recipe import CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
-from matrics._integrations.running.score_names import kept_for, look_at_thresholds, read_names
+from matrics._integrations.running.score_names import checks_thresholds, kept_for, read_names
 from matrics._integrations.running.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics._ranking.batches import count_into
 from matrics._ranking.leaves import check_same
@@ -30,7 +30,7 @@ class ScoreOptions(CommonOptions, total=False):
 
 
 class ScoreRecipe(StateRecipe):
-    """The arrays of a :class:`matrics.ScoreState` with what the measures need."""
+    """The arrays of a :class:`matrics.ScoreState` with the counts that the measures need."""
 
     kind = "scores"
     values: ScoreValues
@@ -49,19 +49,19 @@ class ScoreRecipe(StateRecipe):
         **common: Unpack[CommonOptions],
     ) -> None:
         super().__init__(library, **common)
-        wanted = read_names(metrics, positive, has_classes=num_classes is not None)
+        specs = read_names(metrics, positive, has_classes=num_classes is not None)
         edges = plain(edges)
-        kept = kept_for(wanted, bits=bits, edges=edges, num_bins=num_bins)
+        kept = kept_for(specs, bits=bits, edges=edges, num_bins=num_bins)
         self.positive, self.num_classes = checked_positive(positive, num_classes), num_classes
         self._kept = kept | {"num_classes": num_classes, "dtype": self.dtype, "allow_large": self.allow_large}
-        self._looks = look_at_thresholds(kept) and not self.from_logits
+        self._checks_scores = checks_thresholds(kept) and not self.from_logits
         state = self._zeros()
         has_areas = 0 not in state.counts.shape or 0 not in state.bins.shape
         self._stored = StoredState(state, library, unneeded=() if has_areas else ("rounded",))
         self.values = ScoreValues.of_state(
-            ScoreState.zeros(**self._kept | {"dtype": None}),  # NumPy computes them once in less time
+            ScoreState.zeros(**self._kept | {"dtype": None}),  # NumPy is faster for this single evaluation
             num_classes,
-            wanted,
+            specs,
             prefix=self.prefix,
             class_names=self.class_names,
             positive=positive,
@@ -72,8 +72,8 @@ class ScoreRecipe(StateRecipe):
 
     @property
     def warns_of_scores(self) -> bool:
-        """Whether scores that are no probabilities cause a warning: of the bins, of losses, or of thresholds."""
-        return self._looks or bool(self._kept["num_bins"] or self._kept["losses"])
+        """Whether scores outside of [0, 1] cause a warning, because of bins, losses, or thresholds."""
+        return self._checks_scores or bool(self._kept["num_bins"] or self._kept["losses"])
 
     def _own_options(self) -> dict[str, Any]:
         axis = {} if self.num_classes else {"axis": None}
@@ -100,7 +100,7 @@ class ScoreRecipe(StateRecipe):
         backend = self.backend
         y_score = self._last(y_true, y_score)
         if not are_logits:
-            self._looks_at(y_true, y_score, mask)
+            self._check_scores_in_range(y_true, y_score, mask)
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive
         if mask is not None and not backend.is_float(y_true):
@@ -119,13 +119,13 @@ class ScoreRecipe(StateRecipe):
         self.keep(arrays, self._state(arrays).update(y_true, **options, **scores))
 
     def _last(self, y_true: Array, y_score: Array) -> Array:
-        """Scores in the shape of the labels, with the classes last."""
+        """The scores in the shape of the labels, with the axis of the classes last."""
         n, axis, ndim = self.num_classes, self.axis, y_score.ndim
         if n is None:
             if y_true.shape != y_score.shape:
                 got = said({"y_true": y_true, "y_score": y_score})
                 raise ValueError(
-                    f"expected labels and scores of one shape, or num_classes= for class scores, got {got}"
+                    f"expected labels and scores of the same shape, or num_classes= for class scores, got {got}"
                 )
             return y_score
         if self.class_axis is None:
@@ -149,7 +149,7 @@ class ScoreRecipe(StateRecipe):
         check_same(self.backend, *states)
 
     def _on_host(self, arrays: Arrays) -> ScoreState:
-        """The state with its settings where they can be compared without waiting, or on the host."""
+        """The state with its settings on the host, where they can be compared."""
         state: ScoreState = self._state(arrays)
         if self.library != "torch":
             return state

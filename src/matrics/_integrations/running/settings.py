@@ -1,4 +1,4 @@
-"""Settings of the metrics for training loops: the positive class, the prefix, and replacements of undefined values."""
+"""Settings of metrics for training loops: the positive class, the prefix, and values for undefined measures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def classes_of(
     by_construction: bool = False,
     ignored: Sequence[int] = (),
 ) -> Classes:
-    """The classes of a metric; the positive class may be given by its label or its name.
+    """The classes of a metric; ``positive`` is the label or the name of the positive class.
 
     >>> classes_of(2, [7, 8], ["ok", "fraud"], 8).positive, classes_of(2, [7, 8], ["ok", "fraud"], "fraud").positive
     (1, 1)
@@ -50,45 +50,45 @@ def classes_of(
 
 
 def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -> tuple[dict[str, Metric], list[str]]:
-    """The metrics of a ConfusionMetric under plain keys, which compiled code can take, and the title of each."""
-    found = resolve(_of_labels(metrics), classes)
-    return {str(key): metric for key, metric in found.items()}, [title_of(key) for key in found]
+    """The metrics of a ConfusionMetric under plain text keys, which compiled code supports, and their titles."""
+    records = resolve(_of_labels(metrics), classes)
+    return {str(key): metric for key, metric in records.items()}, [title_of(key) for key in records]
 
 
 def _of_labels(metrics: Any) -> Any:
-    """The metrics; raises for metrics of scores."""
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        return metrics  # which resolve refuses
-    given = list(given)
-    names = [name.strip() for item in given if isinstance(item, str) for name in split_outside(item)]
-    found = [name for name in names if call_of(name_of(name)) or "@" in name]
-    if found:
+    """The metrics themselves; raises for measures of scores."""
+    items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(items, Iterable) or isinstance(items, Mapping):
+        return metrics  # resolve raises an error for it
+    items = list(items)
+    names = [name.strip() for item in items if isinstance(item, str) for name in split_outside(item)]
+    score_names = [name for name in names if call_of(name_of(name)) or "@" in name]
+    if score_names:
         raise ValueError(
-            f"metrics: expected measures of predicted labels, got {', '.join(found)}, of scores: a ConfusionMetric "
-            "counts labels; the ScoreMetric of the same module keeps scores"
+            f"metrics: expected measures of predicted labels, got {', '.join(score_names)}, which need scores: use "
+            "the ScoreMetric of the same module"
         )
-    return given
+    return items
 
 
 def checked_prefix(prefix: Any) -> str:
-    """The prefix of the names of values; anything but text raises an error."""
+    """The prefix of the names of values; raises unless it is text."""
     if not isinstance(prefix, str):
         raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
     return prefix
 
 
 def decay_and_dtype(decay: Any, dtype: Any, widest: Any) -> tuple[float | None, Any]:
-    """The checked factor, if any, and the dtype of the counts: with a factor floating, the widest if none is given."""
+    """The checked decay, and the dtype of the counts, which is the widest float by default with a decay."""
     if decay is None:
         return None, dtype
     return checked_decay(decay), widest if dtype is None else dtype
 
 
 class Undefined(NamedTuple):
-    """The values of a ratio 0/0 inside a measure, and of a measure that is undefined in the end.
+    """The value of 0/0 inside of measures, and the replacement of undefined measures.
 
-    NaN is always the same object: others are not equal, and JAX would compile again for each metric.
+    NaN is always the same object, as different NaN objects are not equal, and JAX would compile again for each metric.
     """
 
     zero_division: float
@@ -96,7 +96,7 @@ class Undefined(NamedTuple):
 
     @classmethod
     def of(cls, zero_division: Any, fill_undefined: Any) -> Undefined:
-        """Check both; ``None`` or NaN keeps NaN."""
+        """The checked values; None or NaN as replacement keeps NaN."""
         check_options(zero_division, "nan")
         within = math.nan if math.isnan(zero_division) else float(zero_division)
         if fill_undefined is None:
@@ -105,23 +105,23 @@ class Undefined(NamedTuple):
             raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {quoted(fill_undefined)}")
         return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
 
-    def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
-        """The values of one metric with undefined values replaced; without samples NaN, except for counts."""
+    def filled(self, values: Array, properties: CountProperties, *, is_count: bool) -> Array:
+        """The values of a metric with undefined values replaced; NaN without samples, except for counts."""
         xp = as_arrays(values=values)[0].xp
         if self.fill is not None:
-            values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
-        return values if is_count else xp.where(seen.is_empty, math.nan, values)
+            values = xp.where(xp.isnan(values) & properties.is_valid, xp.full_like(values, self.fill), values)
+        return values if is_count else xp.where(properties.is_empty, math.nan, values)
 
 
-class Seen(NamedTuple):
-    """Two properties of the counts of a metric, found on their device: all are 0; none is negative, NaN or infinite."""
+class CountProperties(NamedTuple):
+    """Two properties of counts, computed on their device: whether all are 0, and whether all are valid."""
 
     is_empty: Array
     is_valid: Array
 
     @classmethod
-    def of(cls, counts: Array, carried: Array | None = None) -> Seen:
-        """Read counts, in default JAX two words; their sum may wrap."""
+    def of(cls, counts: Array, carried: Array | None = None) -> CountProperties:
+        """The properties of counts, which are two words in default JAX; their sum may overflow."""
         backend, (counts,) = as_arrays(counts=counts)
         if carried is not None and carried.shape[-1] > 0 and backend.is_integer(counts):
             counts = TwoWords(counts, carried).to_float(backend)
@@ -134,24 +134,24 @@ class Seen(NamedTuple):
 def keeps_cells(
     metrics: Mapping[str, Metric], num_classes: int, bytes_of_cell: int, *, margins_alone: bool, allow_large: bool
 ) -> bool:
-    """Whether a metric keeps all cells of its matrix, or margins alone; raises for too large a state.
+    """Whether a metric counts all cells of its matrix, or only margins; raises if the state is too large.
 
-    It keeps margins in a ``MarginMetric``, and where cells would be beyond the limit of arrays and no measure needs
-    them, unless ``allow_large``.
+    It counts margins in a ``MarginMetric``, and if the cells exceed the limit of arrays and no measure needs them,
+    unless ``allow_large``.
     """
     size = num_classes**2 * bytes_of_cell
     sizes = {"num_classes": num_classes}
     if not margins_alone and (allow_large is True or size <= ARRAY.size):
         check_state_size(size, sizes, allow_large=allow_large)
         return True
-    lacking = measures_of_cells(metrics)
-    need = f"{', '.join(lacking)} need{'s' if len(lacking) == 1 else ''} all cells of the matrix"
-    if margins_alone and lacking:
+    cell_measures = measures_of_cells(metrics)
+    need = f"{', '.join(cell_measures)} need{'s' if len(cell_measures) == 1 else ''} all cells of the matrix"
+    if margins_alone and cell_measures:
         raise ValueError(
-            f"metrics: expected measures of a MarginMetric (matrics.MarginState.list_metrics() has them), got others: "
-            f"{need}, which take {written_size(size)}; a ConfusionMetric keeps them"
+            f"metrics: expected measures of a MarginMetric (see matrics.MarginState.list_metrics()), got others: "
+            f"{need}, which take {written_size(size)}; use a ConfusionMetric"
         )
-    if lacking:
+    if cell_measures:
         of_margins = "the measures of MarginMetric and of matrics.MarginState.list_metrics()"
         advice = f"; {need}, and {of_margins} three numbers for each class"
         check_state_size(size, sizes, allow_large=allow_large, advice=advice)
@@ -161,31 +161,31 @@ def keeps_cells(
 
 
 def no_matrix(num_classes: int) -> NoReturn:
-    """Raise: a metric of margins has no matrix."""
+    """Raise an error, as a metric of margins has no matrix."""
     raise ValueError(
-        f"matrix: expected a metric that keeps all cells, got one that keeps true positives, row sums and column sums "
-        f"of {num_classes:,} classes (metric.state); a ConfusionMetric keeps all, beyond the limit of "
+        f"matrix: expected a metric of all cells, got a metric of true positives, row sums and column sums "
+        f"of {num_classes:,} classes (metric.state); use a ConfusionMetric, beyond the limit of "
         f"{ARRAY.variable} with allow_large=True"
     )
 
 
-def of_nothing(metrics: Iterable[Metric], num_classes: int, *, has_cells: bool) -> list[np.ndarray]:
-    """The values of a matrix without samples: NaN, but for counts, which are known to be 0."""
+def empty_values(metrics: Iterable[Metric], num_classes: int, *, has_cells: bool) -> list[np.ndarray]:
+    """The values of a matrix without samples: NaN, except for counts, which are 0."""
     if not has_cells:
         metrics = list(metrics)
-        found = MarginState.zeros(num_classes, allow_large=True).score(metrics, invalid="nan")
-        return [found[metric.spec] for metric in metrics]
-    nothing = np.zeros((num_classes, num_classes), np.int64)
-    return evaluate(nothing, [metric.bind() for metric in metrics], invalid="nan")
+        scores = MarginState.zeros(num_classes, allow_large=True).score(metrics, invalid="nan")
+        return [scores[metric.spec] for metric in metrics]
+    zeros = np.zeros((num_classes, num_classes), np.int64)
+    return evaluate(zeros, [metric.bind() for metric in metrics], invalid="nan")
 
 
 def are_counts(values: Iterable[np.ndarray]) -> tuple[bool, ...]:
-    """Which values are numbers, not NaN, without any samples."""
+    """Whether each value is a number, not NaN, without samples."""
     return tuple(not bool(np.isnan(value).any()) for value in values)
 
 
-def warn_of_nothing() -> None:
-    """Warn that values are NaN because there were no samples; call it only if values can be read without waiting."""
+def warn_of_no_samples() -> None:
+    """Warn that values are NaN because there were no samples; call it only if values can be read immediately."""
     warnings.warn(
         "compute() before update(): no sample is counted, or all were left out, and measures without samples are NaN",
         RuntimeWarning,

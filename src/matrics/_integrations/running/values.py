@@ -1,4 +1,4 @@
-"""Values of the metrics for PyTorch, torchmetrics and Flax: computed from their states, with their names."""
+"""The values of metrics for PyTorch, torchmetrics and Flax, computed from their states, and their names."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from matrics._catalogue.naming import check_names, named, scalars, with_dropped
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._integrations.running.settings import (
-    Seen,
+    CountProperties,
     Undefined,
     are_counts,
     checked_prefix,
     classes_of,
+    empty_values,
     keeps_cells,
-    of_nothing,
     resolved,
-    warn_of_nothing,
+    warn_of_no_samples,
 )
 from matrics._quoting import quoted
 from matrics._states.confusion import ConfusionState
@@ -38,7 +38,7 @@ Counted = tuple[Array, Array | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """The requested values of a state. It contains only constants, so that it can be compared and hashed."""
+    """The requested values of a state; the fields are constants, so that it can be compared and hashed."""
 
     prefix: str
     class_names: tuple[str, ...] | None
@@ -52,7 +52,7 @@ class Values:
     @property
     @abstractmethod
     def requested(self) -> list[str]:
-        """The names of the values, as they were given."""
+        """The names of the values, as the user gave them."""
 
     @property
     @abstractmethod
@@ -61,47 +61,47 @@ class Values:
 
     @abstractmethod
     def _only(self, place: int) -> Self:
-        """The measure at this place alone."""
+        """The values of the measure at this place."""
 
     def only(self, name: str, state: Any) -> Self:
-        """One of the requested measures alone, by its name with or without the prefix; the state is any of its kind."""
+        """The values of a single requested measure, by its name with or without the prefix, for states of this kind."""
         requested = self.requested
         plain = name.removeprefix(self.prefix) if isinstance(name, str) and name not in requested else name
         if plain not in requested:
             raise KeyError(f"expected one of {', '.join(map(quoted, requested))}, got {quoted(name)}")
-        made = self._only(requested.index(plain))
-        return replace(made, keys=tuple(map(str, made.of(state))))
+        result = self._only(requested.index(plain))
+        return replace(result, keys=tuple(map(str, result.of(state))))
 
     def __str__(self) -> str:
         return f"{self.requested}, prefix={quoted(self.prefix)}"
 
     def renamed(self, prefix: str) -> Self:
-        """The same with another prefix."""
+        """The values with another prefix."""
         keys = tuple(checked_prefix(prefix) + key.removeprefix(self.prefix) for key in self.keys)
         return replace(self, prefix=prefix, keys=keys)
 
     def report(self, state: Any, *, has_warned: bool, warns_of_nothing: bool = True) -> tuple[dict[str, Array], bool]:
-        """All values, and the number of dropped samples if it is not 0 and can be read without waiting.
+        """All values, with the number of dropped samples if it is not 0, and whether a warning was issued.
 
-        Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
-        there are no samples at all.
+        It warns once about dropped samples and about invalid counts, and each time if there are no samples. Numbers
+        that cannot be read without synchronization are ignored.
         """
-        known, odd, (counts, carried) = self._known(state)
+        known, warning, (counts, carried) = self._known(state)
         number = state.dropped
         backend, leaves = as_arrays(counts=counts, dropped=number, carried=counts if carried is None else carried)
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
             return known, has_warned
         samples = int(dropped)
-        if odd and not has_warned:
-            warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
+        if warning and not has_warned:
+            warnings.warn(warning, RuntimeWarning, stacklevel=frames_to_the_user())
         if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
-            warn_of_nothing()
+            warn_of_no_samples()
         known = with_dropped(known, number, self.prefix, samples=samples, warn=not has_warned)
-        return known, has_warned or bool(odd) or samples > 0
+        return known, has_warned or bool(warning) or samples > 0
 
     def check_expected(self, state: Any, expected: Any) -> None:
-        """Warn unless so many samples were counted or dropped; traced counts, and no number, are passed over."""
+        """Warn unless this number of samples was counted or dropped; None and traced counts are not checked."""
         if expected is None:
             return
         expected = check_count(expected, "expected")
@@ -114,27 +114,27 @@ class Values:
         aside = f", of which {dropped:,} were dropped" if dropped else ""
         warnings.warn(
             f"expected {expected:,} samples, got {total:,.10g}{aside}: a sampler that gives several "
-            "processes equal numbers of samples repeats some, which mask= leaves out of an update; ignored samples are "
-            "not counted",
+            "processes equal numbers of samples repeats some: leave them out with mask=; ignored samples are not "
+            "counted",
             RuntimeWarning,
             stacklevel=frames_to_the_user(),
         )
 
     @abstractmethod
     def _samples(self, state: Any) -> float | NumPyArray | None:
-        """How many samples were counted, or the sum of their weights; None where counts cannot be read.
+        """The number of counted samples, or the sum of their weights; None if counts cannot be read.
 
-        Of several labels it is an array with the number of each.
+        With several labels it is an array with the number of each label.
         """
 
     def _dropped(self, state: Any) -> NumPyArray:
-        """How many samples were dropped, in the shape of ``_samples``."""
+        """The number of dropped samples, in the shape of ``_samples``."""
         backend, (dropped,) = as_arrays(dropped=state.dropped)
-        found: NumPyArray = backend.to_numpy(dropped)
-        return found
+        numbers: NumPyArray = backend.to_numpy(dropped)
+        return numbers
 
     def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
-        """All values; the text of a warning, empty if there is none or values are not at hand; and what was counted."""
+        """All values; the text of a warning, or an empty text; and the counts."""
         return self.of(state), "", (state.counts, state.carried)
 
 
@@ -142,9 +142,9 @@ class Values:
 class ConfusionValues(Values):
     """The requested measures of a confusion matrix."""
 
-    metrics: tuple[tuple[str, Metric], ...]  # under plain keys, which compiled code can take
+    metrics: tuple[tuple[str, Metric], ...]  # under plain text keys, which compiled code supports
     titles: tuple[str, ...]
-    keeps_cells: bool  # or margins alone
+    keeps_cells: bool  # False for margins alone
     are_counts: tuple[bool, ...]
 
     @classmethod
@@ -164,22 +164,24 @@ class ConfusionValues(Values):
         margins_alone: bool,
         allow_large: bool,
     ) -> ConfusionValues:
-        """The measures, resolved for the classes; raises for measures that cannot be scored, and for too many cells."""
+        """The measures, resolved for the classes; raises for unsupported measures, and for too many cells."""
         names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
         classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold, ignored=ignored)
-        found, titles = resolved(metrics, classes)
-        has_cells = keeps_cells(found, num_classes, bytes_of_cell, margins_alone=margins_alone, allow_large=allow_large)
-        nothing = of_nothing(found.values(), num_classes, has_cells=has_cells)
-        made = cls(
+        records, titles = resolved(metrics, classes)
+        has_cells = keeps_cells(
+            records, num_classes, bytes_of_cell, margins_alone=margins_alone, allow_large=allow_large
+        )
+        empty = empty_values(records.values(), num_classes, has_cells=has_cells)
+        result = cls(
             prefix=checked_prefix(prefix),
             class_names=names,
             undefined=undefined,
-            metrics=tuple(found.items()),
+            metrics=tuple(records.items()),
             titles=tuple(titles),
             keeps_cells=has_cells,
-            are_counts=are_counts(nothing),
+            are_counts=are_counts(empty),
         )
-        return replace(made, keys=tuple(map(str, made._named(nothing))))
+        return replace(result, keys=tuple(map(str, result._named(empty))))
 
     @property
     def requested(self) -> list[str]:
@@ -188,7 +190,7 @@ class ConfusionValues(Values):
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Of the record of the measure."""
+        """Whether higher values of the first measure are better."""
         return self.metrics[0][1].higher_is_better
 
     def _only(self, place: int) -> Self:
@@ -196,21 +198,21 @@ class ConfusionValues(Values):
         return replace(self, metrics=self.metrics[here], titles=self.titles[here], are_counts=self.are_counts[here])
 
     def of(self, state: ConfusionState | MarginState) -> dict[str, Array]:
-        """All measures of one matrix, as scalar arrays under names for a logger."""
+        """All measures of the matrix, as scalar arrays under names for a logger."""
         metrics = [metric for _, metric in self.metrics]
-        found = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
-        values = [found[one.spec] for one in metrics]
+        scores = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
+        values = [scores[metric.spec] for metric in metrics]
         if not _is_complete(state, values):
-            seen = Seen.of(state.counts, state.carried)
+            properties = CountProperties.of(state.counts, state.carried)
             pairs = zip(values, self.are_counts, strict=True)
-            values = [self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs]
+            values = [self.undefined.filled(value, properties, is_count=is_count) for value, is_count in pairs]
         return self._named(values)
 
     def _samples(self, state: ConfusionState | MarginState) -> float | None:
-        found = on_host(state.counts, state.carried)
-        if found is None:
+        host_values = on_host(state.counts, state.carried)
+        if host_values is None:
             return None
-        return float((found[..., :2, :] if isinstance(state, MarginState) else found).sum())
+        return float((host_values[..., :2, :] if isinstance(state, MarginState) else host_values).sum())
 
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         metrics = dict(self.metrics)
@@ -219,19 +221,19 @@ class ConfusionValues(Values):
 
 
 def on_host(counts: Array, carried: Array | None = None) -> NumPyArray | None:
-    """Counts as floats of NumPy, with their high words or what rounding has lost; None if they cannot be read."""
+    """The counts as NumPy floats, including high words or rounding errors; None if they cannot be read."""
     backend, (counts, more) = as_arrays(counts=counts, carried=counts if carried is None else carried)
     if not backend.can_look(counts):
         return None
-    found: NumPyArray = backend.to_numpy(counts).astype(np.float64)
+    host_counts: NumPyArray = backend.to_numpy(counts).astype(np.float64)
     if carried is None or 0 in more.shape:
-        return found
-    whole: NumPyArray = found + backend.to_numpy(more) * (2.0**WORD if backend.is_integer(counts) else 1.0)
+        return host_counts
+    whole: NumPyArray = host_counts + backend.to_numpy(more) * (2.0**WORD if backend.is_integer(counts) else 1.0)
     return whole
 
 
 def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -> bool:
-    """Whether it is seen without waiting that there are samples, and that no value is undefined."""
+    """Whether there are samples and no value is undefined, as far as this can be read without synchronization."""
     backend, (counts,) = as_arrays(counts=state.counts)
     view = backend.host_view(counts)
     if view is None or not _are_some(view):
@@ -240,6 +242,6 @@ def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -
 
 
 def _are_some(counts: Array) -> bool:
-    """Whether any count is not 0; row by row, as nearly always the first one has some."""
+    """Whether any count is not 0; checked row by row, as the first row nearly always has nonzero counts."""
     is_long = counts.ndim == 0 or len(counts) > counts.size / 64
     return bool(np.count_nonzero(counts)) if is_long else any(map(np.count_nonzero, counts))

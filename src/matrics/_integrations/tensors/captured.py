@@ -1,4 +1,4 @@
-"""The values of a metric on a CUDA device, as one graph of kernels in place of some five hundred launches."""
+"""The values of a metric on a CUDA device by a single CUDA graph, in place of some five hundred kernel launches."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from torch import Tensor
 
 
 class CapturedCompute:
-    """Computes the values of buffers by a CUDA graph, which is captured for the shapes of the first call.
+    """A function that computes the values of buffers by a CUDA graph, which the first call captures.
 
-    The graph keeps a copy of the buffers, and the memory of everything that it computes in between. A copy of this
-    object, or one that is unpickled, captures a graph of its own.
+    The graph keeps a copy of the buffers, and the memory of all intermediate results. Copies and unpickled objects
+    capture separate graphs.
     """
 
     def __init__(self) -> None:
         self._key: Hashable = None
         self._graph: Any = None
         self._inputs: list[Tensor] = []
-        # The values of each dtype in one tensor, and under which names they stand there.
+        # A tensor with the values of each dtype, and their names.
         self._outputs: list[tuple[list[str], Tensor]] = []
         self._names: list[str] = []
 
     def __call__(
-        self, buffers: Mapping[str, Tensor], compute: Callable[[dict[str, Tensor]], dict[str, Tensor]], what: Hashable
+        self,
+        buffers: Mapping[str, Tensor],
+        compute: Callable[[dict[str, Tensor]], dict[str, Tensor]],
+        key_of_compute: Hashable,
     ) -> dict[str, Tensor]:
-        """The values of the buffers, as ``compute`` makes them without waiting for the device.
+        """The values of the buffers, computed by ``compute`` without synchronization.
 
-        Another ``what`` is to be computed in another way, so that the graph is captured again.
+        The graph is captured again if ``key_of_compute`` changes.
         """
-        key = (what, *((name, tuple(x.shape), x.dtype, x.device) for name, x in buffers.items()))
+        key = (key_of_compute, *((name, tuple(x.shape), x.dtype, x.device) for name, x in buffers.items()))
         if key != self._key:
             self._capture(dict(buffers), compute)
             self._key = key
@@ -52,10 +55,12 @@ class CapturedCompute:
         stream.wait_stream(torch.cuda.current_stream(device))
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(device), torch.no_grad():
-            with torch.cuda.stream(stream):  # what is made at the first use cannot be captured: kernels, workspaces
+            with torch.cuda.stream(
+                stream
+            ):  # a warm-up, as the first use makes kernels and workspaces, which cannot be captured
                 compute(inputs)
             torch.cuda.current_stream(device).wait_stream(stream)
-            # Other threads may allocate memory meanwhile, as that of a data loader does.
+            # Other threads, such as those of a data loader, may allocate memory meanwhile.
             with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
                 named = compute(inputs)
                 dtypes = dict.fromkeys(value.dtype for value in named.values())
@@ -71,6 +76,6 @@ class CapturedCompute:
 
 
 def is_capturing(device: torch.device) -> bool:
-    """Whether the caller captures a graph of its own, of which the values are then a part."""
+    """Whether the caller captures a CUDA graph, which then includes the computation of the values."""
     with torch.cuda.device(device):
         return bool(torch.cuda.is_current_stream_capturing())

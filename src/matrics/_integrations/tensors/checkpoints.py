@@ -1,4 +1,4 @@
-"""Checks of the checkpoints that PyTorch metrics load: valid counts, of the same classes or bins."""
+"""Checks of checkpoints of PyTorch metrics: counts are valid, and have the same classes or bins."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: 
 def check_counts(
     key: str, loaded: Any, own: Tensor, where: Callable[[tuple[int, ...]], str] = lambda at: f"at {list(at)}"
 ) -> None:
-    """Raise unless the counts of a checkpoint have the shape of the metric's own, and are some that it can have.
+    """Raise an error unless the counts of a checkpoint are valid and have the shape of the counts of the metric.
 
-    ``where`` describes the count at a position. Waits for the device that the checkpoint is on.
+    ``where`` describes the count at a position. The check waits for the device of the checkpoint.
     """
-    loaded = _seen(key, loaded, own)
+    loaded = _readable(key, loaded, own)
     if loaded is None:
         return
     is_whole = not own.is_floating_point()
-    wrong = ~(torch.isfinite(loaded) & (loaded >= 0))
+    invalid = ~(torch.isfinite(loaded) & (loaded >= 0))
     if is_whole and loaded.is_floating_point():
-        wrong |= (loaded != loaded.round()) | (loaded >= MOST_SAMPLES)
+        invalid |= (loaded != loaded.round()) | (loaded >= MOST_SAMPLES)
     kind = "whole counts" if is_whole else "finite counts"
-    if bool(wrong.any()):
-        first = tuple(int(i) for i in wrong.nonzero()[0])
+    if bool(invalid.any()):
+        first = tuple(int(i) for i in invalid.nonzero()[0])
         got = f"got {loaded[first].item()} {where(first)} of {quoted(key)}"
         raise ValueError(f"checkpoint: expected {kind} of at least 0, {got}; {OTHERWISE}")
     total = float(loaded.sum(dtype=TORCH.widest_float(loaded)))
@@ -52,13 +52,13 @@ def check_counts(
 
 
 def check_calibration(key: str, loaded: Any, own: Tensor) -> None:
-    """Raise unless the sums over bins of probabilities in a checkpoint are some that samples can have."""
-    loaded = _seen(key, loaded, own)
+    """Raise an error unless the sums over bins of probabilities in a checkpoint are possible for samples."""
+    loaded = _readable(key, loaded, own)
     if loaded is None:
         return
-    wrong = ~are_valid_sums(loaded.to(own.dtype), TORCH)
-    if bool(wrong.any()):
-        first = tuple(int(i) for i in wrong.nonzero()[0])
+    invalid = ~are_valid_sums(loaded.to(own.dtype), TORCH)
+    if bool(invalid.any()):
+        first = tuple(int(i) for i in invalid.nonzero()[0])
         samples, positives, distances = loaded[first].tolist()
         raise ValueError(
             "checkpoint: expected sums over samples whose probabilities are in a bin, got "
@@ -68,13 +68,13 @@ def check_calibration(key: str, loaded: Any, own: Tensor) -> None:
 
 
 def check_real(key: str, loaded: Any) -> None:
-    """Raise for complex numbers in a checkpoint."""
+    """Raise an error for complex numbers in a checkpoint."""
     if isinstance(loaded, Tensor) and loaded.is_complex():
         raise ValueError(f"checkpoint: expected real numbers in {quoted(key)}, got dtype {loaded.dtype}; {OTHERWISE}")
 
 
-def _seen(key: str, loaded: Any, own: Tensor) -> Tensor | None:
-    """Numbers of a checkpoint that can be compared; None if there are none to look at."""
+def _readable(key: str, loaded: Any, own: Tensor) -> Tensor | None:
+    """The numbers of a checkpoint in a comparable dtype; None if they cannot be read."""
     if not isinstance(loaded, Tensor):
         return None  # PyTorch's error names the missing keys
     if loaded.shape != own.shape:  # torchmetrics would accept it
@@ -88,7 +88,7 @@ def _seen(key: str, loaded: Any, own: Tensor) -> Tensor | None:
 
 
 def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
-    """Raise unless a checkpoint has the buckets of this metric."""
+    """Raise an error unless a checkpoint has the buckets of this metric."""
     if not isinstance(loaded, Tensor) or loaded.ndim < 2 or loaded.shape[-2] == own.shape[-2]:
         return
     mine, its = (f"bits={bits_of(x.shape[-2]) or 0}" for x in (own, loaded))
@@ -99,36 +99,36 @@ def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
 
 
 def check_buckets(key: str, loaded: Any, own: Tensor) -> None:
-    """Raise unless a checkpoint has counts in the buckets of this metric."""
+    """Raise an error unless a checkpoint has counts in the buckets of this metric."""
     check_resolution(key, loaded, own)
     check_counts(key, loaded, own)
 
 
 def check_sums(key: str, loaded: Any, own: Tensor, *, places: int) -> None:
-    """Raise unless a checkpoint has sums of losses, and hits of so many top-k measures, that this metric can have."""
+    """Raise an error unless a checkpoint has valid sums of losses, and hits of the top-k measures of this metric."""
     if isinstance(loaded, Tensor) and loaded.shape != own.shape:
         raise ValueError(SUMS_DIFFER.format("checkpoint"))
-    seen = _seen(key, loaded, own)
-    if seen is None:
+    numbers = _readable(key, loaded, own)
+    if numbers is None:
         return
-    wrong = ~are_sums(seen.to(own.dtype), places, TORCH)
-    if bool(wrong.any()):
-        first = tuple(int(i) for i in wrong.nonzero()[0])
+    invalid = ~are_sums(numbers.to(own.dtype), places, TORCH)
+    if bool(invalid.any()):
+        first = tuple(int(i) for i in invalid.nonzero()[0])
         raise ValueError(
             "checkpoint: expected sums of weights, losses and hits of samples, of at least 0, and no more hits than "
-            f"samples, got {seen[first].item():g} at {list(first)} of {quoted(key)}; {OTHERWISE}"
+            f"samples, got {numbers[first].item():g} at {list(first)} of {quoted(key)}; {OTHERWISE}"
         )
 
 
 def check_place(key: str, loaded: Any, own: Tensor, *, window: int) -> None:
-    """Raise unless a checkpoint has a slot of this window as that of the next batch."""
-    seen = _seen(key, loaded, own)
-    if seen is not None and not 0 <= int(seen) < window:
-        raise ValueError(f"checkpoint: expected a slot from 0 to {window - 1} in {quoted(key)}, got {int(seen)}")
+    """Raise an error unless the slot of the next batch in a checkpoint is in this window."""
+    slot = _readable(key, loaded, own)
+    if slot is not None and not 0 <= int(slot) < window:
+        raise ValueError(f"checkpoint: expected a slot from 0 to {window - 1} in {quoted(key)}, got {int(slot)}")
 
 
 def check_equal(key: str, loaded: Any, own: Tensor, *, message: str) -> None:
-    """Raise unless a setting in a checkpoint, or of a metric to merge, equals that of this metric."""
+    """Raise an error unless a setting in a checkpoint, or of a metric to merge, equals the setting of this metric."""
     if not isinstance(loaded, Tensor) or loaded.is_meta or own.is_meta:
         return
     check_real(key, loaded)

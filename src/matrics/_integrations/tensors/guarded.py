@@ -1,11 +1,11 @@
-"""Counting labels into one integer tensor by a few fixed operations, for PyTorch and torchmetrics.
+"""Counts of labels in a single integer tensor, by a few fixed operations, for PyTorch and torchmetrics.
 
-This is a second counter next to ``matrics._counting.count``, because it counts in place, into the buffer of a metric;
-an update of a ConfusionState makes new counts, of which those of 1,000 classes take 8 MB (``benchmarks/training.py``).
+Unlike ``matrics._counting.count``, this module counts in place, into the buffer of a metric. An update of a
+ConfusionState makes new counts, which take 8 MB for 1,000 classes (``benchmarks/training.py``).
 
-There are two layouts. That of all cells has a border of guard cells around them for labels out of range: no label has
-to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border. That of
-margins has three counts for each class, and one for dropped samples.
+There are two layouts. The layout of all cells has a border of guard cells for labels out of range: labels are not
+inspected, none can be counted in a wrong cell, and the number of dropped samples is the sum over the border. The layout
+of margins has three counts for each class, and a count for dropped samples.
 """
 
 from __future__ import annotations
@@ -32,22 +32,21 @@ from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
 
-# In a larger batch PyTorch's own threads are worth what it costs to call them.
+# For larger batches the threads of PyTorch are faster, despite their overhead.
 FEW_SAMPLES = 2**12
 
 KINDS = ("true positives", "false negatives", "false positives")
 
-# What a sample adds, in the dtype of counts: a number of Python would be converted each time.
-_ONE = np.ones((), np.int64)
+# The increment of a sample in the dtype of counts, as a Python number would be converted each time.
+_INCREMENT = np.ones((), np.int64)
 
 _NOTHING = np.zeros((0, 0), np.int64)
 
 
 class GuardedCounts(ABC):
-    """Counts labels of n classes into a flat tensor.
+    """Counts of labels of n classes in a flat tensor.
 
-    Everything here is safe in a graph that CUDA replays: shapes are fixed, the host does not wait, and counting is in
-    place.
+    All methods are safe in CUDA graphs: shapes are fixed, the host does not wait, and counting is in place.
     """
 
     def __init__(self, recipe: Any) -> None:
@@ -65,24 +64,24 @@ class GuardedCounts(ABC):
 
     @property
     def counts_in_one_pass(self) -> bool:
-        """Whether a kernel knows the layout and the dtype of the counts."""
+        """Whether a kernel supports the layout and the dtype of the counts."""
         return False
 
     def matrix(self, counts: Array) -> Array:
-        """The counts (n, n) of the classes, a view, where a kernel knows the layout."""
+        """A view of the counts (n, n) of the classes, if a kernel supports the layout."""
         raise NotImplementedError
 
     @abstractmethod
     def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
-        """Which counts a pair of labels adds 1 to; the first of them is one of classes, or counts dropped samples."""
+        """The indices of the counts to which a pair of labels adds 1; the first may be a count of dropped samples."""
 
     @abstractmethod
     def is_of_classes(self, bins: Tensor) -> Tensor:
-        """Whether the first count that a pair of labels adds to is one of classes."""
+        """Whether the first count of a pair of labels is a count of classes, and not of dropped samples."""
 
     @abstractmethod
     def forget(self, counts: Tensor) -> None:
-        """Multiply the counts of classes, of all parts, by the decay, in place; dropped samples stay."""
+        """Multiply the counts of classes by the decay, in place; counts of dropped samples do not change."""
 
     @abstractmethod
     def dropped(self, counts: Array) -> Array:
@@ -90,14 +89,14 @@ class GuardedCounts(ABC):
 
     @abstractmethod
     def view(self, counts: Array) -> ConfusionState | MarginState:
-        """A state in the memory of the counts, to be read before they change; ``dropped`` has their dtype.
+        """A state in the memory of the counts, which must be read before they change; ``dropped`` has their dtype.
 
-        The counts may be those of NumPy in the memory of the tensor.
+        The counts may be a NumPy array in the memory of the tensor.
         """
 
     @abstractmethod
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
-        """Raise unless the counts of a checkpoint are some that such a metric can have."""
+        """Raise an error unless the counts of a checkpoint are valid for the metric."""
 
     def zeros(self) -> Tensor:
         """A tensor of counts, all 0."""
@@ -111,7 +110,7 @@ class GuardedCounts(ABC):
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
-        are_logits: bool | None = None,  # noqa: ARG002 (of other recipes)
+        are_logits: bool | None = None,  # noqa: ARG002 (an argument of other recipes)
     ) -> None:
         """Count labels, or class scores, in place."""
         counts = arrays["counts"]
@@ -131,17 +130,17 @@ class GuardedCounts(ABC):
             y_pred = self._decide(y_pred, y_true.ndim)
         else:
             self._check_predictions(y_pred)
-        if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
+        if y_true.shape != y_pred.shape:  # without broadcasting, as (N,) and (N, 1) would give N² pairs
             got = labels.said({"y_true": y_true, "y_pred": y_pred})
             hint = f"; {labels.BY_COLUMNS}" if y_true.ndim == y_pred.ndim + 1 else ""
-            raise ValueError(f"expected labels of one shape, got {got}{hint}")
-        if self.recipe._looks:
-            self.recipe._looks_at(y_true, scores, mask)
+            raise ValueError(f"expected labels of the same shape, got {got}{hint}")
+        if self.recipe._checks_scores:
+            self.recipe._check_scores_in_range(y_true, scores, mask)
         is_bare = mask is None and sample_weight is None and self.codes is None
         if is_bare and self.counts_in_one_pass and self._add_many_on_host(counts, y_true, y_pred):
             return
         wide = y_true.long()
-        # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
+        # Ignored samples are counted with weight 0, so that they need no cell and are not dropped.
         kept = kept_samples(y_true, mask, self.ignored, TORCH)
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
@@ -151,25 +150,27 @@ class GuardedCounts(ABC):
         if sample_weight is None and self.counts_in_one_pass and TORCH.has_kernels(counts):
             add_pairs(counts, wide, y_pred, kept, self.num_classes)
             return
-        ones = torch.ones_like(wide) if kept is None else kept.long()
-        found = self.bins(wide, y_pred.long(), TORCH, is_pred_within=has_scores)
+        increments = torch.ones_like(wide) if kept is None else kept.long()
+        all_bins = self.bins(wide, y_pred.long(), TORCH, is_pred_within=has_scores)
         if sample_weight is not None:
-            ones = self._weighted(ones, found[0], sample_weight)
-        # float32 would stop at 2**24, if weights were added one by one.
+            increments = self._weighted(increments, all_bins[0], sample_weight)
+        # Single additions in float32 would stop at 2**24.
         dtype = None if self.dtype is None else TORCH.widest_float(counts)
         batch = counts if dtype is None else torch.zeros(counts.shape, dtype=dtype, device=counts.device)
-        ones = ones if dtype is None else ones.to(dtype)
-        for bins in found:
-            batch.scatter_add_(0, bins.reshape(-1), ones.reshape(-1))  # not bincount: its shape depends on the data
+        increments = increments if dtype is None else increments.to(dtype)
+        for bins in all_bins:
+            batch.scatter_add_(
+                0, bins.reshape(-1), increments.reshape(-1)
+            )  # not bincount, whose shape depends on the data
         if dtype is not None:
             if self.decay is not None:
                 self.forget(counts)
             counts += batch.to(counts.dtype)
 
     def _add_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
-        """Count a small batch of the plainest kind by NumPy, in the memory of the tensors; return whether it was one.
+        """Count a small, simple batch by NumPy, in the memory of the tensors; return whether the batch was counted.
 
-        That takes half the time of PyTorch's operations, and calls no threads together, which might be busy.
+        This takes half the time of PyTorch's operations, and needs no threads, which might be busy.
         """
         if y_true.dtype != torch.int64:
             return False
@@ -178,20 +179,21 @@ class GuardedCounts(ABC):
             return False
         if len(shape) != 1 or shape[0] > FEW_SAMPLES or y_pred.shape != ((*shape, n) if has_scores else shape):
             return False
-        is_half = y_pred.itemsize == 2  # NumPy lacks one of these dtypes, and is slow with the other
+        is_half = y_pred.itemsize == 2  # NumPy does not have bfloat16, and is slow with float16
         views = TORCH.host_views(counts, y_true, y_pred.float() if is_half else y_pred)
         if views is None:
             return False
         cells, true, pred = views
         columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
         for bins in self.bins(true, columns, NUMPY, is_pred_within=has_scores):
-            np.add.at(cells, bins, _ONE)
+            np.add.at(cells, bins, _INCREMENT)
         return True
 
     def _add_many_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
-        """Count a large batch of labels in a cache by NumPy; return whether it was large, and all labels in range.
+        """Count a large batch of labels by NumPy, in parts that fit into a cache; return whether the batch was counted.
 
-        That takes a third of the time of PyTorch's operations, whose ``scatter_add_`` has no threads either.
+        Small batches, and batches with labels out of range, are not counted. This takes a third of the time of
+        PyTorch's operations; ``scatter_add_`` has no threads either.
         """
         if y_true.numel() <= FEW_SAMPLES or y_true.dtype == torch.bool:
             return False
@@ -207,20 +209,20 @@ class GuardedCounts(ABC):
             raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
         _as_labels(y_pred, "y_pred")
 
-    def _weighted(self, ones: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
-        """The weights of samples; the border counts each sample as 1."""
+    def _weighted(self, increments: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
+        """The weights of samples, with weight 1 for samples of the border."""
         weight = of_samples(sample_weight.detach(), "sample_weight", bins, TORCH)
         inside = self.is_of_classes(bins)
-        # Not by a product: ignored samples may have any weight.
-        return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
+        # Not a product, as ignored samples may have any weight.
+        return torch.where(increments != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
 
     def state(self, counts: Tensor) -> ConfusionState | MarginState:
-        """The counts as a state."""
+        """The counts as a state, in separate memory."""
         state = self.view(counts)
         return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
 
     def _decide(self, scores: Tensor, sample_ndim: int) -> Tensor:
-        """The predicted labels; out of range for NaN scores."""
+        """The predicted labels; NaN scores give labels out of range."""
         if self.threshold is not None and self.recipe.from_logits:
             scores = scores.to(TORCH.widest_float(scores)).sigmoid()
         return labels.decide(
@@ -234,7 +236,7 @@ class GuardedCounts(ABC):
 
 
 class GuardedCells(GuardedCounts):
-    """All cells: a flat grid of (n + 2)², with a border for labels out of range."""
+    """Counts of all cells: a flat grid of (n + 2)², with a border for labels out of range."""
 
     @property
     def side(self) -> int:
@@ -262,7 +264,7 @@ class GuardedCells(GuardedCounts):
         return (row > 0) & (row < last) & (column > 0) & (column < last)
 
     def matrix(self, counts: Array) -> Array:
-        """The counts (n, n) of the classes: a view."""
+        """A view of the counts (n, n) of the classes."""
         return counts.reshape(self.side, self.side)[1:-1, 1:-1]
 
     def forget(self, counts: Tensor) -> None:
@@ -271,7 +273,7 @@ class GuardedCells(GuardedCounts):
 
     def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
-        grid = counts.reshape(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
+        grid = counts.reshape(self.side, self.side)  # not a difference of sums, which a NaN weight would make NaN
         border = [grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]
         return (np.concatenate(border) if isinstance(counts, np.ndarray) else torch.cat(border)).sum()
 
@@ -290,14 +292,14 @@ class GuardedCells(GuardedCounts):
         check_counts(key, loaded, own, self._cell)
 
     def _cell(self, position: tuple[int, ...]) -> str:
-        """Which count of the flat tensor is at a position."""
+        """A description of the count at a position of the flat tensor."""
         row, column = divmod(position[0] % self.side**2, self.side)
         inside = 0 < row <= self.num_classes and 0 < column <= self.num_classes
         return f"at {[row - 1, column - 1]}" if inside else "among the dropped samples"
 
 
 class GuardedMargins(GuardedCounts):
-    """True positives, false negatives and false positives of each class, dropped samples, and a count to ignore."""
+    """Counts of margins: true positives, false negatives and false positives, dropped samples, and an unused count."""
 
     @property
     def length(self) -> int:
@@ -329,19 +331,19 @@ class GuardedMargins(GuardedCounts):
         check_counts(key, loaded, own, self._margin)
 
     def _margin(self, position: tuple[int, ...]) -> str:
-        """Which count of the flat tensor is at a position."""
+        """A description of the count at a position of the flat tensor."""
         kind, label = divmod(position[0] % self.length, self.num_classes)
         return f"among the {KINDS[kind]} of class {label}" if kind < len(KINDS) else "among the dropped samples"
 
 
 def _nothing_carried(counts: Array) -> Array:
-    """The high words of counts of a state, which 64-bit integers have none of."""
+    """The empty array of high words, which 64-bit integers do not need."""
     return _NOTHING if isinstance(counts, np.ndarray) else counts.new_zeros((0, 0), dtype=torch.int64)
 
 
 def _as_labels(tensor: Tensor, name: str) -> Tensor:
-    """Labels as integers, of floating numbers as losses take them."""
-    if tensor.is_floating_point() or tensor.is_complex():  # takes a tenth of the time
-        found: Tensor = labels.check_labels(tensor, name, TORCH)
-        return found
+    """Labels as integers; labels may be floating numbers, as in losses."""
+    if tensor.is_floating_point() or tensor.is_complex():  # this check takes a tenth of the time of check_labels
+        checked: Tensor = labels.check_labels(tensor, name, TORCH)
+        return checked
     return tensor

@@ -1,4 +1,4 @@
-"""What the metrics for PyTorch and for torchmetrics share: checks of a batch, values as tensors, dtypes that stay."""
+"""Functions for the metrics for PyTorch and torchmetrics: checks of batches, values as tensors, and fixed dtypes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics._integrations.running.values import Values
 def reported(
     view: Callable[[Arrays], Any], values: Values, arrays: Arrays, *, has_warned: bool, warns_of_nothing: bool = True
 ) -> tuple[dict[str, Tensor], bool]:
-    """What ``values.report`` returns, as tensors; ``view`` makes a state of arrays, which are NumPy's on the host."""
+    """The results of ``values.report`` as tensors; ``view`` makes a state of arrays."""
     views = TORCH.host_views(*arrays.values())
     arrays = arrays if views is None else dict(zip(arrays, views, strict=True))
     named, has_warned = values.report(view(arrays), has_warned=has_warned, warns_of_nothing=warns_of_nothing)
@@ -28,13 +28,13 @@ def reported(
 
 
 def warned_of_saving(counts: Iterable[Tensor], instead: str) -> bool:
-    """Warn if counts that this process alone has are saved in one of several processes; return whether it has."""
+    """Warn if counts of this process alone are saved in one of several processes; return whether it has warned."""
     running = distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
     if not running or not any(TORCH.can_look(part) and bool(part.any()) for part in counts):
         return False
     warnings.warn(
-        "state_dict: expected counts that are added up over the processes, got some that this process alone has "
-        f"counted: each process that loads them would count them once more; {instead}",
+        "state_dict: expected counts that are added up over the processes, got counts of this process alone: "
+        f"each process that loads them would count them again; {instead}",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )
@@ -42,7 +42,7 @@ def warned_of_saving(counts: Iterable[Tensor], instead: str) -> bool:
 
 
 def check_tensors(name: str, y_true: Any, other: Any, mask: Any, sample_weight: Any) -> None:
-    """Raise for a batch that is not of tensors; the second argument has this name."""
+    """Raise an error unless all arguments of a batch are tensors; the second argument has this name."""
     if not (isinstance(y_true, Tensor) and isinstance(other, Tensor)):
         raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, {name} {type(other).__name__}")
     if mask is not None and not isinstance(mask, Tensor):
@@ -52,16 +52,16 @@ def check_tensors(name: str, y_true: Any, other: Any, mask: Any, sample_weight: 
 
 
 def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:
-    """Scalar tensors as Python's numbers, in one transfer."""
+    """Scalar tensors as Python numbers, in a single transfer."""
     wide = TORCH.widest_float(next(iter(named.values())))
     values = torch.stack([value.to(wide) for value in named.values()]).tolist()
     return dict(zip(named, values, strict=True))
 
 
 def keeping_dtypes(move: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """What moves counts as ``move`` does, but changes no dtype, as ``model.half()`` would.
+    """A function that moves counts like ``move``, but without the change of dtypes of ``model.half()``.
 
-    Only float64 becomes float32 on devices that have none, as Apple's GPUs.
+    Only float64 becomes float32 on devices without float64, such as Apple's GPUs.
     """
     widest = TORCH.widest_float(move(torch.empty(0)))
 

@@ -1,7 +1,7 @@
-"""Adding up over processes of PyTorch: which of them came, where one did not.
+"""Sums over processes of PyTorch, with an error that names the missing processes.
 
-Before it adds up its counts, each process writes into the store of the process group that it has come. A failure of the
-backend, such as a timeout, says at best which neighbour was lost; the store says who is missing.
+Before it adds up its counts, each process writes its rank into the store of the process group. Errors of the backend,
+such as timeouts, name at most a lost neighbour; the store has the ranks that have reached the sync.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 from torch import distributed
 
-# How many syncs of a group have succeeded. A group that is made anew has a store of its own, and begins at 0.
+# The number of successful syncs of each group. A new group has a new store, and begins at 0.
 _DONE: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-# Seconds in which others may still come after a failure: a lost connection is seen by those who came first.
+# Seconds in which other processes may still reach the sync after a failure, as the first processes detect it first.
 GRACE = 1.0
 
 
@@ -28,8 +28,8 @@ class SyncError(RuntimeError):
     Attributes
     ----------
     answered, missing : tuple of int, or None
-        The ranks that came to this sync, and those that had not a second after it failed; None where that is not known,
-        as the process that holds the store of the process group is gone.
+        The ranks that reached this sync, and the ranks that had not a second after the failure; None if they are
+        unknown, as the process with the store of the process group is lost.
     """
 
     answered: tuple[int, ...] | None = None
@@ -37,21 +37,21 @@ class SyncError(RuntimeError):
 
 
 @contextmanager
-def noted(group: Any) -> Iterator[None]:
-    """Around an operation of all processes of the group: its failure is a SyncError that names those who came."""
+def reporting_failures(group: Any) -> Iterator[None]:
+    """A context manager for an operation of all processes of a group, which raises a SyncError if it fails."""
     group = distributed.group.WORLD if group is None else group
-    if group is None:  # there are no processes, or a test plays them
+    if group is None:  # there is a single process, or a test simulates several
         yield
         return
     number = _DONE.get(group, 0) + 1
     store = None
-    with suppress(RuntimeError):  # without a store, or with one that is gone, the processes add up nevertheless
+    with suppress(RuntimeError):  # without a store the processes add up nevertheless
         store = group.get_group_store()
         store.set(_key(distributed.get_rank()), str(number))
     try:
         yield
     except RuntimeError as error:
-        raise _told(error, store, distributed.get_process_group_ranks(group), number) from error
+        raise _sync_error(error, store, distributed.get_process_group_ranks(group), number) from error
     _DONE[group] = number
 
 
@@ -59,37 +59,40 @@ def _key(rank: int) -> str:
     return f"matrics/sync/{rank}"
 
 
-def _told(error: RuntimeError, store: Any, ranks: Sequence[int], number: int) -> SyncError:
+def _sync_error(error: RuntimeError, store: Any, ranks: Sequence[int], number: int) -> SyncError:
     try:
-        answered = _who_came(store, ranks, number)
+        answered = _ranks_at_sync(store, ranks, number)
     except (RuntimeError, AttributeError):
         return SyncError(
-            "sync: expected all processes to add up their counts, and it is not known which came, as the store of the "
+            "sync: expected all processes to add up their counts, got an error, with unknown ranks, as the store of "
+            "the "
             f"process group does not answer; the counts are unchanged. PyTorch says: {error}"
         )
     missing = tuple(rank for rank in ranks if rank not in answered)
     if missing:
-        came = f"{_named(answered)} came, and {_named(missing)} had not {GRACE:g} second after it failed"
+        arrivals = (
+            f"{_named(answered)} reached the sync, and {_named(missing)} did not within {GRACE:g} second of the failure"
+        )
     else:
-        came = f"{_named(answered)} came, and the sum failed"
+        arrivals = f"{_named(answered)} reached the sync, and the sum failed"
     made = SyncError(
-        f"sync: expected all of {len(ranks)} processes to add up their counts: {came}; the counts are unchanged. "
+        f"sync: expected all of {len(ranks)} processes to add up their counts: {arrivals}; the counts are unchanged. "
         f"PyTorch says: {error}"
     )
     made.answered, made.missing = answered, missing
     return made
 
 
-def _who_came(store: Any, ranks: Sequence[int], number: int) -> tuple[int, ...]:
-    """The ranks that came to the sync of this number."""
+def _ranks_at_sync(store: Any, ranks: Sequence[int], number: int) -> tuple[int, ...]:
+    """The ranks that reached the sync of this number."""
     until = time.monotonic() + GRACE
-    came: set[int] = set()
+    arrived: set[int] = set()
     while True:
-        for rank in set(ranks) - came:
+        for rank in set(ranks) - arrived:
             if store.check([_key(rank)]) and int(store.get(_key(rank))) >= number:
-                came.add(rank)
-        if len(came) == len(ranks) or time.monotonic() >= until:
-            return tuple(sorted(came))
+                arrived.add(rank)
+        if len(arrived) == len(ranks) or time.monotonic() >= until:
+            return tuple(sorted(arrived))
         time.sleep(GRACE / 20)
 
 

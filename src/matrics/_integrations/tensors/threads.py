@@ -1,4 +1,4 @@
-"""Threads that count into one metric: each batch is added alone, as PyTorch adds without Python's lock."""
+"""The lock for threads that count into the same metric, as PyTorch adds tensors without Python's lock."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import threading
 import torch
 
 
-class Turns:
-    """What lets threads count one after another; a copy of a metric has its own, and so has an unpickled one."""
+class CountingLock:
+    """A lock with which threads count one after another; copies and unpickled metrics have separate locks."""
 
     def __init__(self) -> None:
-        # A batch is counted inside of the call that also returns its values.
+        # Reentrant, as ``forward`` counts a batch and computes its values.
         self.lock = threading.RLock()
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return Turns, ()
+        return CountingLock, ()
 
-    def mine(self) -> contextlib.AbstractContextManager[object]:
-        """Wait for other threads; compiled code takes no lock, and must not be shared by threads."""
+    def held(self) -> contextlib.AbstractContextManager[object]:
+        """A context manager that holds the lock; compiled code has no lock, and must not be shared by threads."""
         return contextlib.nullcontext() if torch.compiler.is_compiling() else self.lock

@@ -19,7 +19,7 @@ from matrics._integrations.running.scores import ScoreOptions, ScoreRecipe
 from matrics._integrations.tensors.parallel import leave_counts_alone
 from matrics._integrations.torch.adapter import RunningMetric
 
-# What torch.load takes: the keys of compute() are texts with a title.
+# For torch.load, as the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
 register_module_module_registration_hook(leave_counts_alone)
 
@@ -28,10 +28,10 @@ register_module_module_registration_hook(leave_counts_alone)
 class ConfusionMetric(RunningMetric):
     """Count labels on the device, and score their confusion matrix by any measures.
 
-    The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
-    ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
-    ``update`` nor ``compute`` inspects a value there. Both compile without a graph break, together with the step around
-    them. ``metric(y_true, y_pred)`` counts a batch as ``update`` does and returns the values of that batch alone, which
+    The state is an integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
+    ``state_dict``, and needs a single ``all_reduce``. Counts are exact. The host does not wait for a device: neither
+    ``update`` nor ``compute`` inspects values there. Both compile without a graph break, together with the training
+    step. ``metric(y_true, y_pred)`` counts a batch as ``update`` does and returns the values of that batch alone, which
     takes the time of a ``compute``.
 
     See Also
@@ -76,18 +76,18 @@ class ConfusionMetric(RunningMetric):
 class MarginMetric(ConfusionMetric):
     """Count labels of many classes, without a count for each pair of classes: true positives, row sums, column sums.
 
-    They are enough for accuracy, F1, MCC, Cohen's kappa and all other measures of
-    :meth:`matrics.MarginState.list_metrics`, with the same values as from a :class:`ConfusionMetric`. Of 50,257 classes
-    the counts take 2.4 MB in place of 40 GB, and from some hundred classes on ``compute`` takes less time. There is no
-    ``matrix``, ``state`` is a :class:`matrics.MarginState`, and ``metrics`` has to be given, as two measures of
+    They are sufficient for accuracy, F1, MCC, Cohen's kappa and all other measures of
+    :meth:`matrics.MarginState.list_metrics`, with the same values as from a :class:`ConfusionMetric`. For 50,257
+    classes the counts take 2.4 MB in place of 40 GB, and from some hundred classes on ``compute`` takes less time.
+    There is no ``matrix``, ``state`` is a :class:`matrics.MarginState`, and ``metrics`` is required, as two measures of
     ``core`` need all cells.
 
-    A ``ConfusionMetric`` keeps margins as well if all cells would take more than 1 GiB and its measures need none.
+    A ``ConfusionMetric`` also counts margins if all cells would take more than 1 GiB and no measure needs them.
 
     Raises
     ------
     ValueError
-        A measure needs all cells; the message has the memory that they would take.
+        A measure needs all cells; the message says how much memory they would take.
 
     See Also
     --------
@@ -109,7 +109,7 @@ class MarginMetric(ConfusionMetric):
     _kind = MarginRecipe
 
 
-class OfScores(RunningMetric):
+class ScoredMetric(RunningMetric):
     """A metric whose batches are labels and scores."""
 
     def update(
@@ -120,13 +120,13 @@ class OfScores(RunningMetric):
 
 
 @documented("torch")
-class ScoreMetric(OfScores):
+class ScoreMetric(ScoredMetric):
     """Count scores on the device: areas under curves with bounds, calibration, measures at thresholds, losses.
 
-    Its buffers are the counts of a :class:`matrics.ScoreState`, of fixed size for any number of samples: they move
-    with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Areas are right at any scale of the scores,
-    and each has limits between which that of the scores themselves is; all else is exact. The host does not wait for
-    the device: neither ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
+    Its buffers are the counts of a :class:`matrics.ScoreState`, of fixed size for any number of samples: they move with
+    ``.to``, are part of ``state_dict``, and need a single ``all_reduce``. Areas are accurate at any scale of the
+    scores, and have limits that contain the exact area; all other values are exact. The host does not wait for the
+    device: neither ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
     ``metric(y_true, y_score)`` counts a batch as ``update`` does and returns the values of that batch alone, which
     takes the time of a ``compute``.
 
@@ -164,20 +164,20 @@ class ScoreMetric(OfScores):
 
 
 @documented("torch")
-class MultilabelMetric(OfScores):
+class MultilabelMetric(ScoredMetric):
     """Count samples with several labels on the device, and score each label, all labels, or whole samples.
 
     Its buffers have a fixed size for any number of samples, and contain only what the measures need: the 2×2 matrix of
-    each label, counts of each label's scores for areas, sums over whole samples. They move with ``.to``, are part
-    of ``state_dict``, and take one ``all_reduce``. Counts are exact, and the host does not wait for the device: neither
-    ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
+    each label, counts of each label's scores for areas, sums over whole samples. They move with ``.to``, are part of
+    ``state_dict``, and need a single ``all_reduce``. Counts are exact, and the host does not wait for the device:
+    neither ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
 
     Raises
     ------
     TypeError
-        ``dtype`` is none of these.
+        ``dtype`` is not supported.
     ValueError
-        A name is unknown, or has an average that it cannot have; a threshold, or a number of bins, is none.
+        A name is unknown, or has an unsupported average; or a threshold, or a number of bins, is invalid.
 
     See Also
     --------
@@ -231,13 +231,13 @@ class Metrics(RunningMetric):
     :class:`MultilabelMetric`, which count a part of this each.
 
     Its buffers have a fixed size for any number of samples: they move with ``.to``, are part of ``state_dict``, and
-    take one ``all_reduce``. The host does not wait for a device: neither ``update`` nor ``compute`` inspects a value
-    there, and both compile without a graph break.
+    need a single ``all_reduce``. The host does not wait for a device: neither ``update`` nor ``compute`` inspects a
+    value there, and both compile without a graph break.
 
     Raises
     ------
     TypeError
-        ``dtype`` is none of these; or, in ``update``, predicted labels are given where measures need scores.
+        ``dtype`` is not supported; or, in ``update``, predicted labels are given where measures need scores.
     ValueError
         A name is unknown, or an option has no meaning for these measures.
 

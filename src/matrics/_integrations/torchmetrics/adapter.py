@@ -15,8 +15,8 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 from matrics._integrations.running.parameters import parameters_of
 from matrics._integrations.running.recipe import Recipe
 from matrics._integrations.tensors.reading import as_numbers, check_tensors, keeping_dtypes, reported, warned_of_saving
-from matrics._integrations.tensors.sync import noted
-from matrics._integrations.tensors.threads import Turns
+from matrics._integrations.tensors.sync import reporting_failures
+from matrics._integrations.tensors.threads import CountingLock
 from matrics._integrations.tensors.wrappers import ManyValues
 
 
@@ -41,7 +41,7 @@ class RunningMetric(ManyValues):
         self._values, self.num_classes = self._recipe.values, self._recipe.num_classes
         self._each = torch.nn.ModuleList()
         self._has_warned = self._has_warned_of_saving = False
-        self._turns = Turns()
+        self._lock = CountingLock()
         self._logged: Any = None  # the values that Lightning last read key by key
         # A collection shares states that have the same names and are equal after the first batch: metrics that count
         # differently need different names. A dot would refer to an attribute of a module.
@@ -64,7 +64,7 @@ class RunningMetric(ManyValues):
     ) -> None:
         """Count a batch, over all axes of samples."""
         # Not in a function, as an update takes microseconds.
-        with contextlib.nullcontext() if torch.compiler.is_compiling() else self._turns.lock:
+        with contextlib.nullcontext() if torch.compiler.is_compiling() else self._lock.lock:
             self._use_outside_inference()
             check_tensors(self._recipe.second, target, preds, mask, sample_weight)
             arrays = self._arrays
@@ -137,7 +137,7 @@ class RunningMetric(ManyValues):
         **options : tensor
             ``mask`` and ``sample_weight``, which leave out or weight samples, and arguments not given by position.
         """
-        with self._turns.mine():
+        with self._lock.held():
             return self._count_and_compute(*batch, **options)
 
     def _count_and_compute(self, *batch: Any, **options: Any) -> Any:
@@ -257,8 +257,8 @@ class RunningMetric(ManyValues):
             raise ValueError(
                 f"merge_state: expected a metric with {self._recipe.options}, got a metric with {other.options}"
             )
-        mine, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
-        self._write(mine | {name: mine[name] + theirs[name].to(mine[name].device) for name in self._sums})
+        held, theirs = self._recipe.aligned(self._arrays), self._recipe.aligned(theirs)
+        self._write(held | {name: held[name] + theirs[name].to(held[name].device) for name in self._sums})
         self._computed, self._update_count = None, max(self._update_count, 1)
 
     def clone(self, *, prefix: str | None = None) -> Self:
@@ -317,7 +317,7 @@ class RunningMetric(ManyValues):
         self._batches = min(value, 1) if torch.compiler.is_compiling() else value
 
     def _sync_dist(self, dist_sync_fn: Any = gather_all_tensors, process_group: Any = None) -> None:
-        with noted(process_group or self.process_group):
+        with reporting_failures(process_group or self.process_group):
             super()._sync_dist(dist_sync_fn, process_group)
 
     def _use_outside_inference(self) -> None:
