@@ -298,7 +298,7 @@ def test_no_samples_are_undefined() -> None:
         ({"metrics": "recall_at_specificity"}, "specificity=0.9"),
         ({"metrics": "recall_at_specificity(specificity=2)"}, "from 0 to 1"),
         ({"metrics": "roc_auc(a=1)"}, "without options"),
-        ({"metrics": []}, "at least one"),
+        ({"metrics": []}, "names of measures, got none"),
         ({"metrics": "log_loss", "method": "delong"}, "expected 'auto' for log_loss"),
         ({"metrics": "expected_calibration_error", "method": "bootstrap"}, "above the true error"),
         ({"method": "exact"}, "expected 'auto', 'delong'"),
