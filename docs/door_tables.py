@@ -164,7 +164,6 @@ REASONS = {
             ),
         ),
         "one metric a group: a metric for loggers has one matrix": IN_TRAINING,
-        "it decides on one matrix": GATES,
     },
     "class names": {
         "score has it": MEASURES,
@@ -197,7 +196,7 @@ REASONS = {
     },
     "workers": {
         "score has it": MEASURES,
-        "it decides on one matrix": GATES,
+        "limits of few matrices take no time": GATES,
         "one pass over the samples, by one thread": (
             *COUNTING,
             *("classification_report", "multilabel.subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),

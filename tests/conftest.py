@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import json
 import os
 import sys
 import zlib
@@ -261,6 +262,19 @@ def command(monkeypatch, capsys, tmp_path):
         with pytest.raises(SystemExit) as stopped:
             cli.main()
         out, err = capsys.readouterr()
+        check_schema(out)
         return stopped.value.code or 0, out, err
 
     return run
+
+
+def check_schema(out: str) -> None:
+    """Check the JSON of a command by its schema, where the library jsonschema is installed."""
+    if not out.startswith('{\n  "schema": ') or importlib.util.find_spec("jsonschema") is None:
+        return
+    from jsonschema import Draft202012Validator
+
+    from matrics._cli.schemas import schema_of
+
+    document = json.loads(out)
+    Draft202012Validator(schema_of(document["command"])).validate(document)

@@ -331,7 +331,9 @@ def test_merged_reset_cloned_and_saved(door: Door) -> None:
     second.reset()
     door.update(second, batches[0])
     assert first.log_dict() == second.log_dict()
-    with pytest.raises(ValueError, match=r"expected a metric that counts labels and scores, got a metric that counts labels"):
+    with pytest.raises(
+        ValueError, match=r"expected a metric that counts labels and scores, got a metric that counts labels"
+    ):
         first.merge_state(door.module.Metrics(N, "f1", from_logits=True))
 
 

@@ -279,7 +279,7 @@ def test_numpy_beside_another_library(backend: Any) -> None:
 
 def test_mixed_libraries(torch: Any) -> None:
     strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(TypeError, match="arrays of one library, got y_true: torch, y_pred: array_api_strict"):
+    with pytest.raises(TypeError, match="arrays of the same library, got y_true: torch, y_pred: array_api_strict"):
         matrics.confusion_matrix(torch.tensor([0, 1]), strict.asarray([0, 1]), num_classes=2)
     with pytest.raises(TypeError, match=r"pass torch.as_tensor\(y_true, device='meta'\)"):
         matrics.confusion_matrix([0, 1], torch.tensor([0, 1], device="meta"), num_classes=2)

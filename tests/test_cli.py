@@ -85,8 +85,6 @@ def test_many_groups_are_summarised(command, tmp_path):
             + "".join(f"{number(value)} " for value in np.quantile(values, [0.05, 0.5, 0.95]))
             + f"{number(values.min())} {low} {values.max():.3f} {high}"
         )
-    assert re.search(r"^mcc.*\*.*$", out, re.MULTILINE).group().rindex("*") > 80  # the maximum
-    assert re.search(r"^cen.*\*.*$", out, re.MULTILINE).group().index("*") < 80  # the minimum
 
 
 @pytest.mark.exhaustive
@@ -118,10 +116,10 @@ def test_a_stack_keeps_its_order_and_has_indices(command, tmp_path):
     np.save(tmp_path / "s.npy", STACK)
     code, out, _ = command("score", "s.npy", "--metrics", "mcc,joint_entropy,fpr:class")
     assert code == 0
-    rows = [line for line in out.splitlines() if line.startswith("[")]
-    assert [row.split()[0] for row in rows] == ["[0]", "[1]", "[2]"]
+    rows = [line for line in out.splitlines() if re.match(r"\d ", line)]
+    assert [row.split()[0] for row in rows] == ["0", "1", "2"]
     assert rows[1].count("*") == 3  # no direction of entropy, no star
-    assert out.splitlines()[-1] == "best in 3 of 3 measures: matrix [1]"
+    assert out.splitlines()[-1] == "best in 3 of 3 measures: index_0 1"
 
 
 def test_no_winner_and_ties(command, tmp_path):
@@ -131,7 +129,7 @@ def test_no_winner_and_ties(command, tmp_path):
     assert "best" not in out
     np.save(tmp_path / "s.npy", [[[9, 1], [5, 5]], [[5, 5], [1, 9]]])
     _, out, _ = command("score", "s.npy", "--metrics", "recall:class")
-    assert out.splitlines()[-1] == "most often best, in 1 of 2 measures: matrix [0] and matrix [1]"
+    assert out.splitlines()[-1] == "most often best, in 1 of 2 measures: index_0 0 and index_0 1"
 
 
 @pytest.mark.exhaustive
@@ -397,7 +395,7 @@ def test_npz(command, tmp_path):
     assert command("score", "two.npz", "--metrics", "mcc")[1].splitlines()[-1] == "best in 1 of 1 measures: tree"
     assert command("score", "stacks.npz", "--metrics", "mcc", "--output", "o.parquet")[0] == 0
     assert table(tmp_path / "o.parquet")["array"] == ["svm", "svm", "tree", "tree"]
-    assert "tree, [1]" in command("score", "stacks.npz")[1]
+    assert re.search(r"^tree +1 ", command("score", "stacks.npz")[1], re.MULTILINE)
 
 
 # What is wrong ------------------------------------------------------------------------------------------------------

@@ -55,6 +55,38 @@ def test_formats_have_all_of_it(command: Any) -> None:
     assert text.splitlines()[0].startswith("measure,model,estimate,low,high,status,difference")
 
 
+def test_measures_at_thresholds_are_compared_too(command: Any) -> None:
+    """As the library compares the predictions of the same samples."""
+    at = ("--thresholds", "0.25,0.5", "--metrics", "recall,mcc")
+    arguments = (*ASKED, "--by", "model", "--paired-on", "sample", *at)
+    made = json.loads(command(*arguments, "--format", "json")[1])
+    table = pytest.importorskip("pandas").read_parquet(CANCER)
+    by_model = {name: table[table["model"] == name].sort_values("sample") for name in sorted(MODELS)}
+    true = (by_model[MODELS[0]]["y_true"] == "malignant").to_numpy().astype(int)
+    for threshold in (0.25, 0.5):
+        predictions = np.stack([(part["score"] >= threshold).to_numpy().astype(int) for part in by_model.values()])
+        found = matrics.compare_models(true, predictions, ["recall:binary", "mcc"], num_classes=2, rng=0)
+        for title, key in (("recall of malignant", "recall:binary"), ("mcc", "mcc")):
+            rows = [row for row in made["rows"] if row["measure"] == f"{title}, from a score of {threshold}"]
+            assert [row["model"] for row in rows] == sorted(MODELS)
+            assert [row["estimate"] for row in rows] == pytest.approx(list(found[key].intervals.estimate))
+            assert [row["low"] for row in rows] == pytest.approx(list(found[key].intervals.low))
+            assert [row["tied"] for row in rows] == list(found[key].tied)
+            assert [row["probability_best"] for row in rows] == pytest.approx(list(found[key].probability_best))
+    assert {row["measure"] for row in made["rows"]} > {"roc_auc", "brier_score"}  # as without thresholds
+
+
+def test_the_areas_are_a_table_of_their_own(command: Any, tmp_path: Path) -> None:
+    found = json.loads(command(*ASKED, "--by", "model", "--format", "json")[1])["curves"]
+    text = command(*ASKED, "--by", "model", "--table", "areas", "--format", "csv")[1]
+    assert command(*ASKED, "--by", "model", "--table", "areas", "--output", "a.csv")[0] == 0
+    for one in (text, (tmp_path / "a.csv").read_text("utf-8").replace('"', "")):
+        head, *rows = (line.split(",") for line in one.splitlines())
+        assert head[:6] == ["model", "samples", "positives", "roc_auc", "roc_auc/low", "roc_auc/high"]
+        assert [row[:2] for row in rows] == [[of_curve["model"], "569"] for of_curve in found]
+        assert [float(row[4]) for row in rows] == [of_curve["roc_auc/low"] for of_curve in found]
+
+
 def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     rows, labels = [], np.repeat(random.integers(0, 2, 30), 2)
@@ -84,7 +116,7 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
         ),
         (
             ("--by", "model", "--paired-on", "sample", "--prevalence", "0.02"),
-            "--prevalence: expected no such option with --paired-on, which compares measures of the scores themselves",
+            "--prevalence: expected no such option with --paired-on, which compares models on the samples as they are",
         ),
     ],
 )

@@ -164,7 +164,6 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
     assert message in refused(command, "score", a)
     assert run("compare", a, b)[0].startswith("No limits: a less b in mean score is 0.000 for every sample\n")
     assert run("compare", a, c)[0].startswith("No limits: a less c in mean score is 0.250 for every sample\n")
-    assert "score" in run("score", a, "--true", "sample", "--pred", "epoch", "--metrics", "accuracy")[0]
 
 
 @pytest.mark.sampled(2)
@@ -262,4 +261,20 @@ def test_a_report_of_answers_that_pass_ranks_by_the_pass_rate(tmp_path: Path) ->
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     board = matrics.report(path, by="model", paired_on="sample").to_dict()
-    assert "large is best, with accuracy 0." in json.dumps(board)
+    assert "large is best, with pass rate 0." in json.dumps(board)
+    assert not board["classes"]
+    report = matrics.report(path, by="model", paired_on="sample", num=1000)
+    verdict = report.findings.leaderboard.verdict
+    passes = np.asarray([row["score"] for row in rows]).reshape(2, 100)
+    assert (verdict.title, verdict.estimate.tolist()) == ("pass rate", passes[[1, 0]].mean(axis=1).tolist())
+    by_hand = matrics.compare_models(np.ones(100, int), passes[::-1], "accuracy", num_classes=2, num=1000, rng=0)
+    assert verdict.difference_low[1] == pytest.approx(float(by_hand["accuracy"].differences.low[0, 1]))
+    assert report.findings.cautions == []
+    markdown, page = report.markdown().partition("## Methods")[0], report.html().partition("<main>")[2]
+    for text in (markdown, page.partition('id="methods"')[0]):
+        assert "pass rate" in text
+        for word in ("Most frequent", "recall", "Positive class", "Confusion matrices", "#classes", "#measures"):
+            assert word not in text
+    path.write_text("\n".join(json.dumps(row) for row in rows if row["sample"] < 12))
+    few = matrics.report(path, by="model", paired_on="sample")
+    assert [caution.first for caution in few.findings.cautions] == ["There are fewer than 20 answers of a model: 12."]

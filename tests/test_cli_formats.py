@@ -76,7 +76,6 @@ def test_the_four_formats_have_the_same_rows(command: Any, name: str) -> None:
             elif value is not None and not isinstance(value, (bool, str)):
                 assert int(cell) == value
     markdown = done(command, *COMMANDS[name], "--format", "markdown")
-    assert markdown.count(f"| {' | '.join(one.replace('_', chr(92) + '_') for one in head)} |".replace("[", r"\[")) == 1
     screen = done(command, *COMMANDS[name])
     assert (
         screen == done(command, *COMMANDS[name], "--format", "table") == done(command, *COMMANDS[name], "--output", "-")
@@ -122,7 +121,7 @@ def test_scores_are_those_of_the_library(command: Any, labels: dict[str, Any]) -
     assert found["positive"] == "b"
     assert [one["spec"] for one in found["measures"]] == ["mcc", "recall[1]"]
     assert [one["columns"] for one in found["measures"]] == [["mcc"], ["recall of b"]]
-    reason = "undefined: all samples in one true class or in one predicted class"
+    reason = "undefined: all samples in a single true class or in a single predicted class"
     assert found["nulls"] == [{"table": "rows", "row": 2, "column": "mcc", "value": "nan", "status": reason}]
 
 
@@ -320,7 +319,7 @@ def test_a_table_for_a_paper(command: Any) -> None:
     limits = f"{found['accuracy']:.3f} [{found['accuracy/low']:.3f}, {found['accuracy/high']:.3f}]"
     lines = text.splitlines()
     start = lines.index(r"\toprule")
-    assert lines[start + 1] == r"model & accuracy & accuracy/standard\_error & mcc & mcc/standard\_error \\"
+    assert lines[start + 1] == r"model & accuracy & mcc \\"
     assert lines[start + 3].startswith(r"R\&D & 1.000 [")
     assert lines[start + 4].startswith(rf"a\_1 & {limits} & 0.")
     assert all(line.startswith("%") for line in lines[: start - 1])

@@ -241,7 +241,7 @@ def test_markdown_and_githubs_summary(gate: Any, monkeypatch: Any) -> None:
     _, out = gate("--require", UNDECIDED, "--format", "markdown")
     assert Path("summary.md").read_text() == f"before\n### matrics gate\n\n{out}\n"
     assert out.startswith("verdict: undecided\n")
-    assert r"| accuracy \>= 0.95 | accuracy \>= 0.95 | undecided | 0.950 | 0.935 | 0.962 | 0.950 | 1000 |" in out
+    assert r"| accuracy \>= 0.95 | accuracy \>= 0.95 | undecided | 0.950 \[0.935, 0.962\] | 0.950 | 1,000 |" in out
     assert "| ok | fraud | 50 | 0.056 |" in out
     odd = np.where(TRUE == "ok", "<b>`|", TRUE)
     write("odd.csv", np.where(TRUE == NEW, odd, "fraud"), odd)
@@ -319,7 +319,10 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected another file than the input"),
         (["new.csv", "--require", PASS, "--margin", "0.1"], "--margin: expected a baseline with it"),
         (["new.csv", "--require", PASS, "--paired-on", "id"], "--paired-on: expected --baseline OLD with it"),
-        (["new.csv", "--metrics", "mcc"], "--metrics: expected --baseline OLD with it, got 'mcc' alone"),
+        (
+            ["new.csv", "--metrics", "mcc"],
+            "--metrics: expected --baseline OLD with it, or --reference COL",
+        ),
         (["new.csv", "--baseline", "old.csv", "--require", PASS], "--baseline: expected --metrics NAME with it"),
         (["new.csv", *BASE, "--margin", "x"], "--margin: expected a number, got 'x'"),
         (["new.csv", *BASE, "--margin=-1"], "--margin: expected a number of at least 0, got -1"),
@@ -377,8 +380,9 @@ def test_the_page_shows_three_verdicts() -> None:
 @pytest.mark.parametrize(("line", "screen", "code"), SCREENS)
 def test_screens_of_the_page(command: Any, line: str, screen: str, code: str) -> None:
     """From the files that its code writes."""
-    (code_of_files,) = re.findall(r"```python\n(from pathlib.*?)```", PAGE, re.DOTALL)
-    exec(code_of_files, {})  # noqa: S102 (our own page)
+    names: dict[str, Any] = {}
+    for code_of_files in re.findall(r"```python\n((?:from pathlib|import random\n).*?)```", PAGE, re.DOTALL):
+        exec(code_of_files, names)  # noqa: S102 (our own page)
     Path("examples").symlink_to(ROOT / "examples")
     found, out, err = command(*shlex.split(line)[1:])
     assert (out.strip(), err, str(found)) == (screen.strip(), "", code)

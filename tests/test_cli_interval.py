@@ -160,11 +160,11 @@ def test_a_stack_on_screen(command, tmp_path):
     assert title == "s.npy: 3 matrices of 2 classes, 130 samples"
     assert how == "95 % intervals by method auto"
     assert max(map(len, table[:-3])) <= 100  # more go below
-    assert sum(line.startswith("[1]") for line in table) == 2
+    assert sum(line.startswith("1 ") for line in table) == 2
     found = matrics.interval(STACK, "accuracy")["accuracy"]
     limits = f"{found.estimate[0]:.3f} [{found.low[0]:.3f}, {found.high[0]:.3f}]¹"
     assert limits in out
-    assert re.search(r"^\[2\] .* – \[ +–, +–\]⁶", out, re.MULTILINE)
+    assert re.search(r"^2 .* –⁶", out, re.MULTILINE)
     for code in (1, 6):
         sentence = re.escape(matrics.IntervalStatus(code).sentence)
         assert len(re.findall(rf"^{'⁰¹²³⁴⁵⁶'[code]} {sentence} \(\d+ of 18\)$", out, re.MULTILINE)) == 1

@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 
 @pytest.mark.parametrize("group", [None, "core", "similarity", "on_host"])
 def test_every_measure_is_a_row(command, group):
-    code, out, err = command("metrics", *([group] if group else []), "--markdown")
+    code, out, err = command("metrics", *([group] if group else []), "--format", "markdown")
     assert (code, err) == (0, "")
     head, rule, *rows = [re.split(r"(?<!\\)\|", line) for line in out.splitlines()]
     assert [cell.strip() for cell in head] == [

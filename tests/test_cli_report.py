@@ -149,6 +149,23 @@ def test_the_examples(command: Any) -> None:
         assert title in page
 
 
+def test_rows_without_a_label(command: Any) -> None:
+    """An error by default; left out, the page says how many there were, and has no call of Python."""
+    rows = [f"{k % 2},{k % 2 if k % 10 else ''},{'ab'[k % 3 > 0]}" for k in range(200)]
+    Path("gaps.csv").write_text("\n".join(["y_true,y_pred,site", *rows]) + "\n")
+    code, _, err = command("report", "gaps.csv")
+    assert (code, "expected a value in column 'y_pred'" in err) == (2, True)
+    code, _, _ = command("report", "gaps.csv", "--missing", "drop", "--group", "site", "--output", "gaps.html")
+    page = Path("gaps.html").read_text("utf-8")
+    assert code == 0
+    assert "180 rows of gaps.csv" in page
+    assert "20 further rows without all these values were left out." in page
+    assert "--missing drop" in page
+    assert "matrics.report(" not in page.partition("<footer")[2]
+    code, _, _ = command("report", "gaps.csv", "--missing", "class", "--output", "gaps.md")
+    assert (code, "Classes: 3" in Path("gaps.md").read_text("utf-8")) == (0, True)
+
+
 def test_a_file_without_rows(command):
     Path("empty.csv").write_text("y_true,y_pred\n")
     code, _, err = command("report", "empty.csv")

@@ -86,7 +86,9 @@ def test_all_thresholds_are_those_of_scikit_learn(command, tmp_path, cancer):
 def test_a_line_for_each_curve(command, cancer):
     code, out, err = command("curve", CANCER, *OF_SCORES, "--by", "model")
     assert (code, err) == (0, "")
-    lines = {line[0]: line for line in rows(out)[""] if line[0] in MODELS}
+    lines: dict[str, list[str]] = {}
+    for first, *cells in (line for line in rows(out)[""] if line[0] in MODELS):
+        lines[first] = [*lines.get(first, [first]), *cells]
     assert list(lines) == ["logistic_regression", "extra_trees", "nearest_neighbours", "naive_bayes"]  # best first
     for name, (true, scores) in cancer.items():
         measures = [f(true, scores) for f in (sk.roc_auc_score, sk.average_precision_score, sk.brier_score_loss)]
@@ -95,7 +97,7 @@ def test_a_line_for_each_curve(command, cancer):
         cells = [cell.rstrip("*") for cell in lines[name][1:]]
         assert cells[:3] == ["569", "212", f"{area:.3f}"]
         # Each value is followed by its two limits, which have tests of their own.
-        assert [cells[k] for k in (5, 8, 11)] == [
+        assert [cells[k] for k in (5, 8, 9 if math.isinf(loss) else 11)] == [
             "∞" if math.isinf(value) else f"{value:.3f}" for value in (average, loss, brier)
         ]
         low, high = (float(cells[k].strip("[],")) for k in (3, 4))
@@ -165,7 +167,7 @@ def test_a_file_of_one_class_is_counted_as_what_it_is(command, tmp_path):
 
 def test_many_curves_are_a_line_each(command):
     _, out, _ = command("curve", CANCER, *OF_SCORES, "--by", "model,texture")
-    assert out.count("naive_bayes, ") == 3
+    assert out.count("naive_bayes ") == 6  # in two blocks
     assert out.endswith("thresholds of more than 8 curves: --output writes all\n")
 
 
@@ -173,7 +175,7 @@ def test_a_group_of_one_class(command, tmp_path):
     write(tmp_path / "s", {"g": list("aabb"), "y_true": [0, 1, 0, 0], "score": [0.1, 0.9, 0.2, 0.7]})
     _, out, err = command("curve", "s.csv", "--scores", "score", "--by", "g", "--metrics", "recall,specificity")
     assert err == ""
-    assert re.search(r"^b +2 +0 +– +\[–, –\] +– ", out, re.MULTILINE)
+    assert re.search(r"^b +2 +0 +– +–", out, re.MULTILINE)
     assert rows(out)["b"] == [["inf", "–", "1.000*"], ["0.7", "–", "0.500"], ["0.2", "–", "0.000"]]
     write(tmp_path / "s", {"y_true": [0] * 50 + [1], "g": ["a"] * 50 + ["b"], "score": np.arange(51) / 50})
     _, out, _ = command("curve", "s.csv", "--scores", "score", "--by", "g", "--metrics", "specificity")
@@ -296,8 +298,8 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
         for column, interval in (("threshold", sure.threshold_interval), ("expected", sure.value_interval)):
             for ending, value in (("", interval.estimate), ("/low", interval.low), ("/high", interval.high)):
                 assert written[column + ending][k] == pytest.approx(float(value))
-        line = next(line for line in out.splitlines() if line.startswith(name))
-        assert line.split()[-4:] == list(map(str, cells))
+        line = " ".join(line for line in out.splitlines() if line.startswith(name))
+        assert all(f" {cell} " in line for cell in cells)
         assert f" {best:.4g} [" in line
         assert f" {float(sure.value_interval.estimate):.3f} [" in line
 
@@ -323,10 +325,10 @@ def test_a_constraint_that_some_groups_cannot_keep(command, tmp_path):
     code, out, err = command(*arguments, "--by", "g", "--num", "50", "--seed", "5", "--metrics", "mcc")
     assert (code, err) == (0, "")
     assert re.search(r"^good +0\.8 \[", out, re.MULTILINE)
-    assert len(re.findall(r"^poor( +–)+$", out, re.MULTILINE)) == 2
+    assert re.search(r"^poor( +–)+$", out, re.MULTILINE)
     best = "the best attainable precision of class 1 is"
-    assert f"\n– poor: no threshold has precision of class 1 >= 0.9; {best} 0.5\n" in out
-    assert "\n– void: expected samples of both classes, got only '0'\n" in out
+    assert f"\npoor: no threshold has precision of class 1 >= 0.9; {best} 0.5\n" in out
+    assert "\nvoid: expected samples of both classes, got only '0'\n" in out
     few = matrics.IntervalStatus.FEW_SAMPLES
     assert out.count("¹") == 2
     assert re.search(rf"^¹ {re.escape(few.sentence)} \(1 of 1\)$", out, re.MULTILINE)
@@ -376,7 +378,7 @@ def test_groups_of_sets_and_their_disparity(command, tmp_path, tags):
     low, high = np.argmin(values), np.argmax(values)
     words = f"f1, macro {values[low]:.3f} {low} {values[high]:.3f} {high} "
     words += f"{values[high] - values[low]:.3f} {values[low] / values[high]:.3f}"
-    assert re.sub(" +", " ", out.splitlines()[-1]) == words
+    assert words in re.sub(" +", " ", out).splitlines()
 
 
 def test_disparity_of_many_groups_and_beside_a_file(command, tmp_path):
@@ -389,7 +391,8 @@ def test_disparity_of_many_groups_and_beside_a_file(command, tmp_path):
     found = matrics.fairness.disparity(matrics.accuracy(stack))
     arguments = ("score", "l.parquet", "--by", "g", "--metrics", "accuracy", "--disparity")
     for extra in ((), ("--output", "o.csv")):
-        last = command(*arguments, *extra)[1].splitlines()[-1].split()
+        lines = command(*arguments, *extra)[1].splitlines()
+        last = [line for line in lines if line.startswith("accuracy ")][-1].split()
         assert [last[1], last[3], *last[5:]] == [f"{float(part):.3f}" for part in found[:4]]
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
-from matrics._cli.summary import Sample
+from matrics._cli.matrix_results import Sample
 
 SHARES = (0, 0.05, 0.31, 0.5, 0.95, 1)
 
@@ -46,7 +46,7 @@ def test_quantiles_of_infinite_scores():
 
 
 def test_more_scores_than_are_kept(monkeypatch):
-    monkeypatch.setattr("matrics._cli.summary.MOST_KEPT", 2 * 5000)
+    monkeypatch.setattr("matrics._cli.matrix_results.MOST_KEPT", 2 * 5000)
     scores = np.sort(np.random.default_rng(6).random((50_000, 2)), axis=0)  # sorted: the first rows are no sample
     found = []
     for size in (7, 1000, 50_000):
@@ -65,12 +65,12 @@ def test_quantiles_on_screen(command, monkeypatch, tmp_path):
     stack = np.random.default_rng(7).integers(0, 9, (100, 2, 2))
     np.save(tmp_path / "s.npy", stack)
     _, out, _ = command("score", "s.npy", "--metrics", "accuracy,mcc")
-    assert re.search(r"^measure +mean +std +5 % +median +95 % +min +max", out, re.MULTILINE)
+    assert re.search(r"^measure +mean +std +5 % +median +95 % +min +at +max +at", out, re.MULTILINE)
     for name in ("accuracy", "mcc"):
         shown = re.search(rf"^{name} +\S+ +\S+ +(\S+) +(\S+) +(\S+) ", out, re.MULTILINE).groups()
         expected = np.nanquantile(matrics.score(stack, name)[name], [0.05, 0.5, 0.95])
         assert list(shown) == [number(value) for value in expected]
     assert "sample" not in out.partition("\n")[2]
-    monkeypatch.setattr("matrics._cli.summary.MOST_KEPT", 2 * 60)
+    monkeypatch.setattr("matrics._cli.matrix_results.MOST_KEPT", 2 * 60)
     _, out, _ = command("score", "s.npy", "--metrics", "accuracy,mcc")
-    assert "; quantiles of a random sample of 60 matrices" in out
+    assert "quantiles of a random sample of 60 matrices" in out

@@ -174,13 +174,24 @@ def test_a_judge_of_numbers(command: Any) -> None:
     """Classes are in the order of their numbers."""
     rows = [f"{k % 12 if k < 240 else ''},{(k + (k % 7 == 0)) % 12},{(k + (k % 5 == 0)) % 12}" for k in range(1200)]
     Path("numbers.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
-    _, out, _ = command("gate", "numbers.csv", "--judge", "judge", "--require", "accuracy >= 0.5", "--format", "json")
+    _, out, _ = command(
+        "gate",
+        "numbers.csv",
+        "--human",
+        "y_true",
+        "--judge",
+        "judge",
+        "--require",
+        "accuracy >= 0.5",
+        "--format",
+        "json",
+    )
     assert json.loads(out)["classes"] == [str(k) for k in range(12)]
 
 
 def test_the_command_with_a_judge(command: Any) -> None:
     path = ROOT / "examples" / "judged_tickets.csv"
-    options = ["--true", "people", "--pred", "routed", "--judge", "judge"]
+    options = ["--human", "people", "--pred", "routed", "--judge", "judge"]
     _, out, _ = command("gate", path, *options, "--require", "accuracy >= 0.75", "--format", "json")
     printed = json.loads(out)
     table = [line.split(",") for line in path.read_text().splitlines()[1:]]
@@ -191,7 +202,7 @@ def test_the_command_with_a_judge(command: Any) -> None:
     assert (printed["labelled"], printed["judged"], printed["unit"]) == (300, 4000, "label")
     assert printed["exit_code"] == 0
     for wrong, words in (
-        (["--true", "people", "--pred", "routed", "--judge", "nobody"], "got no 'nobody'"),
+        (["--human", "people", "--pred", "routed", "--judge", "nobody"], "got no 'nobody'"),
         ([*options, "--clusters", "id"], "--clusters: expected no such option with --judge"),
         ([*options, "--weight", "id"], "--weight: expected no such option with --judge"),
     ):
@@ -208,13 +219,16 @@ def test_two_scorers_of_a_log(command: Any) -> None:
     by_hand = matrics.judged.count(people, [int(k % 4 > 0) for k in range(400)], num_classes=2)
     assert counts.labelled.tolist() == by_hand.labelled.tolist()
     assert counts.unlabelled.tolist() == by_hand.unlabelled.tolist()
-    options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
+    options = ["--human", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
     _, out, _ = command("gate", "answers.jsonl", *options, "--format", "json")
     expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
     assert math.isclose(json.loads(out)["rows"][0]["low"], expected.low)
     for arguments, words in (
-        (["--judge", "judge"], "--judge: expected --true SCORER with it"),
-        (["--true", "human", "--judge", "judge"], "--true: expected one of the scorers 'judge', 'people', got 'human'"),
+        (["--judge", "judge"], "--human: expected one of the scorers"),
+        (
+            ["--human", "human", "--judge", "judge"],
+            "--human: expected one of the scorers 'judge', 'people', got 'human'",
+        ),
     ):
         assert words in refused(command, "gate", "answers.jsonl", *arguments, "--require", "accuracy >= 0.5")
     with pytest.raises(ValueError, match="judge: expected one of the scorers 'judge', 'people', got 'gpt'"):
@@ -223,6 +237,41 @@ def test_two_scorers_of_a_log(command: Any) -> None:
     Path("partly.jsonl").write_text("".join(json.dumps(line) + "\n" for line in partly))
     with pytest.raises(ValueError, match=r"expected answers that pass or fail, got the score 0\.5"):
         evals.judged_counts("partly.jsonl", people="people", judge="judge")
+
+
+def test_answers_that_the_judge_has_not_graded_are_counted_apart(command: Any) -> None:
+    """Of 400 answers the judge has graded 380: not those of the first 20, all of which people have graded."""
+    lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(20, 400)]
+    lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
+    Path("silent.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
+    _, out, _ = command("gate", "silent.jsonl", *options)
+    title = "380 answers graded by judge, 80 of them by people as well; 20 more graded by people alone"
+    assert out.splitlines()[0] == f"silent.jsonl: {title}; accuracy is the pass rate"
+    printed = json.loads(command("gate", "silent.jsonl", *options, "--format", "json")[1])
+    numbers = {"labelled": 100, "judged": 380, "both": 80, "unanswered": 0}
+    assert {name: printed[name] for name in numbers} == numbers
+    assert all(type(printed[name]) is int for name in numbers)
+
+
+def test_rows_that_the_judge_has_not_labelled(command: Any) -> None:
+    """In a table too such rows are counted apart, and the limits are those of the counts."""
+    people = [k % 3 > 0 if k < 90 else None for k in range(300)]
+    judge = [None if k % 10 == 0 else k % 3 > 0 for k in range(300)]
+    model = [k % 4 > 0 for k in range(300)]
+    rows = [
+        ",".join("" if value is None else str(int(value)) for value in row)
+        for row in zip(people, judge, model, strict=True)
+    ]
+    Path("rows.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
+    _, out, _ = command("gate", "rows.csv", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json")
+    printed = json.loads(out)
+    numbers = {"labelled": 90, "judged": 270, "both": 81, "unanswered": 21}
+    assert {name: printed[name] for name in numbers} == numbers
+    codes = [[-1 if value is None else int(value) for value in side] for side in (people, judge, model)]
+    counts = matrics.judged.count(*codes, num_classes=2)
+    expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
+    assert math.isclose(printed["rows"][0]["low"], expected.low)
 
 
 def test_statuses_do_not_pass() -> None:

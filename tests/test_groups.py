@@ -302,7 +302,7 @@ def test_torch_by_group(torch: Any) -> None:
         (
             {"groups": ["a", 1], "num_groups": 2},
             TypeError,
-            "groups: expected values of one kind, such as texts",
+            "groups: expected values of a single kind, such as texts",
         ),
         ({"groups": [0.0, 1.0], "num_groups": 2}, TypeError, "groups: expected integers .* got dtype float64"),
         (

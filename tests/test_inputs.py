@@ -111,7 +111,9 @@ def test_sparse_arrays_of_jax(jax_backend: Any) -> None:
 def test_lists_of_traced_arrays(jax_backend: Any) -> None:
     import jax
 
-    with pytest.raises(TypeError, match=r"cm: expected an array of counts .* make one array of its elements first"):
+    with pytest.raises(
+        TypeError, match=r"cm: expected an array of counts .* make a single array of its elements first"
+    ):
         jax.jit(lambda cm: matrics.mcc([cm, cm]))(jax_backend.asarray(EYE, np.float32))
 
 
@@ -140,7 +142,9 @@ def test_tensors_without_cells(torch: Any) -> None:
         for name, arguments in {"y_true": (value, labels), "y_pred": (labels, value)}.items():
             with pytest.raises(TypeError, match=rf"^{name}: expected .* got {message}"):
                 refused_by_module.update(*arguments)
-    refused([torch.eye(3).to_sparse()] * 2, "a list that NumPy cannot convert: make one array of its elements first")
+    refused(
+        [torch.eye(3).to_sparse()] * 2, "a list that NumPy cannot convert: make a single array of its elements first"
+    )
     refused([torch.eye(3, requires_grad=True)] * 2, "a list that NumPy cannot convert")
 
 
@@ -166,7 +170,7 @@ def test_what_numpy_understands_is_still_taken() -> None:
 
 def test_mixed_libraries_name_lists_lists(torch: Any) -> None:
     with pytest.raises(
-        TypeError, match=r"arrays of one library, got y_true: torch, y_pred: list; |y_pred: list, state"
+        TypeError, match=r"arrays of the same library, got y_true: torch, y_pred: list; |y_pred: list, state"
     ):
         matrics.ConfusionState.zeros(2).update(torch.tensor([0, 1]), [0, 1])
 

@@ -389,11 +389,11 @@ def test_invalid_matrices() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sample_weight": [1.0, 2.0]}, r"sample_weight: expected one for each sample, \(400,\), got shape \(2,\)"),
+        ({"sample_weight": [1.0, 2.0]}, r"sample_weight: expected a value for each sample, \(400,\), got shape \(2,\)"),
         ({"sample_weight": np.zeros(SAMPLES)}, "sample_weight: expected a weight above 0, got none"),
         ({"sample_weight": -WEIGHTS}, "sample_weight: expected finite weights of at least 0"),
         ({"ignore_index": [0, 1, 2]}, "ignore_index: expected some samples to be left"),
-        ({"clusters": [1, 2]}, r"clusters: expected one for each sample, \(400,\)"),
+        ({"clusters": [1, 2]}, r"clusters: expected a value for each sample, \(400,\)"),
         ({"class_names": ["a", "b"]}, "class_names: expected 3 different names"),
         ({"positive": 3}, "positive: expected the index of a class, from 0 to 2, got 3"),
     ],

@@ -243,7 +243,7 @@ def test_margins_have_labels_and_a_threshold_as_cells_have() -> None:
     assert int(both[0].dropped) == 1 == int(both[1].dropped)
     scored = [state.update([0, 1, 1], [0.2, 0.5, 0.4], threshold=0.5) for state in (margins, cells)]
     assert scored[0].true_positives.tolist() == [1, 1] == scored[1].matrix.diagonal().tolist()
-    with pytest.raises(ValueError, match="labels: expected 2, one for each class of the state, got 3"):
+    with pytest.raises(ValueError, match="labels: expected 2, a label for each class of the state, got 3"):
         margins.update(*words, labels=["ok", "fraud", "scam"])
 
 

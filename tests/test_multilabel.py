@@ -351,7 +351,9 @@ def test_data_frames_have_a_sample_in_each_row() -> None:
     np.testing.assert_array_equal(matrics.multilabel.confusion_matrix(*frames), by_hand(y_true, y_pred))
     one = matrics.multilabel.confusion_matrix(frames[0][["cat"]], frames[1][["cat"]])
     np.testing.assert_array_equal(one, by_hand(y_true, y_pred)[:1])
-    with pytest.raises(ValueError, match=r"the same columns in one order, got .*'cat', 'dog', 'cow'.*'cow', 'dog'"):
+    with pytest.raises(
+        ValueError, match=r"the same columns in the same order, got .*'cat', 'dog', 'cow'.*'cow', 'dog'"
+    ):
         matrics.multilabel.confusion_matrix(frames[0], frames[1][names[::-1]])
 
 

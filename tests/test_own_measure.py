@@ -165,7 +165,7 @@ def test_a_measure_is_its_function_and_not_its_name() -> None:
 
 @pytest.mark.parametrize("other", ["mcc", matrics.mcc, "matthews_corrcoef", constant(0.5, "mcc")])
 def test_two_measures_of_one_name_are_told_apart_or_refused(other: Any) -> None:
-    with pytest.raises(ValueError, match="expected one measure of each name, got two that are called 'mcc'"):
+    with pytest.raises(ValueError, match="expected a single measure of each name, got two that are called 'mcc'"):
         matrics.score(CM, [constant(0.123, "mcc"), other])
 
 

@@ -82,8 +82,8 @@ def test_the_smallest_p_value_is_not_0() -> None:
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        ("recall:class", {}, "one value"),
-        ("accuracy,mcc", {}, "expected one measure, got 2"),
+        ("recall:class", {}, "a single value"),
+        ("accuracy,mcc", {}, "expected a single measure, got 2"),
         ("prevalence:macro", {}, "better direction"),
         ("accuracy", {"num": 0}, "num"),
         ("accuracy", {"num_classes": 2}, "y_true"),

@@ -142,7 +142,7 @@ def test_what_is_undefined_is_said() -> None:
         ((Y, PROBS), {"of": "class_wise"}, "expected probabilities of classes"),
         ((Y, PROBS), {"level": 95}, "level: expected"),
         ((Y, PROBS), {"names": "ab"}, "names: expected 1"),
-        ((Y, {"a": PROBS}), {"names": ["b"]}, "names: expected none"),
+        ((Y, {"a": PROBS}), {"names": ["b"]}, "names: expected None"),
         ((Y, {}), {}, "at least one model"),
         ((Y, np.zeros((0, 400))), {}, "at least one model"),
         (([], []), {}, "y_true: expected at least one sample, got none"),

@@ -132,7 +132,7 @@ def test_one_of_several_classes_is_compared_with_the_rest() -> None:
     ("y_true", "options", "message"),
     [
         (TEXTS, {}, "pass the class of the scores, positive='fraud' or positive='ok'"),
-        (TEXTS, {"positive": "FRAUD"}, "positive: expected one of the labels of y_true, 'fraud', 'ok', got 'FRAUD'"),
+        (TEXTS, {"positive": "FRAUD"}, "positive: expected a label of y_true, 'fraud', 'ok', got 'FRAUD'"),
         (Y, {"class_names": ["ok", "fraud"], "positive": "FRAUD"}, "positive: expected one of the classes 'ok', 'frau"),
     ],
 )
@@ -282,12 +282,12 @@ def test_curves_that_were_computed_before() -> None:
     ("arguments", "options", "message"),
     [
         ((Y, GOOD), {"kind": "f1", "best": "mcc"}, "best: expected True or False"),
-        ((Y, GOOD), {"kind": "recall:class"}, "one value a matrix"),
+        ((Y, GOOD), {"kind": "recall:class"}, "a single value for each matrix"),
         ((Y, GOOD), {"kind": "f1", "iso": "mcc"}, "iso: expected None"),
-        ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected one measure"),
+        ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected a measure"),
         ((Y, GOOD), {"level": 2}, "level: expected"),
         ((Y, GOOD), {"names": ["a", "b"]}, "names: expected 1"),
-        ((Y, MODELS), {"names": ["a", "b"]}, "names: expected none"),
+        ((Y, MODELS), {"names": ["a", "b"]}, "names: expected None"),
         ((Y, {}), {}, "at least one model"),
         ((Y, np.zeros((0, 300))), {}, "at least one model"),
         ((Y, GOOD), {"kind": []}, "at least one metric"),
@@ -298,7 +298,7 @@ def test_curves_that_were_computed_before() -> None:
         (
             ({"a": matrics.ranking.roc_curve(Y, GOOD), "b": matrics.ranking.precision_recall_curve(Y, GOOD)},),
             {},
-            "curves of one kind",
+            "curves of the same kind",
         ),
     ],
 )

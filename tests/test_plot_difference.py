@@ -167,9 +167,9 @@ def test_arrays_of_any_library(backend: object) -> None:
     ("given", "message"),
     [
         ({"a": A}, "expected two matrices, a and b, or joint="),
-        ({"a": A, "b": B, "joint": np.ones((3, 3, 3))}, "joint: expected in place of a and b"),
+        ({"a": A, "b": B, "joint": np.ones((3, 3, 3))}, "joint: expected None with a and b"),
         ({"a": A, "b": np.eye(2)}, "the same classes, got 3 in a and 2 in b"),
-        ({"a": [A, A], "b": B}, "a: expected one confusion matrix"),
+        ({"a": [A, A], "b": B}, "a: expected a single confusion matrix"),
         ({"joint": A}, r"joint: expected counts \(n, n, n\)"),
         ({"a": A, "b": B, "correction": "bonferroni"}, "correction: expected 'holm' or"),
         ({"a": A, "b": B, "what": "counts"}, "what: expected 'share' or 'count'"),

@@ -58,7 +58,7 @@ def test_wrong_input() -> None:
         plot.raters(RATINGS, num_classes=3, names=["Ada"])
     with pytest.raises(ValueError, match="metric: expected a measure with a single value"):
         plot.raters(RATINGS, "recall:class", num_classes=3)
-    with pytest.raises(ValueError, match="one table"):
+    with pytest.raises(ValueError, match="a table"):
         plot.raters(RATINGS[None], num_classes=3)
     with pytest.raises(ValueError, match="of two raters or more"):
         plot.raters(RATINGS[:, :1], num_classes=3)

@@ -351,9 +351,9 @@ def test_the_bootstrap_says_that_a_class_is_left_out(name: str) -> None:
 def test_clusters_are_known_and_of_one_kind() -> None:
     y_true, y_score = drawn(60)
     mixed = np.asarray([1, "a"] * 30, object)
-    with pytest.raises(TypeError, match="clusters: expected values of one kind, such as texts, got int, str"):
+    with pytest.raises(TypeError, match="clusters: expected values of a single kind, such as texts, got int, str"):
         matrics.ranking.interval(y_true, y_score, "roc_auc", clusters=mixed)
-    with pytest.raises(TypeError, match="clusters: expected values of one kind"):
+    with pytest.raises(TypeError, match="clusters: expected values of a single kind"):
         matrics.compare_models(y_true, [y_true, 1 - y_true], "mcc", num_classes=2, clusters=mixed)
     jax = pytest.importorskip("jax")
     codes = np.arange(60) // 3

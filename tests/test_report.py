@@ -602,6 +602,50 @@ def test_what_changed_since_an_older_page(tmp_path: Any) -> None:
         matrics.report(old, compare=tmp_path / "other.html")
 
 
+def test_an_older_page_has_a_limit(monkeypatch: Any, tmp_path: Path) -> None:
+    """The values come from the JSON of the page, and neither may be longer than is read."""
+    data = {"y_true": [0, 1] * 30, "y_pred": [0, 1] * 30}
+    page = matrics.report(data, metrics="accuracy").save(tmp_path / "old.html")
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("1.000", "0.500"), "utf-8")  # what people read of the page has no effect
+    changes = matrics.report(data, metrics="accuracy", compare=page).changes
+    assert [one.values for one in changes.models] == [[(1.0, 1.0)]]
+    for name, limit, what in (
+        ("MOST_VALUES", 20, "whose values have at most 20"),
+        ("MOST_BYTES", 999, "at most 999 by"),
+    ):
+        monkeypatch.setattr(f"matrics._reporting.changes.{name}", limit)
+        with pytest.raises(ValueError, match=f"compare: expected a page .*{what}"):
+            matrics.report(data, metrics="accuracy", compare=page)
+
+
+def test_groups_have_all_measures_and_keep_their_order() -> None:
+    """The values and Wilson's limits of each group, in the order of the numbers and not of the values."""
+    random = np.random.default_rng(5)
+    month = np.repeat([1, 2, 10], 200)
+    true = random.random(600) < 0.3
+    pred = np.where(random.random(600) < np.where(month == 2, 0.6, 0.9), true, ~true)
+    data = {"y_true": true.astype(int), "y_pred": pred.astype(int), "month": month}
+    report = matrics.report(data, groups="month", metrics="mcc,precision,f1")
+    (groups,) = report.findings.groups
+    assert [row.name for row in groups.rows] == ["1", "2", "10"]
+    assert groups.measures == ["MCC", "precision of class 1", "F1 of class 1", "recall of 0", "recall of 1"]
+    for row in groups.rows:
+        here = month == int(row.name)
+        assert (row.samples, row.positives) == (200, true[here].sum())
+        hits, number = (true & pred)[here].sum(), pred[here].sum()
+        precision = row.values["precision of class 1"]
+        assert precision.value == pytest.approx(hits / number)
+        p, z = hits / number, 1.959963984540054
+        middle, reach = p + z**2 / (2 * number), z * np.sqrt(p * (1 - p) / number + z**2 / (4 * number**2))
+        assert precision.low == pytest.approx((middle - reach) / (1 + z**2 / number))
+        assert row.values["recall of 1"].value == pytest.approx(hits / true[here].sum())
+    head, _, first, second, *_ = report.markdown().partition("## Groups of month")[2].split("| group")[1].splitlines()
+    assert head.count("|") == 8
+    assert first.startswith("| 1 | 200 |")
+    assert second.startswith("| 2 | 200 |")
+
+
 def test_dark_pictures_keep_every_contrast() -> None:
     """The contrast of two colours, as WCAG defines it, is the same after both were reflected; white is the paper."""
     from matrics._plot.style import luminance

@@ -167,7 +167,7 @@ def test_errors_say_what_to_do() -> None:
         ScoreState.zeros().log_loss()
     with pytest.raises(ValueError, match=r"pass top_k="):
         ScoreState.zeros(num_classes=3).top_k_accuracy()
-    with pytest.raises(ValueError, match="a state that keeps areas, got one made with bits=0"):
+    with pytest.raises(ValueError, match="a state that keeps areas, got bits=0"):
         ScoreState.zeros(losses=True, bits=0, num_bins=0).roc_auc()
     with pytest.raises(ValueError, match="expected a state that keeps counts at thresholds"):
         _ = ScoreState.zeros(losses=True, bits=0, num_bins=0).thresholds

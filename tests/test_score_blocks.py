@@ -91,7 +91,7 @@ def test_a_data_set_of_hdf5(tmp_path: Path) -> None:
         folds = file.create_dataset("folds", data=stack)
         found = matrics.score_blocks(folds, METRICS, device=None, block_bytes=np.int64(SMALL))
     same(found, matrics.score(stack, METRICS))
-    with pytest.raises(ValueError, match="stack: expected an array that can be read, got one of a closed file"):
+    with pytest.raises(ValueError, match="stack: expected an array that can be read, got an array of a closed file"):
         matrics.score_blocks(folds, METRICS, device=None)
 
 

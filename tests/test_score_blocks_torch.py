@@ -168,10 +168,10 @@ def test_tensors_on_the_host() -> None:
     ("device", "message"),
     [
         ("gpu", r"device: expected a device of PyTorch such as 'cuda:0', got 'gpu'; devices of JAX"),
-        ("meta", "device: expected one that computes, got 'meta'"),
+        ("meta", "device: expected a device that computes, got 'meta'"),
         pytest.param(
             "cuda:0",
-            "device: expected one that is there, got 'cuda:0', and PyTorch finds no cuda",
+            "device: expected an available device, got 'cuda:0', and PyTorch finds no cuda",
             marks=pytest.mark.skipif(torch.cuda.is_available(), reason="it is there"),
         ),
     ],

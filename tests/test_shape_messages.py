@@ -14,7 +14,7 @@ RANDOM = np.random.default_rng(17)
 SCORES = RANDOM.dirichlet(np.ones(3), (2, 4, 5)).transpose(0, 3, 1, 2)  # (B, C, H, W)
 LAST = SCORES.transpose(0, 2, 3, 1)
 MASKS = RANDOM.integers(0, 3, (2, 1, 4, 5))
-REMOVE = r"y_true: expected labels of shape \(2, 4, 5\) .* got {}: remove the axis of one entry, y_true.squeeze\({}\)"
+REMOVE = r"y_true: expected labels of shape \(2, 4, 5\) .* got {}: remove the axis of length 1, y_true.squeeze\({}\)"
 OF_LOSSES = REMOVE.format(r"\(2, 1, 4, 5\)", 1)
 OF_LAST = REMOVE.format(r"\(2, 4, 5, 1\)", 3)
 
@@ -35,7 +35,7 @@ def test_masks_with_an_axis_of_one_entry() -> None:
             call(masks, LAST, -1)
     with pytest.raises(ValueError, match=OF_LAST):
         matrics.ScoreState.zeros(num_classes=3).update(masks, LAST)
-    column = r"expected labels of shape \(8,\) .* got \(8, 1\): remove the axis of one entry, y_true.squeeze\(1\)"
+    column = r"expected labels of shape \(8,\) .* got \(8, 1\): remove the axis of length 1, y_true.squeeze\(1\)"
     with pytest.raises(ValueError, match=column):
         matrics.ranking.roc_auc(MASKS.reshape(-1, 1)[:8], LAST.reshape(-1, 3)[:8])
     with pytest.raises(ValueError, match=column):

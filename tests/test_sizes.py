@@ -78,7 +78,7 @@ def test_metrics_of_training_loops(library: str, kind: str) -> None:
         with pytest.raises(ValueError, match=rf"num_classes=50257: {LIMIT} {size} GB; {advice}"):
             make(50_257)
     else:
-        with pytest.raises(ValueError, match=r"num_classes=500000: .* at most 1,024 MiB, .*, got one of 17.8"):
+        with pytest.raises(ValueError, match=r"num_classes=500000: .* at most 1,024 MiB, .*, got 17.8"):
             make(500_000)
     with pytest.raises(TypeError, match="allow_large: expected True or False, got 'yes'"):
         make(3, allow_large="yes")
@@ -90,7 +90,7 @@ def test_draws_that_no_memory_has_room_for(what: str) -> None:
     """The sentence has the memory that they would take, or that one value of each would."""
     size = {"resample": "32,000", "random": "72,000"}.get(what, "8,000")
     with pytest.raises(
-        ValueError, match=rf"num={10**12}\b.*: expected an array of at most 1,024 MiB, .* got one of {size} GB"
+        ValueError, match=rf"num={10**12}\b.*: expected an array of at most 1,024 MiB, .* got {size} GB"
     ):
         DRAWN[what](10**12)
 
@@ -118,7 +118,7 @@ def test_a_large_state_is_made_where_somebody_says_so(monkeypatch: pytest.Monkey
     assert metric.state.score("accuracy")["accuracy"] == metric.clone().compute()["accuracy"] == 0.5
 
 
-LIMIT = "expected an? .* of at most 1,024 MiB, the limit of the environment variable MATRICS_MAX_ARRAY_MIB, got one of"
+LIMIT = "expected an? .* of at most 1,024 MiB, the limit of the environment variable MATRICS_MAX_ARRAY_MIB, got"
 MARGINS = "MarginState, or MarginMetric in a training loop"
 
 
@@ -140,7 +140,7 @@ def test_the_limit_is_a_gibibyte() -> None:
         matrics.soft_confusion_matrix(np.zeros((20, 1), int), np.zeros((20, 1, 3000)))
     with pytest.raises(ValueError, match=rf"num_classes=3000, batch=\(20,\): {LIMIT} 1\.4 GB"):
         matrics.soft_confusion_matrix(np.zeros((20, 1, 3000)), np.zeros((20, 1, 3000)))
-    with pytest.raises(ValueError, match=r"num_classes=400000: .* at most 1,100 GB, got one of 1,280 GB"):
+    with pytest.raises(ValueError, match=r"num_classes=400000: .* at most 1,100 GB, got 1,280 GB"):
         matrics.ConfusionState.zeros(400_000, allow_large=True)
 
 

@@ -643,7 +643,7 @@ def test_metrics_that_make_no_scorer(case: str) -> None:
 
 def test_two_measures_of_one_name() -> None:
     other = matrics.Metric.of(lambda t: t.total, kind="overall", range=(0, 1), higher_is_better=True, name="hit_rate")
-    with pytest.raises(ValueError, match="expected one measure of each name, got two that are called 'hit_rate'"):
+    with pytest.raises(ValueError, match="expected a single measure of each name, got two that are called 'hit_rate'"):
         scorer([OWN, other])
 
 

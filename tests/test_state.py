@@ -272,7 +272,7 @@ def test_a_state_stays_in_its_library(backend: Any) -> None:
     assert type(state.counts) is type(backend.asarray(0)) or backend.name == "numpy"
     assert backend.numpy(state.matrix).tolist() == [[1, 0], [0, 1]]
     if backend.name != "numpy":
-        with pytest.raises(TypeError, match=r"arrays of one library, .*state: numpy; .*zeros\(\.\.\., like=\)"):
+        with pytest.raises(TypeError, match=r"arrays of the same library, .*state: numpy; .*zeros\(\.\.\., like=\)"):
             ConfusionState.zeros(2).update(backend.asarray([0, 1]), backend.asarray([0, 1]))
 
 
@@ -282,7 +282,7 @@ def test_labels_of_any_kind() -> None:
     state = state.update(["cow", "cat"], ["cat", "cat"], labels=animals)
     assert state.matrix.tolist() == [[0, 1], [0, 2]]
     assert int(state.dropped) == 1
-    with pytest.raises(ValueError, match="labels: expected 2, one for each class of the state, got 3"):
+    with pytest.raises(ValueError, match="labels: expected 2, a label for each class of the state, got 3"):
         state.update(["dog"], ["dog"], labels=["dog", "cat", "cow"])
 
 

@@ -166,15 +166,15 @@ def test_text_labels_go_with_tensors() -> None:
         ),
         (
             lambda: matrics.probabilities.log_loss(CODES, PROBABILITIES, labels=range(4)),
-            "labels: expected 3, one for each column of y_prob, got 4",
+            "labels: expected 3, a label for each column of y_prob, got 4",
         ),
         (
             lambda: matrics.probabilities.log_loss(CODES, PROBABILITIES[:, 0], labels=range(3)),
-            "labels: expected 2, or positive=, with the scores of one class, got 3",
+            "labels: expected 2, or positive=, with the scores of a single class, got 3",
         ),
         (
             lambda: matrics.ranking.roc_auc(TEXTS, PROBABILITIES, labels=LABELS, positive="owl"),
-            "positive: expected one of labels=, 'wren', 'crow', 'jay', got 'owl'",
+            "positive: expected a label of labels=, 'wren', 'crow', 'jay', got 'owl'",
         ),
         (
             lambda: matrics.ranking.roc_auc(TEXTS, PROBABILITIES, positive="jay"),
@@ -228,7 +228,7 @@ def test_groups_that_cannot_be_numbered_are_refused() -> None:
         count([0, 1], [0, 1], num_classes=2, groups=["a", None])
     with pytest.raises(ValueError, match=r"num_groups: expected 2, the number of the groups 'a', 'b', or None, got 3"):
         count([0, 1], [0, 1], num_classes=2, groups=["a", "b"], num_groups=3)
-    with pytest.raises(TypeError, match="groups: expected values of one kind"):
+    with pytest.raises(TypeError, match="groups: expected values of a single kind"):
         count([0, 1], [0, 1], num_classes=2, groups=["a", 1])
     with pytest.raises(TypeError, match=r"expected both groups=.*got groups alone"):
         count([0, 1], [0, 1], num_classes=2, groups=[0, 1])

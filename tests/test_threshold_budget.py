@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -91,3 +94,58 @@ def test_what_cannot_be_counted(options: dict, message: str) -> None:
     given = {"subject_to": "predicted_positives<=5", "unlabelled_scores": UNLABELLED, **options}
     with pytest.raises(ValueError, match=message):
         matrics.ranking.best_threshold(Y, SCORES, "recall", **given)
+
+
+@pytest.mark.parametrize("thresholds", [None, [-1.0, 0.3, 2.5]])
+def test_a_curve_counts_all_predictions(thresholds: list[float] | None) -> None:
+    names = ["predicted_positives", "recall", "predicted_negatives", "precision"]
+    found = matrics.ranking.threshold_curve(Y, SCORES, names, thresholds=thresholds, unlabelled_scores=UNLABELLED)
+    both = np.concatenate([SCORES, UNLABELLED])
+    positives = [(both >= threshold).sum() for threshold in found.thresholds]
+    np.testing.assert_array_equal(found["predicted_positives"], positives)
+    np.testing.assert_array_equal(found["predicted_negatives"], 800 - np.asarray(positives))
+    alone = matrics.ranking.threshold_curve(Y, SCORES, names, thresholds=thresholds)
+    for name in ("recall", "precision"):
+        np.testing.assert_array_equal(found[name], alone[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "recall"}, "metrics: expected predicted_positives .*, got none"),
+        ({"prevalence": 0.1}, "unlabelled_scores: expected None with sample_weight= and prevalence="),
+        ({"sample_weight": np.arange(300.0)}, "unlabelled_scores: expected None with sample_weight="),
+    ],
+)
+def test_curves_that_cannot_be_counted(options: dict, message: str) -> None:
+    given = {"metrics": "predicted_positives", "unlabelled_scores": UNLABELLED, **options}
+    with pytest.raises(ValueError, match=message):
+        matrics.ranking.threshold_curve(Y, SCORES, **given)
+
+
+@pytest.mark.skipif(not find_spec("typer"), reason="the command line needs typer")
+def test_the_command_line_counts_rows_without_a_label(command, tmp_path) -> None:
+    """As the function does with the scores of these rows; without the option, only rows with a label."""
+    rows = [f"{true},{score}" for true, score in zip(Y, SCORES, strict=True)] + [f",{score}" for score in UNLABELLED]
+    (tmp_path / "s.csv").write_text("y_true,score\n" + "\n".join([*rows, "1,"]) + "\n")
+    arguments = ("threshold", "s.csv", "--scores", "score", "--metric", "recall", "--num", "0", "--missing", "drop")
+    bound = ("--subject-to", "predicted_positives<=90")
+    found = {}
+    for over in ("labelled", "all"):
+        code, out, err = command(*arguments, *bound, "--budget-over", over, "--format", "json")
+        assert code == 0, err
+        found[over] = json.loads(out)
+    limits = {over: one["rows"][0]["threshold"] for over, one in found.items()}
+    assert limits["all"] == by_trying(90)[0] > limits["labelled"]
+    assert found["all"]["budget_over"] == "all"
+    assert found["all"]["left_out"] == 501
+    assert "of all 800 samples with a score; 500 have no label" in found["all"]["remarks"][-1]
+    assert "of the 300 samples with a label" in found["labelled"]["remarks"][-1]
+    code, _, err = command(*arguments, "--budget-over", "all")
+    assert code == 2
+    assert "expected a bound on predicted_positives or predicted_negatives with --budget-over" in err
+    code, _, err = command(*arguments[:-2], *bound, "--budget-over", "all")
+    assert (code, err) == (
+        2,
+        "matrics: --budget-over: expected --missing drop with all, which leaves rows without a label out\n",
+    )

@@ -106,9 +106,9 @@ def test_unique_leaves_out_repeats() -> None:
     assert whole.thresholds.tolist() == [math.inf, 1, 0.5, 0.5, 0.5, 0.25]
     assert whole["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1])
     assert matrics.ranking.threshold_curve(y, [0.1, 0.2, 0.3, 0.4, 0.5], "recall", unique=True).thresholds.shape == (6,)
-    with pytest.raises(ValueError, match="expected the scores of one curve"):
+    with pytest.raises(ValueError, match="expected the scores of a single curve"):
         matrics.ranking.threshold_curve([y, y], [x, x], "recall", unique=True)
-    with pytest.raises(ValueError, match="expected no thresholds"):
+    with pytest.raises(ValueError, match="expected thresholds=None"):
         matrics.ranking.threshold_curve(y, x, "recall", unique=True, thresholds=[0.5])
 
 

@@ -148,8 +148,8 @@ def test_counts_decay(backend: Any, kind: str) -> None:
     ("call", "error", "message"),
     [
         (lambda: ConfusionState.zeros(3).push([0], [0]), ValueError, "push: expected a window, a ConfusionState.zeros"),
-        (lambda: MarginState.zeros(3).total(), ValueError, r"at least 1, got one of batch_shape \(\)"),
-        (lambda: ConfusionState.zeros(3, batch_shape=(0, 2)).push([0], [0]), ValueError, r"got one of .* \(0, 2\)"),
+        (lambda: MarginState.zeros(3).total(), ValueError, r"at least 1, got a state of batch_shape \(\)"),
+        (lambda: ConfusionState.zeros(3, batch_shape=(0, 2)).push([0], [0]), ValueError, r"got a state of .* \(0, 2\)"),
         (lambda: MultilabelState.zeros(3).total(), ValueError, r"a MultilabelState.zeros\(..., batch_shape=\(k,\)\)"),
         (
             lambda: MultilabelState.zeros(3).decayed(0.5),
@@ -159,7 +159,7 @@ def test_counts_decay(backend: Any, kind: str) -> None:
         (
             lambda: ScoreState.zeros().decayed(0.5),
             TypeError,
-            "expected a state of floating counts, got one of integers",
+            "expected a state of floating counts, got integer counts",
         ),
         (lambda: ConfusionState.zeros(3, dtype=np.float64).decayed(0), ValueError, "above 0 and at most 1, got 0"),
         (lambda: ConfusionState.zeros(3, dtype=np.float64).decayed(1.5), ValueError, "at most 1, got 1.5"),

@@ -14,6 +14,9 @@ the best, and is the judge to be believed?
 # the wrong ones, but 45 % of those of the fluent model. People have graded the first answers to 300 questions.
 
 import json
+import shlex
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -140,5 +143,63 @@ for more in ({}, {"samples": 2}, {"epochs": 2}):
     print(more, f"{one.half_width(**more):.3f}")
 
 # %%
-# More answers are nearly as good as new questions, which somebody has to write. See also :doc:`/judged` and
-# :doc:`/evals`; with :doc:`/gate`, a pipeline decides by such limits.
+# More answers are nearly as good as new questions, which somebody has to write.
+#
+# Refused answers
+# ---------------
+#
+# Models refuse some questions, and the log then has no score. The answers are left out, and the result says how many
+# are left; a model that refuses the hard questions is not better. On the command line, all logs are compared in one
+# call, and ``--scorer`` chooses one of several scorers.
+
+refusal = np.random.default_rng(1)
+for log, share in zip(logs.values(), (0.01, 0.02, 0.15), strict=True):
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    for row in rows:
+        is_hard = hard[row["sample"]] > 1
+        row["score"] = None if is_hard and refusal.random() < share else row["score"]
+    log.write_text("\n".join(map(json.dumps, rows)))
+
+
+def run(command):
+    """Print what a command prints, as in a terminal."""
+    done = subprocess.run(
+        [sys.executable, "-m", "matrics", *shlex.split(command)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stdout, "exit code ", done.returncode, sep="")
+
+
+run("compare small.jsonl large.jsonl fluent.jsonl --scorer judge")
+
+# %%
+# Sixty labels, and a gate
+# ------------------------
+#
+# Often there are fewer labels than here. The command line needs a table with a row for each answer and the grades of
+# people and of the judge. Sixty questions have grades of people:
+
+with (folder / "grades.csv").open("w") as file:
+    file.write("id,model,human,judge\n")
+    words = ["fail", "pass"]
+    for name, true, judged in zip(names, truth[:, :, 0], judge[:, :, 0], strict=True):
+        for k in range(800):
+            human = words[true[k]] if k in asked[:60] else ""
+            file.write(f"{k},{name},{human},{words[judged[k]]}\n")
+run("compare grades.csv --judge judge --by model --paired-on id")
+
+# %%
+# A pipeline decides by the exit code of a gate: 0 pass, 1 fail, 3 undecided. Sixty labels are too few to decide on a
+# bound that is close; the gate says how many would do.
+
+lines = (folder / "grades.csv").read_text().splitlines()
+kept = [lines[0], *(line for line in lines if ",large," in line)]
+(folder / "large.csv").write_text("\n".join(kept) + "\n")
+run("gate large.csv --judge judge --require 'accuracy >= 0.5'")
+run("gate large.csv --judge judge --require 'accuracy >= 0.65'")
+
+# %%
+# See also :doc:`/judged`, :doc:`/evals` and :doc:`/gate`.

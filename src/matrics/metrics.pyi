@@ -831,13 +831,13 @@ class _TverskyIndex(Metric):
 def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> _Overall: ...
 
 auc_of_labels: _PerClass
-"""Area under the ROC curve of one operating point: the mean of recall and specificity."""
+"""Area under the ROC curve of a single operating point: the mean of recall and specificity."""
 distance_index: _PerClass
 """Distance of the operating point from the perfect corner of the ROC plane."""
 f1: _PerClass
 """Harmonic mean of precision and recall, computed from the counts."""
 false_omission_rate: _PerClass
-"""Fraction of the samples not predicted as the class that are of it."""
+"""Fraction of the samples not predicted as the class that belong to it."""
 fbeta: _Fbeta
 """Weighted harmonic mean of precision and recall; recall counts beta times as much."""
 fdr: _PerClass
@@ -845,25 +845,25 @@ fdr: _PerClass
 fnr: _PerClass
 """Fraction of a class's samples that are predicted as another: false negative rate."""
 fpr: _PerClass
-"""Fraction of the other classes' samples that are predicted as this one: false positive rate."""
+"""Fraction of the other classes' samples that are predicted as this class: false positive rate."""
 gini: _PerClass
-"""Gini index of one operating point: twice the area under its ROC curve minus one."""
+"""Gini index of a single operating point: twice the area under its ROC curve minus 1."""
 informedness: _PerClass
-"""Recall plus specificity minus one: how much the prediction depends on the true class."""
+"""Recall plus specificity minus 1: how much the prediction depends on the true class."""
 markedness: _PerClass
-"""Precision plus negative predictive value minus one: how much the true class depends on the prediction."""
+"""Precision plus negative predictive value minus 1: how much the true class depends on the prediction."""
 net_benefit: _NetBenefit
 """True positives minus weighted false positives, over all samples; the weight is the odds of the threshold."""
 npv: _PerClass
-"""Fraction of the samples not predicted as the class that are not of it: negative predictive value."""
+"""Fraction of the samples not predicted as the class that are of other classes: negative predictive value."""
 precision: _PerClass
 """Fraction of a class's predictions that are correct."""
 recall: _PerClass
 """Fraction of a class's samples that are predicted as it."""
 similarity_index: _PerClass
-"""One minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1]."""
+"""1 minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1]."""
 specificity: _PerClass
-"""Fraction of the other classes' samples that are not predicted as this one."""
+"""Fraction of the other classes' samples that are not predicted as this class."""
 automatic_manual_difference: _PerClass
 """Samples predicted as a class minus samples of the class."""
 class_accuracy: _PerClass
@@ -875,7 +875,7 @@ class_error_count: _PerClass
 false_negatives: _PerClass
 """Samples of a class that are predicted as another."""
 false_positives: _PerClass
-"""Samples of other classes that are predicted as this one."""
+"""Samples of other classes that are predicted as this class."""
 negatives: _PerClass
 """Samples of the other classes."""
 population: _PerClass
@@ -891,7 +891,7 @@ predicted_prevalence: _PerClass
 prevalence: _PerClass
 """Fraction of the samples that are of a class."""
 true_negatives: _PerClass
-"""Samples of other classes that are not predicted as this one."""
+"""Samples of other classes that are not predicted as this class."""
 true_positives: _PerClass
 """Samples of a class that are predicted as it."""
 diagnostic_odds_ratio: _PerClass
@@ -913,15 +913,15 @@ yule_q: _PerClass
 yule_y: _PerClass
 """Yule's Y, the coefficient of colligation: Yule's Q of the square roots of the counts."""
 auroc_ova: _Overall
-"""Area under the ROC curve of one operating point, averaged over the classes, each against the rest."""
+"""Area under the ROC curve of a single operating point, averaged over the classes, each against the rest."""
 auroc_ova_lower_bound: _Overall
 """The smallest AUROC-OVA for these class sizes: each sample is predicted as the largest of the other classes."""
 auroc_ovo: _Overall
-"""Area under the ROC curve of one operating point, averaged over pairs of classes."""
+"""Area under the ROC curve of a single operating point, averaged over pairs of classes."""
 aurpc_ova: _Overall
-"""Area under the recall-precision curve of one operating point, averaged over the classes."""
+"""Area under the recall-precision curve of a single operating point, averaged over the classes."""
 g_mean: _Overall
-"""Geometric mean of the recalls of all classes; 0 if one of them has no true positive."""
+"""Geometric mean of the recalls of all classes; 0 if a class has no true positive."""
 imbalance_ratio: _Overall
 """Size of the largest true class over that of the smallest."""
 maurpc_ova: _Overall
@@ -933,7 +933,7 @@ adjusted_f_score: _PerClass
 adjusted_geometric_mean: _PerClass
 """Mean of √(recall × specificity) and specificity, weighted by 1 and by the fraction of the rest; 0 if tp = 0."""
 aurpc: _PerClass
-"""Area under the recall-precision curve of one operating point."""
+"""Area under the recall-precision curve of a single operating point."""
 iba: _Iba
 """Index of balanced accuracy: recall times specificity, weighted by 1 + alpha (recall - specificity)."""
 maurpc: _PerClass
@@ -961,17 +961,17 @@ bennett_s: _Overall
 class_random_accuracy: _ClassRandomAccuracy
 """Contribution of each class to the accuracy expected by chance (:func:`random_accuracy`)."""
 cohen_kappa: _CohenKappa
-"""Agreement beyond what is expected by chance from the class sizes."""
+"""Agreement beyond that expected by chance from the class sizes."""
 gwet_ac1: _Overall
 """Agreement beyond chance, where only samples that are hard to classify count as guessed: Gwet's AC1."""
 kappa_no_prevalence: _Overall
-"""Twice the accuracy minus one: the κ of two classes if both were equally frequent."""
+"""Twice the accuracy minus 1: the κ of two classes if both were equally frequent."""
 krippendorff_alpha: _CohenKappa
 """Scott's π with a small-sample correction: Krippendorff's α for two observers and nominal classes."""
 random_accuracy: _RandomAccuracy
 """Accuracy expected by chance from the class sizes: what κ (separate) and π (pooled) correct for."""
 scott_pi: _ScottPi
-"""Agreement beyond chance, where chance assumes one class distribution for truth and prediction."""
+"""Agreement beyond chance, where chance assumes equal class distributions of truth and prediction."""
 gt_index: _PerClass
 """Ground-truth index: fraction of a class's samples that are known, if its other samples are guessed."""
 mcc: _Overall
@@ -1019,7 +1019,7 @@ mcen: _Overall
 mutual_information: _JointEntropy
 """Information that the predicted class gives about the true class, in nats or to another base."""
 nmi: _Nmi
-"""Mutual information over a mean of the two entropies, over the joint entropy, or over one of the two."""
+"""Mutual information over a mean of the two entropies, over the joint entropy, or over either entropy."""
 pred_entropy: _JointEntropy
 """Entropy of the predicted class distribution (column sums), in nats or to another base."""
 rci: _Overall
@@ -1047,7 +1047,7 @@ csi: _Overall
 fowlkes_mallows: _PerClass
 """Geometric mean of precision and recall."""
 icsi: _PerClass
-"""Precision plus recall minus one: individual classification success index."""
+"""Precision plus recall minus 1: individual classification success index."""
 jaccard: _PerClass
 """Intersection over union of the samples of a class and the samples predicted as it."""
 kulczynski: _PerClass
@@ -1083,19 +1083,19 @@ harris_lahey: _PerClass
 hawkins_dotson: _PerClass
 """Mean of the Jaccard indices of the class and of the rest."""
 koppen_i: _PerClass
-"""One minus half the errors over the product of the mean sizes of the class and of the rest."""
+"""1 minus half the errors over the product of the mean sizes of the class and of the rest."""
 koppen_ii: _PerClass
 """Mean of a class's row sum and column sum."""
 consonni_todeschini_i: _PerClass
-"""Logarithm of tp + tn over that of all samples, one added to both counts."""
+"""Logarithm of tp + tn over that of all samples, 1 added to both counts."""
 consonni_todeschini_ii: _PerClass
-"""One minus the logarithm of the errors over that of all samples, one added to both counts."""
+"""1 minus the logarithm of the errors over that of all samples, 1 added to both counts."""
 consonni_todeschini_iii: _PerClass
-"""Logarithm of the true positives over that of all samples, one added to both counts."""
+"""Logarithm of the true positives over that of all samples, 1 added to both counts."""
 consonni_todeschini_iv: _PerClass
-"""Logarithm of the true positives over that of true positives plus errors, one added to both counts."""
+"""Logarithm of the true positives over that of true positives plus errors, 1 added to both counts."""
 consonni_todeschini_v: _PerClass
-"""Logarithm of tp tn minus that of fp fn, one added to both products, over its largest possible value."""
+"""Logarithm of tp tn minus that of fp fn, 1 added to both products, over its largest possible value."""
 abydos_kendall_tau: _PerClass
 """Kendall's τ in PyCM and abydos: tp + tn minus errors, over the pairs of samples."""
 benini_i: _PerClass
@@ -1141,19 +1141,19 @@ kuhns_vii: _PerClass
 batagelj_bren: _PerClass
 """Reciprocal of the odds ratio of a class."""
 baulieu_i: _PerClass
-"""One minus the product of precision and recall."""
+"""1 minus the product of precision and recall."""
 baulieu_ii: _PerClass
 """Product of precision, recall, specificity and negative predictive value: a similarity."""
 baulieu_iii: _PerClass
-"""One half minus twice the covariance."""
+"""1/2 minus twice the covariance."""
 baulieu_iv: _PerClass
 """Errors minus a product of tp and tn terms, over all samples; unbounded below."""
 baulieu_ix: _PerClass
 """Errors over all samples, where false negatives count twice."""
 baulieu_v: _PerClass
-"""Errors over errors plus true positives, with one more error in both."""
+"""Errors over errors plus true positives, with another error in both."""
 baulieu_vi: _PerClass
-"""Errors over errors plus true positives plus one."""
+"""Errors over errors plus true positives plus 1."""
 baulieu_vii: _PerClass
 """Errors over all samples plus a cubic term in the true positives."""
 baulieu_viii: _PerClass
@@ -1163,7 +1163,7 @@ baulieu_x: _PerClass
 baulieu_xi: _PerClass
 """Errors over errors plus true negatives."""
 baulieu_xii: _PerClass
-"""Errors over errors plus true positives minus one."""
+"""Errors over errors plus true positives minus 1."""
 baulieu_xiii: _PerClass
 """Errors over errors plus true positives plus a cubic term in the true positives."""
 baulieu_xiv: _PerClass
@@ -1173,4 +1173,4 @@ baulieu_xv: _PerClass
 bray_curtis_dissimilarity: _PerClass
 """Absolute difference of a class's row sum and column sum, over twice the number of samples."""
 canberra: _PerClass
-"""Errors over row sum plus column sum of the class: one minus F1."""
+"""Errors over row sum plus column sum of the class: 1 minus F1."""

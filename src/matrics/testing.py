@@ -8,7 +8,7 @@ from typing import Literal
 
 from matrics._catalogue.record import Metric
 from matrics._gates.evidence import read_evidence
-from matrics._gates.judge import check_manner, judged
+from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import bound
 from matrics.typing import ArrayLike
 
@@ -90,7 +90,7 @@ def assert_at_least(
       ok predicted as fraud: 10 (10.0% of ok)
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    check_manner(0.0, on_undecided, has_baseline=False)
+    check_options(0.0, on_undecided, other=False)
     evidence, classes = read_evidence(
         cm_or_y,
         y_pred,

@@ -47,11 +47,11 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
     except TypeError as error:
         kinds = ", ".join(f"{name}: {library(value)}" for name, value in values.items())
         hint = "; make the state with zeros(..., like=) of such an array" if "state" in values else ""
-        raise TypeError(f"expected arrays of one library, got {kinds}{hint}") from error
+        raise TypeError(f"expected arrays of the same library, got {kinds}{hint}") from error
 
 
 def on_host(x: Any, name: str | None = None) -> Any:
-    """An array of another library, or a data frame, as one of NumPy, if its values are known; else unchanged.
+    """An array of another library, or a data frame, as an array of NumPy, if its values are known; else unchanged.
 
     With the name of the argument, values that are not known raise an error.
     """
@@ -59,8 +59,8 @@ def on_host(x: Any, name: str | None = None) -> Any:
         return by_columns(x)
     if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") or hasattr(x, "numel")):
         return x
-    backend, (found,) = as_arrays(**{name or "x": x})
-    return backend.known(name or "x", found) if name or backend.can_look(found) else x
+    backend, (array,) = as_arrays(**{name or "x": x})
+    return backend.known(name or "x", array) if name or backend.can_look(array) else x
 
 
 def _together(names: list[str], arrays: list[Array]) -> list[Array]:
@@ -75,10 +75,10 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
         return arrays
     else:
         elsewhere = None
-    found = []
+    converted = []
     for name, array in zip(names, arrays, strict=True):
         if not isinstance(array, np.ndarray) or name not in OF_SAMPLES or array.dtype.kind not in "biuf":
-            found.append(array)
+            converted.append(array)
         elif elsewhere is not None:
             raise TypeError(
                 f"{name}: expected a tensor on {elsewhere} as the others are, got an array of NumPy: pass "
@@ -87,11 +87,11 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
         elif all(tensors):
             from matrics._arrays.torch import TORCH
 
-            found.append(TORCH.from_host(np.require(_native(array), requirements=["C", "W"])))
+            converted.append(TORCH.from_host(np.require(_native(array), requirements=["C", "W"])))
         else:
             backend = _named(array_namespace(*others))
-            found.append(backend.from_host(fitting(name, _native(array), backend)))
-    return found
+            converted.append(backend.from_host(fitting(name, _native(array), backend)))
+    return converted
 
 
 def _native(array: Array) -> Array:
@@ -101,7 +101,7 @@ def _native(array: Array) -> Array:
 
 
 def fitting(name: str, array: Array, backend: Standard) -> Array:
-    """Check that integers fit in the integers of the other library: default JAX has 32 bits, and would cut larger ones.
+    """Check that integers fit in the integers of the other library: default JAX has 32 bits, and would cut others.
 
     A label beyond them becomes the largest or the smallest, which no class has either.
     """

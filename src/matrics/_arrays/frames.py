@@ -28,7 +28,7 @@ def column_names(frame: Any) -> list[Any]:
 
 
 def cells(frame: Any) -> Array:
-    """The cells of a data frame, (rows, columns); its columns are converted one by one unless they have one type."""
+    """The cells of a data frame, (rows, columns); columns of different types are converted separately."""
     if hasattr(frame, "iloc") and all(isinstance(dtype, np.dtype) and not dtype.hasobject for dtype in frame.dtypes):
         array: Array = frame.to_numpy()
         return array
@@ -49,7 +49,7 @@ def column(values: Any) -> Array:
 
 
 def numbers(array: Array) -> Array:
-    """An array of objects as one of numbers if all are booleans, integers or decimals; any other array unchanged.
+    """An array of objects as numbers if all are booleans, integers or decimals; any other array unchanged.
 
     Whole decimals become integers: warehouses export integers so, with more digits than a floating number has.
     """
@@ -70,7 +70,7 @@ def numbers(array: Array) -> Array:
 
 
 def by_columns(frame: Any) -> Array:
-    """A data frame of samples: the columns one after the other if they are labels, rows if they are class scores.
+    """A data frame of samples: the columns in sequence if they are labels, rows if they are class scores.
 
     A single column has no axis of columns.
     """
@@ -81,13 +81,13 @@ def by_columns(frame: Any) -> Array:
 
 
 def check_columns(**frames: Any) -> None:
-    """Raise unless the data frames among the values, given by name, have the same columns in one order."""
+    """Raise an error unless the data frames among the values, given by name, have equal columns in the same order."""
     names = {name: column_names(frame) for name, frame in frames.items() if is_frame(frame)}
     (first, columns), *others = names.items() if names else ((None, None),)
     for name, other in others:
         if other != columns:
             raise ValueError(
-                "expected data frames with the same columns in one order, got "
+                "expected data frames with the same columns in the same order, got "
                 f"{first} [{quoted_list(columns or [], 5)}] and {name} [{quoted_list(other, 5)}]; select the columns "
                 f"of {name} in the order of {first}"
             )
@@ -96,7 +96,7 @@ def check_columns(**frames: Any) -> None:
 def refuse_ambiguous(name: str, array: Array) -> None:
     """Raise for the cells of a data frame that are whole floating numbers: labels of models, or class scores.
 
-    Rows with one sum are class scores: one-hot rows, or the votes of the trees of a forest.
+    Rows with equal sums are class scores: one-hot rows, or the votes of the trees of a forest.
     """
     if array.ndim != 2 or array.dtype.kind != "f" or array.size == 0 or np.any(array != np.round(array)):
         return

@@ -34,7 +34,7 @@ OF_SAMPLES = (
     *("scores_a", "scores_b", "proportions", "hits"),
 )
 
-# The arguments with one value per sample.
+# The arguments with a value per sample.
 OF_LABELS = ("y_true", "y_pred", "y_a", "y_b", "y_judge", "groups")
 
 
@@ -49,7 +49,7 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
         raise no_array(
             name,
             "a nested tensor, whose parts have different shapes: pass its parts separately (.unbind()), or padded "
-            "to one shape (torch.nested.to_padded_tensor)",
+            "to the same shape (torch.nested.to_padded_tensor)",
         )
     if tensor.layout is not torch.strided:
         kind = "a sparse tensor" if "sparse" in str(tensor.layout) else "a tensor"
@@ -122,11 +122,11 @@ def _of_frame(name: str, frame: Any) -> Array:
 def refuse_missing(name: str, column: Any) -> None:
     """Raise for a column with missing values: NumPy would make NaN of them, and floating numbers of labels.
 
-    NaN in a floating Series of pandas is left: it may be one of scores.
+    NaN in a floating Series of pandas stays: the Series may hold scores.
     """
     if is_frame(column):
-        for one in columns_of(column):
-            refuse_missing(name, one)
+        for single_column in columns_of(column):
+            refuse_missing(name, single_column)
         return
     if hasattr(column, "is_null"):  # Polars and pyarrow
         missing = np.asarray(column.is_null())
@@ -161,7 +161,7 @@ def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
         raise ValueError(
             f"{name}: expected a data frame with the same labels in its rows and columns (and in all of a list), got "
             f"in rows only [{quoted_list(only_rows[:5])}], in columns only [{quoted_list(only_columns[:5])}]; "
-            "reindex(index=classes, columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by "
+            "reindex(index=classes, columns=classes, fill_value=0) adds missing classes, to_numpy() takes cells by "
             "position"
         )
     counts = cells(frame)
@@ -203,7 +203,7 @@ def described(value: Any) -> str:
     if isinstance(value, AbstractSet):
         return f"a {kind.__name__}, which has no order: make a list or an array from it first"
     if isinstance(value, (list, tuple)):
-        return f"a {kind.__name__} that NumPy cannot convert: make one array of its elements first (stack them)"
+        return f"a {kind.__name__} that NumPy cannot convert: make a single array of its elements first (stack them)"
     if isinstance(value, Iterable) and not isinstance(value, type):
         return f"a {kind.__name__}: make a list or an array from it first"
     return f"an object of type {kind.__module__}.{kind.__qualname__}"

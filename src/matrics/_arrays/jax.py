@@ -14,7 +14,7 @@ import numpy as np
 from matrics._arrays.jax_matrices import eigvalsh, spread_as
 from matrics._arrays.standard import Array, Compiler, InOneRow, layout
 
-# Samples that are added up one by one in float32, and the most sums of such parts: 16 MiB.
+# The number of samples in a sequential sum in float32, and the most sums of such parts: 16 MiB.
 SAMPLES_OF_A_BLOCK, SUMS_AT_ONCE = 2**8, 2**22
 
 
@@ -37,16 +37,16 @@ class Jax(InOneRow):
         return "xla" if is_traced and jax.default_backend() == "cpu" else None
 
     def host_view(self, x: Array) -> Array | None:
-        """The array's memory, if it is a concrete one on the only device, and that is the CPU."""
+        """The array's memory, if it is a concrete array on the only device, and that is the CPU."""
         if not self.can_look(x) or jax.default_backend() != "cpu" or jax.device_count() != 1:
             return None
         view = np.asarray(x)
         return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not of ml_dtypes
 
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
-        """The values of several arrays on the host; all copies from the devices begin before one is waited for."""
-        found: list[Array] = jax.device_get(arrays)
-        return found
+        """The values of several arrays on the host; all copies from the devices begin before the first is awaited."""
+        values: list[Array] = jax.device_get(arrays)
+        return values
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
         """None: JAX places constants itself, and tracers have no device."""
@@ -101,7 +101,7 @@ class Jax(InOneRow):
         return values
 
     def of_matrices(self, function: str, *arrays: Array) -> Array:
-        """See ``Standard``; on the CPU one matrix after the other, see ``one_by_one``."""
+        """See ``Standard``; on the CPU a matrix at a time, see ``one_by_one``."""
         call, batch = getattr(jnp.linalg, function), arrays[0].shape[:-2]
         if jax.default_backend() != "cpu" or not batch:
             return call(*arrays)
@@ -126,21 +126,21 @@ class Jax(InOneRow):
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """See ``Standard``, by ``jax.vjp``, and the second ones by forward over reverse."""
+        """See ``Standard``, by ``jax.vjp``, and second derivatives by forward over reverse."""
         count, size = x.shape[0], x.shape[-2] * x.shape[-1]
 
         def slopes(x: Array) -> list[Array]:
             values, pull = jax.vjp(function, x)
-            found = []
+            gradients = []
             for position, value in enumerate(values):
                 zeros = [jnp.zeros_like(other) for other in values]
                 parts = []
                 for k in range(1 if value.ndim == 1 else value.shape[1]):
-                    one = jnp.ones_like(value) if value.ndim == 1 else zeros[position].at[:, k].set(1)
-                    (part,) = pull([*zeros[:position], one, *zeros[position + 1 :]])
+                    direction = jnp.ones_like(value) if value.ndim == 1 else zeros[position].at[:, k].set(1)
+                    (part,) = pull([*zeros[:position], direction, *zeros[position + 1 :]])
                     parts.append(part.reshape(count, size))
-                found.append(jnp.stack(parts, 1).reshape((*value.shape, size)))
-            return found
+                gradients.append(jnp.stack(parts, 1).reshape((*value.shape, size)))
+            return gradients
 
         def curve(k: Array) -> list[Array]:
             along = jnp.broadcast_to(jax.nn.one_hot(k, size, dtype=x.dtype).reshape(x.shape[-2:]), x.shape)
@@ -149,16 +149,16 @@ class Jax(InOneRow):
         curves = None
         if second:
             looped = jax.lax.map(curve, jnp.arange(size))
-            curves = [jnp.moveaxis(found, 0, -1) for found in looped]
+            curves = [jnp.moveaxis(gradients, 0, -1) for gradients in looped]
         return function(x), slopes(x), curves
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """See ``Standard``; XLA sorts all arrays in one operation, without gathering."""
+        """See ``Standard``; XLA sorts all arrays in a single operation, without gathering."""
         keys, *others_sorted = jax.lax.sort((-keys, *others), num_keys=1)
         return [-keys, *others_sorted]
 
     def running_maximum(self, x: Array) -> Array:
-        """See ``Standard``, in one operation."""
+        """See ``Standard``, in a single operation."""
         return jax.lax.cummax(x, axis=x.ndim - 1)
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
@@ -178,7 +178,7 @@ class Jax(InOneRow):
         added: Any = {"mode": "drop", **_on_all_devices(bins)}
         if blocks == 1:
             return jnp.zeros((length,), dtype=dtype).at[bins].add(1 if weights is None else weights, **added)
-        # Bins beyond the last one are passed over in each block.
+        # Bins beyond the last bin are skipped in each block.
         counts = jnp.zeros((blocks, length), dtype=dtype)
         return jnp.sum(counts.at[jnp.arange(bins.shape[0]) % blocks, bins].add(weights, **added), axis=0, dtype=dtype)
 
@@ -203,7 +203,7 @@ class Jax(InOneRow):
 
 
 def _blocks(samples: int, length: int, dtype: Any) -> int:
-    """The number of parts in which samples are added up: sums of float32 one by one lose a digit at 2**10 terms.
+    """The number of parts in which samples are added up: sequential sums of float32 lose a digit at 2**10 terms.
 
     With 2**22 terms they would be wrong by a hundredth. The sum of the parts is pairwise.
     """

@@ -1,4 +1,4 @@
-"""JAX: functions of matrices on the CPU, one matrix a call, on the devices where they are; and eigenvalues."""
+"""JAX: functions of matrices on the CPU, a matrix per call, on the devices of the matrices; and eigenvalues."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def spread_as(x: Array) -> dict[str, Any]:
 
 
 def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of LAPACK for one matrix, as one of a stack (M, n, n).
+    """A function of LAPACK for a single matrix, as a function of a stack (M, n, n).
 
-    On the CPU jaxlib before 0.11.2 divides a batch among the threads that run the program, and waits for them in one of
-    these: a few such calls at the same time wait for each other for ever. It does not divide a single matrix.
+    On the CPU jaxlib before 0.11.2 divides a batch among the threads that run the program, and waits for them in such a
+    thread: a few calls at the same time wait for each other for ever. It does not divide a single matrix.
     """
 
     def of_stack(x: Array) -> Any:
@@ -39,7 +39,7 @@ def one_by_one(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
 
 
 def of_any_batch(function: Callable[[Array], Any], axes: str = "... k") -> Callable[[Array], Any]:
-    """A function of a stack (M, n, n), as one of (…, n, n), also under ``vmap``; each device has its own matrices.
+    """A function of a stack (M, n, n), as a function of (…, n, n), also under ``vmap``; devices keep their matrices.
 
     ``axes`` names the axes of each result, between commas; those of the matrices are the three dots.
     """
@@ -120,10 +120,10 @@ def _derivative_of_vectors(primals: tuple[Array], tangents: tuple[Array]) -> tup
     values, vectors = _decomposed(x)
     product = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
     inner = product(jnp.matrix_transpose(vectors), product(_symmetric(change), vectors))
-    one = jnp.eye(x.shape[-1], dtype=x.dtype)
-    one = jnp.reshape(one, (*(1,) * (x.ndim - 2), *one.shape))
-    weights = 1 / (one + values[..., None, :] - values[..., :, None]) - one
-    return (values, vectors), (jnp.sum(inner * one, axis=-1), product(vectors, weights * inner))
+    identity = jnp.eye(x.shape[-1], dtype=x.dtype)
+    identity = jnp.reshape(identity, (*(1,) * (x.ndim - 2), *identity.shape))
+    weights = 1 / (identity + values[..., None, :] - values[..., :, None]) - identity
+    return (values, vectors), (jnp.sum(inner * identity, axis=-1), product(vectors, weights * inner))
 
 
 def _symmetric(change: Array) -> Array:

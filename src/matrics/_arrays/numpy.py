@@ -12,9 +12,9 @@ import numpy as np
 from matrics._arrays.spare_bit import SpareBit
 from matrics._arrays.standard import Array, InOneRow
 
-# One element of so many that is no end, and to repeat the ends is as fast.
+# If a smaller share than 1 / MANY of the elements is not an end, repeating the ends is as fast.
 MANY = 5
-# How many scores are read twice in less time than one call takes.
+# The number of scores that are read twice in less time than a call takes.
 _FEW = 2**15
 
 
@@ -43,7 +43,7 @@ class NumPy(InOneRow):
         return result.astype(arrays[0].dtype, copy=False)
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
-        """None: there is one device."""
+        """No options: there is a single device."""
         return {}
 
     def widest_float(self, like: Array) -> Any:  # noqa: ARG002
@@ -91,7 +91,7 @@ class NumPy(InOneRow):
         return x.view(np.int32)
 
     def eigvalsh(self, x: Array) -> Array:
-        """See ``Standard``, of matrices side by side: NumPy would gather every one by itself."""
+        """See ``Standard``, for contiguous matrices: NumPy would otherwise gather each matrix."""
         return np.linalg.eigvalsh(np.ascontiguousarray(x))
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
@@ -100,7 +100,7 @@ class NumPy(InOneRow):
         return [self.take_along(x, order) for x in (keys, *others)]
 
     def take_along(self, x: Array, index: Array) -> Array:
-        """See ``Standard``, by places in all rows as one."""
+        """See ``Standard``, by places in all rows as a single row."""
         length = x.shape[-1]
         if x.size > length:
             first = np.arange(0, x.size, length).reshape(*x.shape[:-1], 1)
@@ -108,7 +108,7 @@ class NumPy(InOneRow):
         return x.reshape(-1).take(index)
 
     def sort_with_labels(self, scores: Array, labels: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
-        """See ``Standard``, by one sort of integers."""
+        """See ``Standard``, by a single sort of integers."""
         way = SpareBit.of(scores)
         keys = None if way is None else way.encode(scores, labels)
         if way is None or keys is None:
@@ -120,14 +120,14 @@ class NumPy(InOneRow):
         return keys, labels, lambda keys: way.decode(keys, scores.dtype)
 
     def sums_from_none(self, x: Array) -> Array:
-        """See ``Standard``, in one pass."""
+        """See ``Standard``, in a single pass."""
         sums = np.empty((x.shape[0], x.shape[1] + 1), x.dtype)
         sums[:, 0] = 0
         np.add.accumulate(x, axis=-1, out=sums[:, 1:])
         return sums
 
     def running_maximum(self, x: Array) -> Array:
-        """See ``Standard``, in one pass."""
+        """See ``Standard``, in a single pass."""
         return np.maximum.accumulate(x, axis=-1)
 
     def at_ends(self, is_end: Array, *arrays: Array) -> list[Array]:
@@ -141,14 +141,14 @@ class NumPy(InOneRow):
             return [np.repeat(x.reshape(-1)[ends], lengths).reshape(x.shape) for x in arrays]
         last = np.flatnonzero(is_end.reshape(-1)[others + 1])  # of neighbours that are no ends
         ends = np.repeat(others[last] + 1, np.diff(last, prepend=-1))
-        found = [x.copy() for x in arrays]
-        for x in found:
+        copies = [x.copy() for x in arrays]
+        for x in copies:
             flat = x.reshape(-1)
             flat[others] = flat[ends]
-        return found
+        return copies
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """See ``Standard``, one entry of the last axis after the other."""
+        """See ``Standard``, for each entry of the last axis in sequence."""
         batch, _, width = values.shape
         sums = [self.count(rows, batch, length, values[:, :, k], dtype=values.dtype) for k in range(width)]
         return np.reshape(np.stack(sums, axis=-1), (batch, length, width))
@@ -195,10 +195,10 @@ class NumPy(InOneRow):
         return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
 
     def argmax_unless_nan(self, scores: Array, otherwise: int) -> Array:
-        """See ``Standard``; in a small array one look for a NaN is the shortest."""
+        """See ``Standard``; in a small array a single search for NaN is fastest."""
         if not 0 < scores.size <= _FEW:
             return super().argmax_unless_nan(scores, otherwise)
         flat = scores.ravel("K")  # in the order of memory, where that needs no copy
-        if math.isnan(flat.item(flat.argmax())):  # which is the first NaN if there is one
+        if math.isnan(flat.item(flat.argmax())):  # the first NaN is the maximum
             return np.where(np.isnan(scores).any(axis=-1), otherwise, scores.argmax(-1))
         return scores.argmax(-1)

@@ -46,7 +46,7 @@ def check_size(numbers: int, *, advice: str = "", **sizes: Any) -> None:
     """Raise if an array of this many 8-byte numbers is beyond the limit; the message names the arguments."""
     if numbers > most_cells():
         got = written_size(8 * numbers)
-        raise ValueError(f"{_written(sizes)}: expected an array of at most {ARRAY.in_words}, got one of {got}{advice}")
+        raise ValueError(f"{_written(sizes)}: expected an array of at most {ARRAY.in_words}, got {got}{advice}")
 
 
 def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
@@ -62,7 +62,7 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
     if size > (MOST_BYTES if allow_large else ARRAY.size):
         most = written_size(MOST_BYTES) if allow_large else ARRAY.in_words
         unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
-        got = f"got one of {written_size(size)}{unless}{advice}"
+        got = f"got {written_size(size)}{unless}{advice}"
         raise ValueError(f"{_written(sizes)}: expected a state of at most {most}, {got}")
 
 
@@ -86,7 +86,7 @@ def written_size(size: int) -> str:
 
 
 def one_or_more(value: Any) -> tuple[Any, ...]:
-    """The elements of a sequence, or a single value as one element; none for None. A text is a single value."""
+    """The elements of a sequence, or a single value as a tuple; empty for None. A text is a single value."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):

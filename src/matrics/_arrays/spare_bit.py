@@ -12,7 +12,7 @@ import numpy as np
 
 from matrics._arrays.standard import Array
 
-# Elements at a time: what is computed on the way stays in a core's cache, and needs no fresh memory.
+# Elements at a time: the intermediate arrays stay in a core's cache, and need no new memory.
 BLOCK = 2**16
 
 # The integers with the bits of a floating number.
@@ -20,17 +20,17 @@ INTEGERS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 
 
 class SpareBit(NamedTuple):
-    """How scores become integers, whose ascending order is the descending one of the scores.
+    """How scores become integers, whose ascending order is the descending order of the scores.
 
-    The lowest bit is 0 for a true label and 1 for a false one: of equal scores those with a true one come first.
+    The lowest bit is 0 for a true label and 1 for a false label: of equal scores those with a true label come first.
     """
 
     scale: int  # finite scores are below 2 in size once divided by 2**scale
-    infinite: float  # what infinity becomes then, if there is one; the finite ones are below
+    infinite: float  # the code of infinity, if there is any; finite scores have smaller codes
 
     @classmethod
     def of(cls, scores: Array) -> SpareBit | None:
-        """How to encode scores; None if infinity has no place above the finite ones."""
+        """How to encode scores; None if infinity has no code above the finite scores."""
         largest = float(
             max(np.maximum.reduce(scores, axis=None, initial=0), -np.minimum.reduce(scores, axis=None, initial=0))
         )

@@ -1,7 +1,7 @@
 """Everything that matrics needs from an array library, in terms of the array API standard.
 
-A subclass for a library overrides the differences. One object is chosen on entry, with the arrays that a user
-hands in, and carried along.
+A subclass for a library overrides the differences. An object is chosen on entry, by the arrays of the user, and
+passed along.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Standard:
     """
 
     looking_is_free = False
-    """Whether values are at hand: of a device one would have to wait for them."""
+    """Whether values can be inspected without waiting; those on a device cannot."""
 
     passes_over = False
-    """Whether ``count`` passes over bins beyond the last one."""
+    """Whether ``count`` skips bins beyond the last bin."""
 
     def __init__(self, xp: Namespace) -> None:
         self.xp = xp
@@ -75,8 +75,8 @@ class Standard:
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:  # noqa: ARG002
         """What shows the values of ``x``, and of all that is computed from it; None where looking is not free.
 
-        Unlike a view of the host it is for questions to all values only: those of what something maps have more axes,
-        in any order. And what something differentiates may be seen as well.
+        Unlike a view of the host, it only answers questions about all values: under a mapped function the arrays have
+        more axes, in any order. It also includes values in a differentiated function.
         """
         return None
 
@@ -93,7 +93,7 @@ class Standard:
         return np.asarray(x)
 
     def known(self, name: str, x: Array) -> Array:
-        """The values of an argument on the host; those that are traced are not known yet, and raise an error."""
+        """The values of an argument on the host; traced values are not known yet, and raise an error."""
         if not self.can_look(x):
             raise TypeError(f"{name}: expected known values, outside jit, compile and vmap, got a traced array")
         return self.to_numpy(self.detached(x))
@@ -257,20 +257,20 @@ class Standard:
         return parts
 
     def of_matrices(self, function: str, *arrays: Array) -> Array:
-        """A function of the standard's ``linalg``, of stacks of matrices of one batch."""
-        found: Array = getattr(self.xp.linalg, function)(*arrays)
-        return found
+        """A function of the standard's ``linalg``, of stacks of matrices with the same batch."""
+        result: Array = getattr(self.xp.linalg, function)(*arrays)
+        return result
 
     def has_operator(self, x: Array) -> bool:  # noqa: ARG002
         """Whether the library calls an operator of ours for the eigenvalues of such an array."""
         return False
 
     def has_kernels(self, x: Array) -> bool:  # noqa: ARG002
-        """Whether a kernel of ours can read such an array: a concrete one of PyTorch on a CUDA device."""
+        """Whether our kernels can read such an array: a concrete array of PyTorch on a CUDA device."""
         return False
 
     def repeated(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
-        """The state after so many steps, each of which makes the next state of the arrays of one."""
+        """The state after so many steps, each of which computes the arrays of the next state."""
         for _ in range(number):
             state = step(*state)
         return state
@@ -292,10 +292,10 @@ class Standard:
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and the second ones if requested.
+        """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and second derivatives on request.
 
-        Derivatives are (B, r c) or (B, C, r c); the second ones are by the same cell twice. Only for libraries that
-        have automatic ones.
+        Derivatives are (B, r c) or (B, C, r c); second derivatives are by the same cell twice. Only for libraries that
+        have automatic differentiation.
         """
         raise NotImplementedError
 
@@ -325,7 +325,7 @@ class Standard:
         return self.xp.cumulative_sum(x, axis=axis)
 
     def sums_from_none(self, x: Array) -> Array:
-        """The sums of no, one, two and more elements along the last axis of (R, N), (R, N + 1)."""
+        """The sums of the first 0, 1, ... and N elements along the last axis of (R, N), as (R, N + 1)."""
         none = self.xp.zeros((x.shape[0], 1), dtype=x.dtype, **self.device_option(x))
         return self.xp.concat([none, self.running_sum(x)], axis=-1)
 
@@ -338,9 +338,9 @@ class Standard:
         return x
 
     def at_ends(self, is_end: Array, *arrays: Array) -> list[Array]:
-        """Each element of (R, M) becomes the next one that is an end, or itself; the last of each row is one."""
+        """Each element of (R, M) becomes the next end, or itself if it is an end; the last of each row is an end."""
         xp, length = self.xp, is_end.shape[-1]
-        # Seen from the end, each takes the last one before.
+        # Read from the end, each element takes the last end before it.
         index = xp.broadcast_to(self.class_index(length, is_end)[None, :], tuple(is_end.shape))
         before = self.running_maximum(xp.where(xp.flip(is_end, axis=-1), index, 0))
         ends = length - 1 - xp.flip(before, axis=-1)
@@ -351,7 +351,7 @@ class Standard:
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all in [0, length).
 
-        One pass for the whole batch. K may be broadcast (strides of zero are not copied where the library allows it).
+        A single pass for the whole batch. K may be broadcast (strides of 0 are not copied where the library allows it).
         """
         xp = self.xp
         bins = self.class_index(length, rows)
@@ -392,7 +392,7 @@ class Standard:
         raise NotImplementedError
 
     def set_at(self, x: Array, index: Array, values: Array) -> Array:
-        """A row (N,) with values (M,) in place of those at these places (M,); at one place all values are the same."""
+        """A row (N,) with values (M,) in place of those at these places (M,); values at equal places are equal."""
         result = self.to_numpy(x).copy()
         result[self.to_numpy(index)] = self.to_numpy(values)
         return self.xp.asarray(result, **self.device_option(x))
@@ -425,7 +425,7 @@ class Standard:
 
 
 class InOneRow(Standard):
-    """A library that counts in one flat row of bins, without a loop over the batch."""
+    """A library that counts in a single flat row of bins, without a loop over the batch."""
 
     def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
         """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""

@@ -74,8 +74,8 @@ class Torch(InOneRow):
     def host_views(self, *arrays: Array) -> list[Array] | None:
         """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.
 
-        What goes on around them is asked once, and ``force`` only where needed: for a small batch the questions take as
-        long as the answer.
+        The transformations around them are determined once, and ``force`` only where needed: for a small batch these
+        checks take as long as the computation.
         """
         if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
             return None
@@ -95,15 +95,17 @@ class Torch(InOneRow):
         return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy lacks
 
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
-        """The values of several tensors, all in the widest float of their device, by one copy from each device."""
-        found: dict[int, Array] = {}
+        """The values of several tensors, all in the widest float of their device, by a copy from each device."""
+        arrays_by_place: dict[int, Array] = {}
         for device in {x.device for x in arrays}:
             places = [place for place, x in enumerate(arrays) if x.device == device]
             here = [arrays[place].detach() for place in places]
             flat = torch.cat([x.reshape(-1).to(self.widest_float(x)) for x in here]).cpu().numpy()
             parts = np.split(flat, np.cumsum([x.numel() for x in here])[:-1])
-            found |= {place: part.reshape(x.shape) for place, part, x in zip(places, parts, here, strict=True)}
-        return [found[place] for place in range(len(arrays))]
+            arrays_by_place |= {
+                place: part.reshape(x.shape) for place, part, x in zip(places, parts, here, strict=True)
+            }
+        return [arrays_by_place[place] for place in range(len(arrays))]
 
     def device_option(self, like: Array) -> dict[str, Any]:
         """``device=`` for a new tensor that is to meet ``like``."""
@@ -211,15 +213,15 @@ class Torch(InOneRow):
         def gradient(value: Array, *, again: bool) -> Array:
             if not value.requires_grad:  # a constant
                 return torch.zeros_like(x)
-            (found,) = torch.autograd.grad(
+            (gradients,) = torch.autograd.grad(
                 value.sum(), x, retain_graph=True, create_graph=again, materialize_grads=True
             )
-            return found
+            return gradients
 
         def curve(slope: Array) -> Array:
             flat = slope.reshape(count, size)
-            found = [gradient(flat[:, k], again=False).reshape(count, size)[:, k] for k in range(size)]
-            return torch.stack(found, -1)
+            gradients = [gradient(flat[:, k], again=False).reshape(count, size)[:, k] for k in range(size)]
+            return torch.stack(gradients, -1)
 
         first, curves = [], []
         with torch.enable_grad():
@@ -234,7 +236,7 @@ class Torch(InOneRow):
         return [value.detach() for value in values], first, curves if second else None
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """See ``Standard``, values and places in one call."""
+        """See ``Standard``, values and places in a single call."""
         keys, order = torch.sort(keys, dim=-1, descending=True)
         return [keys, *(torch.gather(x, -1, order) for x in others)]
 
@@ -247,16 +249,16 @@ class Torch(InOneRow):
         return torch.cumsum(x, dim=axis)
 
     def running_maximum(self, x: Array) -> Array:
-        """See ``Standard``, in one pass."""
+        """See ``Standard``, in a single pass."""
         return torch.cummax(x, dim=-1).values
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
         batch, samples, width = values.shape
         wide = self.wider_float(values)
-        if wide is not None:  # float32, whose sums one by one lose digits
+        if wide is not None:  # float32, whose sequential sums lose digits
             return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-        if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds one matrix after the other
+        if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
             zeros = torch.zeros((batch * length, width), dtype=values.dtype, device=values.device)
             if batch > 1:
                 rows = rows + length * torch.arange(batch, device=rows.device)[:, None]
@@ -283,7 +285,7 @@ class Torch(InOneRow):
         return torch.add(columns, torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """See ``Standard``, both in one pass.
+        """See ``Standard``, both in a single pass.
 
         Not in small arrays on the CPU: there ``max`` calls all threads together for any size, and on a busy machine
         waits for them for milliseconds. Nor by the ``argmax`` of half precision, which takes three times as long as
@@ -293,7 +295,7 @@ class Torch(InOneRow):
         if torch.compiler.is_compiling() or not scores.is_cpu or scores.numel() >= _FOR_THREADS:
             return tuple(torch.max(scores, -1))
         is_half = scores.dtype in (torch.float16, torch.bfloat16)
-        index = torch.argmax(scores.float() if is_half else scores, -1, keepdim=True)  # the first NaN if there is one
+        index = torch.argmax(scores.float() if is_half else scores, -1, keepdim=True)  # the first NaN if there is any
         return torch.gather(scores, -1, index)[..., 0], index[..., 0]
 
 
@@ -303,7 +305,7 @@ def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
     return torch.reshape(torch.stack(numbers), (len(rows), -1))
 
 
-# PyTorch has no public names for these; tests/test_private.py fails when one of them changes. -------------------------
+# PyTorch has no public names for these; tests/test_private.py fails when any of them changes. -------------------------
 
 
 def _is_traced(x: Array) -> bool:
@@ -331,7 +333,7 @@ def _view_beneath(x: Array) -> Array:
 
 
 def _unwrapped(x: Array) -> Array | None:
-    """The tensor under the wrappers of vmap and grad; None if changes of it may still be written down elsewhere."""
+    """The tensor under the wrappers of vmap and grad; None if a trace may still record changes of the tensor."""
     while _is_wrapped(x):
         if torch._is_functional_tensor(x):
             return None

@@ -44,7 +44,7 @@ def describe(name: str | Metric) -> str:
     transposed  the same value
     class sizes affect the value
     formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
-    undefined   all samples in one true class or in one predicted class
+    undefined   all samples in a single true class or in a single predicted class
     source      Dembélé, equation 10; Gorodkin 2004
     lacks       class sizes, true negatives, triangle, continuity; of more than two classes correction, correct
     sample, error, wrong, only wrong, range of equal classes (witnesses: matrics certificate mcc)

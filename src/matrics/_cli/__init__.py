@@ -18,7 +18,8 @@ ALIASES = {
     "sample_weight": "weight",
     "groups": "group",
     "requirements": "require",
-    "people": "true",
+    "people": "human",
+    "unlabelled_scores": "budget_over",
 }
 # ``by=``, or with a value ``by=scorer``; not a call of Python, whose values are in quotes.
 MENTION = re.compile(r"(?<![\w'\"=.-])([a-z_]+)=(?:(?=[\s,;.:)]|$)|(?=\w)([^\s,;:)]*))")

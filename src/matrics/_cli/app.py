@@ -55,6 +55,7 @@ COMMANDS = {
     "metrics": ("metrics", "list_metrics", "List the measures."),
     "describe": ("metrics", "describe", "Describe a measure: its properties, formula, source and names."),
     "certificate": ("metrics", "certificate", "Search for matrices that show which properties a measure lacks."),
+    "schema": ("schemas", "schema", "Print the JSON Schema of what a command writes with --format json."),
 }
 
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from matrics._catalogue.classes import Classes
 from matrics._cli import options
+from matrics._cli.judged import compare_judged
+from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import are_runs
 from matrics._cli.measures import Target, measures, plug_in
 from matrics._cli.paired import TwoFiles, join, named, repeats
@@ -67,9 +69,11 @@ def compare(
         ),
     ] = None,
     positive: options.PositiveClass = None,
+    lower_is_positive: options.LowerIsPositive = False,
     prevalence: options.Prevalence = None,
     weight: options.Weight = None,
     reading: options.ReadingOptions,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     num: options.Num = None,
     seed: options.Seed = None,
@@ -83,34 +87,47 @@ def compare(
     delivery = read_delivery(format_, output, paths)
     of_models = options.predicted(pred)
     several = "models" in of_models
-    if not (columns or several or scores) and are_runs(paths, paired_on):
+    judging.check(true)
+    rows_read = reading.read(true, pred)
+    if judging.judge is not None:
+        given = {"scores": scores, "threshold": threshold, "weight": weight, "prevalence": prevalence}
+        options.refuse("no such option with --judge", {**given, "num": num, "seed": seed})
+        names = Names(
+            **of_models,
+            by=columns,
+            clusters=ROW if several and paired_on is None else paired_on,
+            positive=positive,
+            **rows_read.names,
+        )
+        judged = compare_judged(
+            paths,
+            names,
+            judging,
+            metrics,
+            has_pred=pred is not None,
+            level=options.read_number("level", level),
+            zero=options.read_number("zero-division", zero_division),
+        )
+        judged.write(delivery)
+        return
+    if not (columns or several or scores or rows_read.answers.as_table) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
         unused |= {"prevalence": prevalence, "zero-division": None if zero_division == "nan" else zero_division}
         options.refuse("no such option for evaluation logs", unused)
         from matrics._cli.compare_logs import compare_logs
 
-        compare_logs(paths, metrics, options.read_number("level", level), delivery, reading.read().answers)
+        compare_logs(paths, metrics, options.read_number("level", level), delivery, rows_read.answers)
         return
-    if len(paths) > 2:
-        raise ValueError(f"{paths[2]}: expected one or two files, or evaluation logs, got {len(paths)} files")
+    check_models(paths, columns, pred, scores=scores, several=several)
     other = paths[1] if len(paths) > 1 else None
-    if other is None and not (columns or several or scores):
-        raise ArgumentError(
-            "by", "expected the column that identifies the model, several columns by --pred, or a second file, got none"
-        )
-    if other is not None and several:
-        raise ArgumentError("pred", f"expected one column with two files, each of one model, got {len(pred or ())}")
-    if other is not None and columns:
-        raise ArgumentError(
-            "by", f"expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
-        )
     if paired_on in {*columns, true, *(pred or [Names.pred])}:
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    rows_read = reading.read()
     if threshold is not None and not scores:
         raise ArgumentError("threshold", f"expected --scores with it, got {quoted(threshold)}")
+    if lower_is_positive and not scores:
+        raise ArgumentError("lower_is_positive", "expected --scores with it, columns of scores")
     names = Names(
         true=true,
         **of_models,
@@ -132,12 +149,36 @@ def compare(
     if scores:
         unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
         score_names = names_of_scores(scores, names, unused, has_other=other is not None)
+        score_names = replace(score_names, lower_is_positive=lower_is_positive)
         several = several or bool(score_names.models)
         compared = compare_scores(path, score_names, chosen, threshold)
     else:
         compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
     heading = ", ".join([MODEL] * several + list(columns)) or "file"
     delivery.write(lambda: comparison_result(compared), lambda console: show_comparison(console, compared, heading))
+
+
+def check_models(
+    paths: list[Path],
+    columns: tuple[str, ...],
+    pred: list[str] | None,
+    *,
+    scores: list[str] | None,
+    several: bool,
+) -> None:
+    """Raise if it is not clear which models are compared: two files, the groups of a column, or several columns."""
+    if len(paths) > 2:
+        raise ValueError(f"{paths[2]}: expected one or two files, or evaluation logs, got {len(paths)} files")
+    if len(paths) == 1 and not (columns or several or scores):
+        raise ArgumentError(
+            "by", "expected the column that identifies the model, several columns by --pred, or a second file, got none"
+        )
+    if len(paths) > 1 and several:
+        raise ArgumentError("pred", f"expected one column with two files, each of one model, got {len(pred or ())}")
+    if len(paths) > 1 and columns:
+        raise ArgumentError(
+            "by", f"expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
+        )
 
 
 def compare_file(path: Path, names: Names, chosen: ComparisonOptions) -> Compared:
@@ -194,10 +235,11 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
         titles.append("no measures of predictions: scores are no probabilities, and no --threshold is given")
     else:
         metrics = measures(chosen.metrics, lambda: known)
-        predictions = (scores >= np.asarray(at)[:, None]).astype(np.int64)
+        predictions = (scores >= source.directed(np.asarray(at))[:, None]).astype(np.int64)
         classes = tuple(map(str, known.labels or ()))
         verdicts += _together(Joined(true, predictions, samples, scores), metrics, classes, chosen)
-        titles.append(f"predictions from a score of {', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
+        side = "at most " if source.lower_is_positive else ""
+        titles.append(f"predictions from a score of {side}{', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
     return Compared(
         models=models,
         titles=titles,
@@ -226,7 +268,9 @@ def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | Non
     clusters = names.clusters or (ROW if parsed.models else None)
     if clusters is None:
         raise ArgumentError("paired_on", "expected the column of the samples with --scores and --by, got none")
-    shared = {field: getattr(names, field) for field in ("missing", "encoding", "na", "text_labels", "order")}
+    shared = {
+        field: getattr(names, field) for field in ("missing", "encoding", "decimal", "na", "text_labels", "order")
+    }
     return replace(parsed, clusters=clusters, **shared)
 
 

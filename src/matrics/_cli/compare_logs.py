@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from matrics._cli import options
+from matrics._cli.results import Result, column
 from matrics._cli.screen import fold, show, text_table
 from matrics._cli.verdicts import UNDEFINED
-from matrics._cli.writers import Result, column
 from matrics._files.notices import say
 from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
@@ -35,7 +36,9 @@ def compare_logs(
     paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery, answers: Answers
 ) -> None:
     """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
-    runs = compare(*paths, metrics=metrics, level=level, **answers._asdict())
+    options.refuse("no such option for evaluation logs", {"sheet": answers.sheet})
+    reading: dict[str, Any] = {"missing_score": answers.missing_score, "scorer": answers.scorer}
+    runs = compare(*paths, metrics=metrics, level=level, **reading)
     remarks = left_out(runs, answers.missing_score)
     delivery.write(lambda: logs_result(runs, paths, remarks), lambda console: show_logs(console, runs))
     for remark in remarks:
@@ -94,30 +97,34 @@ def left_out(found: list[RunComparison], missing_score: str) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _lines(found: RunComparison) -> list[Table | Text | str]:
+def _lines(compared: RunComparison) -> list[Table | Text | str]:
     """The answer, the table, and the plan."""
-    repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(found.epochs))
-    about = f"{found.samples:,} samples that both have, epochs: {repeats}; {in_percent(found.level)} limits; "
-    about += f"scorer {found.scorer}"
-    table = text_table("", fold(found.measure, 20), "standard error", "of data", "of prediction", right=slice(1, None))
-    a, b = found.names
+    repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(compared.epochs))
+    about = f"{compared.samples:,} samples that both have, epochs: {repeats}; {in_percent(compared.level)} limits; "
+    about += f"scorer {compared.scorer}"
+    table = text_table(
+        "", fold(compared.measure, 20), "standard error", "of data", "of prediction", right=slice(1, None)
+    )
+    a, b = compared.names
     rows = (
-        (a, found.a, found.noise_a),
-        (b, found.b, found.noise_b),
-        ("the first less the second", found.difference, found.noise),
+        (a, compared.a, compared.noise_a),
+        (b, compared.b, compared.noise_b),
+        ("the first less the second", compared.difference, compared.noise),
     )
     for name, value, noise in rows:
         table.add_row(
-            Text(plain(name)), Text(limits(value.value, value.low, value.high)), *_errors(value, noise, found.samples)
+            Text(plain(name)),
+            Text(limits(value.value, value.low, value.high)),
+            *_errors(value, noise, compared.samples),
         )
-    above = (Text(plain(answer(found)), "bold"), about, "")
-    answered = _answered([found])
+    above = (Text(plain(answer(compared)), "bold"), about, "")
+    answered = _answered([compared])
     return [
         *above,
         table,
         "",
         *([*answered, ""] if answered else []),
-        *(Text(plain(line), "dim") for line in plan(found)),
+        *(Text(plain(line), "dim") for line in plan(compared)),
     ]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from matrics._cli import options
 from matrics._cli.blocks import watching
+from matrics._cli.results import Result, keys_of
 from matrics._cli.screen import show
-from matrics._cli.writers import Result, keys_of, open_console, read_delivery
+from matrics._cli.writers import open_console, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.count import count as count_rows
 from matrics._files.counts_file import About, rows_of, write_counts
@@ -61,7 +63,7 @@ def count(
         by=options.column_names(by),
         counts=counts,
         weight=weight,
-        **reading.read().names,
+        **reading.read(true, pred).names,
     )
     names.check()
     inputs = [open_input(path, counts_as_rows=counts is not None, answers=names.answers) for path in paths]
@@ -138,4 +140,6 @@ def count_result(counted: SortedCounts, names: Names, file: str, titles: list[st
         "weighted": counted.weight is not None,
         "seed": None,
     }
-    return Result("count", titles, facts, keys_of({name: rows[name] for name in rows.column_names}))
+    cells = keys_of({name: rows[name] for name in rows.column_names})
+    keys = (*names.by, *names.labels)
+    return Result("count", titles, facts, {name: replace(part, is_key=name in keys) for name, part in cells.items()})

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-from rich.text import Text
 
 import matrics
+from matrics._catalogue.naming import title_of
 from matrics._catalogue.of_scores import spec_of
 from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
+from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import Column, best_of_columns, fold, marked, show, show_blocks, sort, star
-from matrics._cli.verdicts import APART, compared_scores, rows_of, same_samples, show_verdicts
-from matrics._cli.writers import Result, Rows, column, keys_of, read_delivery, refuse_same
+from matrics._cli.screen import show
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
 from matrics._ranking.state_names import CALIBRATION, divided
+from matrics._reporting.verdicts import judged_together
 from matrics._scoring.score import resolve
-from matrics._uncertainty.options import check_level
-from matrics._wording import REVERSED, counted, in_percent, listed, plain, with_limits
+from matrics._uncertainty.options import DEFAULT_NUM, check_level
+from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import Console
 
+    from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
 
 Array = Any
@@ -48,7 +51,7 @@ def curve(
         options.option(
             "COLUMN",
             "The column of the samples, if all models of --by have scored the same: their differences, with "
-            "DeLong's p-values.",
+            "DeLong's p-values, and of measures at --thresholds.",
         ),
     ] = None,
     metrics: Annotated[
@@ -64,6 +67,9 @@ def curve(
     thresholds: Annotated[
         str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
     ] = None,
+    table: Annotated[
+        str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")
+    ] = "thresholds",
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     format_: options.Format = None,
@@ -77,15 +83,18 @@ def curve(
     limits, every = _read_thresholds(thresholds)
     share = check_level(options.read_number("level", level))
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    given: dict[str, Any] = {"metrics": others, "thresholds": thresholds, "prevalence": data.prevalence}
+    given |= {"zero-division": None if math.isnan(zero) else zero_division, "paired-on": paired_on}
+    if table not in ("thresholds", "areas"):
+        raise ArgumentError("table", f"expected thresholds or areas, got {quoted(table)}")
+    if table == "areas":
+        options.refuse("no such option with --table areas, which has no thresholds", given)
     if paired_on is not None:
         if delivery.blocks:
             raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")
-        names = data.names
-        _check_paired(paired_on, names.by, {names.true, *names.scores})
-        unused = {"metrics": metrics, "thresholds": thresholds, "prevalence": data.prevalence}
-        unused["zero-division"] = None if math.isnan(zero) else zero_division
-        why = "which compares measures of the scores themselves, of the samples as they are"
-        options.refuse(f"no such option with --paired-on, {why}", unused)
+        _check_paired(data.names, given, of_scores)
+        if limits is not None:
+            ComparisonOptions(others or [CURVE_METRICS], None, share, None, None, zero).check(None)
     source, target = data.read(path, reading.read(), delivery.blocks, paired_on)
     run = CurveRun(
         source=source,
@@ -97,16 +106,14 @@ def curve(
         paired_on=paired_on,
         of_scores=of_scores,
     )
-    title = plain(run.title)
     if delivery.blocks:
-        names_of_columns = ["threshold", *(column.label for column in run.columns)]
-        refuse_same("output", [*run.keys, *names_of_columns])
-        write_tables(delivery.blocks, run.tables(), [title], counted(len(run.columns), "measure"))
+        _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run, title), lambda console: show_comparison(console, run, title))
+        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+    elif table == "areas":
+        delivery.write(lambda: areas_result(run))
     else:
-        lines = [title if target is None else f"{title}; {OF_SAMPLES}", ""]
-        delivery.write(lambda: curve_result(run, title), lambda console: show_curves(console, run, lines, every=every))
+        delivery.write(lambda: curve_result(run, every=every, is_for_people=delivery.is_for_people))
 
 
 RECALL = "recall[1]"
@@ -115,16 +122,6 @@ OF_SAMPLES = "areas and losses: of the samples as they are"
 HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
 # That of the calibration error is drawn, and so it is shown to those who ask for it.
 HIGHER |= {CALIBRATION: False}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Some thresholds of a curve, the measures there, and where they are the best of all thresholds."""
-
-    thresholds: Array  # (R,)
-    values: Array  # (R, columns)
-    best: Array
-    count: int  # thresholds in all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +137,29 @@ class CurveRun(ScoredRun):
         """Where the limits of the calibration error come from, if it is shown."""
         return 0 if CALIBRATION in self.of_scores else None
 
+    @property
+    def titles(self) -> list[str]:
+        """What a comparison is about."""
+        drawn = f"measures at thresholds: {DEFAULT_NUM:,} replicates, seed 0"
+        return [plain(self.title), *([] if self.thresholds is None else [drawn])]
+
     def compared(self) -> tuple[list[str], list[ModelVerdict]]:
-        """The models, and their comparisons by the scores of the same samples."""
+        """The models, and their comparisons by the scores of the same samples, and by measures at the thresholds."""
         names, true, scores, samples = same_samples(self.source, str(self.paired_on))
-        return names, compared_scores(names, true, scores, samples, self.level, turned=False)
+        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False)
+        side = "up to" if self.source.lower_is_positive else "from"
+        for threshold in [] if self.thresholds is None else self.thresholds.tolist():
+            predictions = (scores >= self.source.directed(threshold)).astype(np.int64)
+            verdicts += [
+                replace(verdict, label=f"{title_of(verdict.label)}, {side} a score of {threshold:.10g}")
+                for verdict in judged_together(
+                    *(true, predictions, samples, self.metrics, self.source.sides),
+                    level=self.level,
+                    rng=0,
+                    zero_division=self.zero_division,
+                )
+            ]
+        return names, verdicts
 
     def tables(self) -> Iterator[dict[str, Array]]:
         """The rows of an output file, a curve at a time."""
@@ -156,8 +172,7 @@ class CurveRun(ScoredRun):
 
     def curve(self, position: int) -> tuple[Array, Array]:
         """The thresholds (T,) of a curve, and the measures there (T, columns)."""
-        found = self._curve(position)
-        return found.thresholds, self._stacked(found)
+        return self.shown(position, ())[:2]
 
     def _curve(self, position: int, *others: str) -> Any:
         names = list(dict.fromkeys([*map(str, self.metrics.values()), *others]))
@@ -165,6 +180,7 @@ class CurveRun(ScoredRun):
         given: dict[str, Any] = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        scores, given["lower_is_positive"] = self.source.directed(scores), self.source.lower_is_positive
         return matrics.ranking.threshold_curve(
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
@@ -172,23 +188,26 @@ class CurveRun(ScoredRun):
     def _stacked(self, found: Any) -> Array:
         return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
 
-    def shown(self, position: int, recalls: Sequence[float]) -> Shown:
-        """Thresholds to show: the given ones, or the highest thresholds at which recall reaches each of these values.
+    def shown(self, position: int, recalls: Sequence[float]) -> tuple[Array, Array, bool]:
+        """Thresholds where recall reaches these values, the measures there, and whether there are others.
 
-        Of measures that are best at none of the latter, the threshold at which they are is among them.
+        Of measures that are best at none of these, the threshold at which they are is among them. Thresholds that are
+        given are all shown.
         """
         found = self._curve(position, RECALL)
-        values = self._stacked(found)
-        best, recall = best_of_columns(self.columns, values), found[RECALL]
-        count = len(found.thresholds)
-        rows = np.arange(count)
-        if recalls and self.thresholds is None and count > len(recalls):
-            is_known = not np.isnan(recall).any()
-            rows = np.searchsorted(recall, recalls) if is_known else np.linspace(0, count - 1, len(recalls)).astype(int)
-            # Where several are the best, the first predicts the fewest samples as positive.
-            rest = best.any(axis=0) & ~best[rows].any(axis=0)
-            rows = np.unique([*rows, *best.argmax(axis=0)[rest]])
-        return Shown(found.thresholds[rows], values[rows], best[rows], count)
+        thresholds, values, recall = found.thresholds, self._stacked(found), found[RECALL]
+        count = len(thresholds)
+        if not recalls or self.thresholds is not None or count <= len(recalls):
+            return thresholds, values, False
+        is_known = not np.isnan(recall).any()
+        rows = np.searchsorted(recall, recalls) if is_known else np.linspace(0, count - 1, len(recalls)).astype(int)
+        best = np.stack(
+            [_best(measure, of_one) for measure, of_one in zip(self.columns, values.T, strict=True)], axis=1
+        )
+        # Where several are the best, the first predicts the fewest samples as positive.
+        rest = best.any(axis=0) & ~best[rows].any(axis=0)
+        rows = np.unique([*rows, *best.argmax(axis=0)[rest]])
+        return thresholds[rows], values[rows], len(rows) < count
 
     @property
     def are_probabilities(self) -> bool:
@@ -232,110 +251,72 @@ FEW = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1)
 MANY = (*(k / 10 for k in range(1, 9)), 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1)
 
 
-def show_comparison(console: Console, run: CurveRun, title: str) -> None:
+def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
+    """The measures of each curve that do not depend on a threshold, and all thresholds, or some that people read."""
+    source, reasons = run.source, reasons_of(run.measures)
+    refuse_same("format", [*run.keys, "threshold", *reasons])
+    areas, notes, is_part = _of_scores(run), [], False
+    order = sorted_rows(areas)[0] if is_for_people and not source.in_order else list(range(source.count))
+    if is_for_people and len(order) > MOST_CURVES:
+        order, notes = [], [f"thresholds of more than {MOST_CURVES} curves: --output writes all"]
+    curves = []
+    for position in order:
+        recalls = () if every or not is_for_people else MANY if len(order) == 1 else FEW
+        thresholds, values, is_cut = run.shown(position, recalls)
+        curves.append((thresholds, values))
+        is_part |= is_cut
+    of_curve = pa.array(np.repeat(np.asarray(order, int), [len(thresholds) for thresholds, _ in curves]))
+    rows = {
+        name: column(values.take(of_curve), is_key=True, splits=True)
+        for name, values in source.columns(0, source.count).items()
+    }
+    limits = np.concatenate([np.empty(0), *(thresholds for thresholds, _ in curves)])
+    rows["threshold"] = column(limits, is_short=True, is_key=True)
+    values = np.concatenate([np.empty((0, len(reasons))), *(values for _, values in curves)])
+    rows |= {
+        name: column(part, undefined=reasons[name], measured=measured)
+        for name, part, measured in zip(reasons, values.T, run.columns, strict=True)
+    }
+    notes += ["at inf no sample is predicted as positive"] * bool(np.isinf(limits).any())
+    notes += ["shown: where recall reaches round numbers, and the best"] * is_part
+    about = {**run.facts, "level": run.level, "seed": run.seed}
+    remarks = [] if run.target is None else [OF_SAMPLES]
+    remarks += _reversed(run, areas)
+    return Result(
+        *("curve", [plain(run.title)], about, rows, run.measures, {"curves": areas}, remarks),
+        ordered=source.in_order,
+        notes=notes,
+        leads=True,
+    )
+
+
+def show_comparison(console: Console, run: CurveRun) -> None:
     """Print the models by their scores for the same samples."""
     compared = run.compared()  # before anything is printed
-    show(console, title, "")
+    show(console, *run.titles)
     show_verdicts(console, *compared, run.source.heading)
 
 
-def show_curves(console: Console, run: CurveRun, titles: list[str], *, every: bool) -> None:
-    """Print what does not depend on a threshold, a line for each curve, and then the tables of thresholds."""
-    show(console, *titles)
-    order = _show_facts(console, run)
-    if len(order) > MOST_CURVES:
-        remark = f"thresholds of more than {MOST_CURVES} curves: --output writes all"
-        show(console, "", Text(remark, "dim"))
-        return
-    recalls = () if every else MANY if len(order) == 1 else FEW
-    signs, is_part = set(), False
-    for position in order:
-        found = run.shown(position, recalls)
-        is_part |= len(found.thresholds) < found.count
-        signs |= _show_thresholds(console, run, found, run.source.name(position) if run.source.keys else "")
-    remarks = ["* best of its measure" + ("" if run.thresholds is not None else " at all thresholds")] * ("*" in signs)
-    remarks += ["– undefined"] * ("–" in signs) + ["at inf no sample is predicted as positive"] * ("inf" in signs)
-    remarks += ["shown: where recall reaches round numbers, and the best"] * is_part
-    if remarks:
-        show(console, "", Text("; ".join(remarks), "dim"))
-
-
-def _show_facts(console: Console, run: CurveRun) -> list[int]:
-    """The positions of the curves in the order of the table."""
-    source = run.source
-    facts = [run.of_position(position) for position in range(source.count)]
-    known = [Column(name, "", HIGHER[name]) for name in HIGHER if name in facts[0]]
-    values = np.array([[one[column.label] for column in known] for one in facts])
-    best = best_of_columns(known, values)
-    order, sorting = sort(known, values, ordered=source.in_order)
-    columns = [(name, [Text(f"{facts[k][name]:,}") for k in order]) for name in ("samples", "positives")]
-    for i, measure in enumerate(known):
-        names = [f"{measure.label}{end}" for end in ("", "/low", "/high")]
-        texts = [with_limits(*(float(facts[k][name]) for name in names)) for k in order]
-        cells = [star(text[0], best=bool(best[k, i])) for k, text in zip(order, texts, strict=True)]
-        columns.append((fold(measure.label, 12), cells))
-        columns.append((f"{in_percent(run.level)} limits", [Text(f"[{low}, {high}]") for _, low, high in texts]))
-    show_blocks(console, run.heading, [run.name(k) for k in order], columns)
-    marks = ["* best of its measure"] * bool(best.any()) + ["– undefined"] * bool(np.isnan(values).any())
-    notes = "; ".join([*marks, *([sorting] if sorting else [])])
-    if notes and source.keys:
-        show(console, "", Text(notes, "dim"))
-    low = [plain(run.name(k)) for k in order if facts[k].get("roc_auc/high", 1.0) < 0.5]
-    if low:
-        show(console, "", Text(f"{listed(low)}: {REVERSED}"))
-    return order
-
-
-def _show_thresholds(console: Console, run: CurveRun, found: Shown, name: str) -> set[str]:
-    """Print the table of a curve, and return the signs in it that need a word."""
-    show(console, "", *([Text(plain(name), "bold")] if name else []))
-    columns = [
-        (
-            fold(measure.label),
-            [marked(x, best=bool(b)) for x, b in zip(found.values[:, k], found.best[:, k], strict=True)],
-        )
-        for k, measure in enumerate(run.columns)
-    ]
-    show_blocks(console, "threshold", _distinct(found.thresholds), columns)
-    signs = {"*": found.best.any(), "–": np.isnan(found.values).any(), "inf": np.isinf(found.thresholds).any()}
-    return {sign for sign, is_there in signs.items() if is_there}
-
-
-def _distinct(thresholds: Array) -> list[str]:
-    """Format thresholds with four digits, or as many as distinguish them from their neighbours."""
-    texts = [f"{x:.4g}" for x in thresholds]
-    for digits in range(5, 18):
-        same = {k for k in range(1, len(texts)) if texts[k] == texts[k - 1] and thresholds[k] != thresholds[k - 1]}
-        if not same:
-            break
-        for k in same | {k - 1 for k in same}:
-            texts[k] = f"{thresholds[k]:.{digits}g}"
-    return texts
-
-
-def curve_result(run: CurveRun, title: str) -> Result:
-    """All thresholds of all curves, and measures that do not depend on a threshold."""
-    source = run.source
-    reasons = reasons_of(run.measures)
-    refuse_same("format", [*run.keys, "threshold", *reasons])
-    curves = [run.curve(position) for position in range(source.count)]
-    of_curve = pa.array(np.repeat(np.arange(source.count), [len(thresholds) for thresholds, _ in curves]))
-    rows = keys_of({name: values.take(of_curve) for name, values in source.columns(0, source.count).items()})
-    rows["threshold"] = column(np.concatenate([thresholds for thresholds, _ in curves]), is_short=True)
-    values = np.concatenate([values for _, values in curves])
-    rows |= {name: column(part, undefined=reasons[name]) for name, part in zip(reasons, values.T, strict=True)}
-    about = {**run.facts, "level": run.level, "seed": run.seed}
-    remarks = [] if run.target is None else [OF_SAMPLES]
-    return Result("curve", [title], about, rows, run.measures, {"curves": _of_scores(run)}, remarks=remarks)
-
-
-def comparison_result(run: CurveRun, title: str) -> Result:
+def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
-    about = {**run.facts, "level": run.level, "seed": None, "paired_on": run.paired_on}
+    at = None if run.thresholds is None else run.thresholds.tolist()
+    about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
+    about |= {} if at is None else {"thresholds": at}
     rows = rows_of(*run.compared())
-    order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied")
-    rows = {name: rows[name] for name in order}
-    return Result("curve", [title], about, rows, tables={"curves": _of_scores(run)})
+    order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
+    rows = {name: rows[name] for name in order if name in rows}
+    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+
+
+def areas_result(run: CurveRun) -> Result:
+    """The measures of each curve that do not depend on a threshold."""
+    areas, about = _of_scores(run), {**run.facts, "level": run.level, "seed": run.seed}
+    return Result("curve", [plain(run.title)], about, areas, remarks=_reversed(run, areas), ordered=run.source.in_order)
+
+
+def _reversed(run: CurveRun, areas: Rows) -> list[str]:
+    low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
+    return [f"{listed(low)}: {REVERSED} (--lower-is-positive)"] if low else []
 
 
 def _of_scores(run: CurveRun) -> Rows:
@@ -343,15 +324,44 @@ def _of_scores(run: CurveRun) -> Rows:
     facts = [run.of_position(position) for position in range(run.source.count)]
     refuse_same("format", [*run.keys, *facts[0]])
     why = "samples of both classes are needed"
-    parts = {name: column([one[name] for one in facts], undefined=why) for name in facts[0]}
-    return keys_of(run.source.columns(0, run.source.count)) | parts
+    rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}
+    rows |= {name: replace(rows[name], measured=Measured(name, "", HIGHER[name])) for name in HIGHER if name in rows}
+    return keys_of(run.source.columns(0, run.source.count)) | rows
 
 
-def _check_paired(paired_on: str, by: tuple[str, ...], others: set[str]) -> None:
-    """Raise for a column of samples that is another one as well, or without models."""
-    if not by:
+def _best(measured: Measured, values: Array) -> Array:
+    """Where the values (T,) of a measure are the best."""
+    defined = values[~np.isnan(values)]
+    if measured.higher_is_better is None or not len(defined) or defined.min() == defined.max():
+        return np.zeros(values.shape, bool)
+    return np.asarray(values == (defined.max() if measured.higher_is_better else defined.min()))
+
+
+def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
+    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    paired_on, thresholds = given["paired-on"], given["thresholds"]
+    if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")
-    if paired_on in {*by, *others}:
+    if paired_on in {*names.by, names.true, *names.scores}:
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model, a label nor a score, got {quoted(paired_on)}"
         )
+    why = "no such option with --paired-on, which compares models on the samples as they are"
+    options.refuse(why, {"prevalence": given["prevalence"], "metrics": of_scores})
+    if thresholds == "all":
+        raise ArgumentError("thresholds", "expected numbers with --paired-on, got 'all'")
+    if thresholds is None:
+        unused = {name: given[name] for name in ("metrics", "zero-division")}
+        options.refuse("--thresholds NUMBERS with it and --paired-on", unused)
+
+
+def _write(run: CurveRun, output: str, table: str) -> None:
+    """Write the rows into a file, or a folder."""
+    title = plain(run.title)
+    if table == "areas":
+        areas = {name: np.asarray(part.values) for name, part in _of_scores(run).items() if not part.is_key}
+        keys = run.source.columns(0, run.source.count)
+        write_tables(output, [{**keys, **areas}], [title], counted(len(areas), "column"))
+        return
+    refuse_same("output", [*run.keys, "threshold", *(measured.label for measured in run.columns)])
+    write_tables(output, run.tables(), [title], counted(len(run.columns), "measure"))

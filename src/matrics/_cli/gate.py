@@ -6,21 +6,23 @@ import functools
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
 from rich.text import Text
 
 from matrics._cli import options
-from matrics._cli.gate_files import Beside, read_files
+from matrics._cli.gate_files import FileOptions, read_files
+from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
+from matrics._cli.results import Result, column, plain_size
 from matrics._cli.screen import show, show_statuses, sign_of, text_table
-from matrics._cli.writers import WRITERS, Delivery, Result, as_markdown, column, plain_size, read_delivery
+from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
-from matrics._gates.judge import check_manner, judged
-from matrics._gates.requirements import read_requirements
+from matrics._gates.judge import check_options, judged
+from matrics._gates.requirements import Other, read_requirements
 from matrics._quoting import quoted
 from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
@@ -52,17 +54,43 @@ def gate(
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        options.option("NAME[,NAME]", "Measures that may not be worse than the baseline's; repeatable."),
+        options.option(
+            "NAME[,NAME]", "Measures that may not be worse than those of the baseline, or of the reference; repeatable."
+        ),
     ] = None,
-    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the baseline's.")] = "0",
+    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the other's.")] = "0",
+    by: Annotated[
+        list[str] | None,
+        options.option("COLUMN[,COLUMN]", "Every requirement is for each group of samples: a month; repeatable."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        options.option("COLUMN=VALUE", "The group with which each other group is compared: month=2026-01."),
+    ] = None,
+    correction: Annotated[
+        str | None,
+        options.option(
+            "none|bonferroni",
+            "Whether limits are adjusted for the number of groups.",
+            default="bonferroni for differences from the reference",
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        options.option(
+            "COLUMN|LABEL=COLUMN[,...]",
+            "Columns of scores, for requirements such as roc_auc >= 0.9; repeatable.",
+            "--scores",
+            "--y-score",
+        ),
+    ] = None,
+    threshold: options.Threshold = None,
     plugin: options.Plugin = None,
     data: MatrixOptions,
     weight: options.Weight = None,
     clusters: options.Clusters = None,
     reading: options.ReadingOptions,
-    judge: Annotated[
-        str | None, options.option("COLUMN", "The labels of a judge; rows without a true label are scored by these.")
-    ] = None,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
@@ -93,22 +121,37 @@ def gate(
     plug_in(plugin)
     files_read = [path, *filter(None, [baseline])]
     delivery = read_delivery(format_, output, files_read, others={".xml": "junit"})
-    if not (require or metrics):
-        raise ArgumentError("require", 'expected a bound such as --require "mcc >= 0.8", or --baseline and --metrics')
-    has_baseline = baseline is not None
-    if metrics and not has_baseline:
-        raise ArgumentError("metrics", f"expected --baseline OLD with it, got {quoted(','.join(metrics))} alone")
-    if has_baseline and not metrics:
-        raise ArgumentError("baseline", "expected --metrics NAME with it, the measures to compare, got none")
+    other: Other | None = "reference" if reference is not None else "baseline" if baseline is not None else None
+    _check(require, metrics, other)
     summary = _summary() if github else None
     share, zero = options.read_number("level", level), options.read_number("zero-division", zero_division)
-    allowed = check_manner(options.read_number("margin", margin), on_undecided, has_baseline=has_baseline)
+    columns = options.column_names(by)
+    allowed = check_options(
+        options.read_number("margin", margin),
+        on_undecided,
+        other=other is not None,
+        correction=correction,
+        has_groups=bool(columns) or reference is not None,
+    )
     check_level(share)
-    request = data.request(weight=weight, reading=reading.read())
-    beside = Beside(baseline, paired_on, clusters, judge)
-    files = read_files(path, request, beside)
-    wanted = read_requirements([*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline)
-    found = judged(wanted, files.evidence, files.classes, level=share, on_undecided=on_undecided, zero_division=zero)
+    request = data.request(
+        by=columns, scores=scores, threshold=threshold, weight=weight, reading=reading.read(data.true, data.pred)
+    )
+    judging.check(data.true)
+    kind: Any = correction  # of the two that are checked
+    requirements = [*(require or []), *(metrics or [])]
+    files = read_files(path, request, FileOptions(baseline, paired_on, clusters, judging, reference), requirements)
+    are_probabilities = files.samples.are_probabilities
+    bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
+    found = judged(
+        bounds,
+        files.samples,
+        files.classes,
+        level=share,
+        correction=kind,
+        on_undecided=on_undecided,
+        zero_division=zero,
+    )
     result = gate_result(found, files)
     show_verdicts = functools.partial(show_gate, found=found, files=files)
     if delivery.output is not None:
@@ -120,6 +163,19 @@ def gate(
     code = CODES[found.verdict]
     if code:
         raise typer.Exit(code)
+
+
+def _check(require: list[str] | None, metrics: list[str] | None, other: Other | None) -> None:
+    """Raise for requirements that lack what they are compared with, and the other way round."""
+    if not (require or metrics):
+        raise ArgumentError("require", 'expected a bound such as --require "mcc >= 0.8", or --baseline and --metrics')
+    if metrics and other is None:
+        raise ArgumentError(
+            "metrics",
+            f"expected --baseline OLD with it, or --reference COLUMN=VALUE, got {quoted(','.join(metrics))} alone",
+        )
+    if other is not None and not metrics:
+        raise ArgumentError(other, "expected --metrics NAME with it, the measures to compare, got none")
 
 
 def _summary() -> Path:
@@ -135,18 +191,21 @@ CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
 def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
     """Print a table of the requirements, what is missing, and the verdict."""
-    percent = in_percent(found.requirements[0].level)
-    shown = text_table("requirement", "verdict", "value", f"{percent} interval", right=slice(2, 3))
+    levels = {row.level for row in found.requirements}
+    interval = f"{in_percent(found.level)} interval" if levels == {found.level} else "interval"
+    groups = [", ".join(files.facts["by"])] if found.groups else []
+    number = 1 + len(groups)
+    shown = text_table("requirement", *groups, "verdict", "value", interval, right=slice(1 + number, 2 + number))
     for row in found.requirements:
         verdict = Text(row.verdict, STYLES[row.verdict])
         value, limits = row.in_words
-        cells = (value, limits + sign_of(row.status).strip())
-        shown.add_row(Text(plain(row.title)), verdict, *map(Text, cells))
+        names = [plain(row.title), *([plain(row.group)] if groups else [])]
+        shown.add_row(*map(Text, names), verdict, Text(value), Text(limits + sign_of(row.status).strip()))
     show(console, *files.titles, "", shown)
     show_statuses(console, Counter(int(row.status) for row in found.requirements), signs=True)
     errors = [f"  {error}" for error in found.errors] if found.found != "pass" else []
     last = Text(_verdict(found), STYLES[found.verdict])
-    for part in (_needs(found), ["most frequent errors:", *errors] if errors else [], [last]):
+    for part in (found.adjustments, _needs(found), ["most frequent errors:", *errors] if errors else [], [last]):
         if part:
             show(console, "", *part)
 
@@ -155,7 +214,21 @@ def gate_result(found: GateResult, files: GateFiles) -> Result:
     """A row for each requirement, and the most frequent errors."""
     every, first = found.requirements, found.requirements[0]
     undefined = {"estimate": "the measure is undefined", "needed": "no number of samples is needed, or none decides"}
-    names = ("requirement", "title", "verdict", "estimate", "low", "high", "limit", "samples", "unit", "needed")
+    groups = ("group", "level", "adjusted_for") if found.groups else ()
+    names = (
+        "requirement",
+        "title",
+        *groups[:1],
+        "verdict",
+        "estimate",
+        "low",
+        "high",
+        "limit",
+        "samples",
+        "unit",
+        "needed",
+    )
+    names += groups[1:]
     rows = {
         name: column(
             [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in every],
@@ -173,7 +246,7 @@ def gate_result(found: GateResult, files: GateFiles) -> Result:
         "samples": plain_size(found.samples),
         "unit": found.unit,
         "weighted": first.is_weighted,
-        "level": first.level,
+        "level": found.level,
         "method": first.method,
         "on_undecided": found.on_undecided,
     }
@@ -184,12 +257,13 @@ def gate_result(found: GateResult, files: GateFiles) -> Result:
         "share": column([error.share for error in found.errors]),
     }
     tables = {"errors": errors} if found.found != "pass" and found.errors else {}
-    return Result("gate", [_verdict(found), *files.titles], facts, rows, tables=tables, remarks=_needs(found))
+    remarks = [*found.adjustments, *_needs(found)]
+    return Result("gate", [_verdict(found), *files.titles], facts, rows, tables=tables, remarks=remarks)
 
 
 def _needs(found: GateResult) -> list[str]:
     """What would decide each undecided requirement."""
-    return [f"{row.title}: {row.needs}" for row in found.requirements if row.needs]
+    return [f"{row.name}: {row.needs}" for row in found.requirements if row.needs]
 
 
 def as_junit(found: GateResult, files: GateFiles) -> str:
@@ -198,7 +272,7 @@ def as_junit(found: GateResult, files: GateFiles) -> str:
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
     for one in found.requirements:
-        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.title))
+        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
         kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
         if one.verdict == "undecided" and found.on_undecided is not None:
             kind = {"pass": "skipped", "fail": "failure"}[found.on_undecided]

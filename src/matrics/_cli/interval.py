@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._cli import options
 from matrics._cli.blocks import watching
+from matrics._cli.judged import JudgedIntervals
+from matrics._cli.judged_files import JudgeOptions, read_judged
 from matrics._cli.matrices import (
     MatrixOptions,
     clusters_of,
@@ -24,28 +25,23 @@ from matrics._cli.matrices import (
 from matrics._cli.matrix_results import deliver, open_work
 from matrics._cli.measures import Target, measures, plug_in, reasons_of
 from matrics._cli.options import refuse
+from matrics._cli.results import column
 from matrics._cli.run import MatrixRun, name_cell
-from matrics._cli.screen import Column, fold, marked, show, show_blocks, show_statuses, sign_of, sort
-from matrics._cli.summary import show_summary
-from matrics._cli.writers import column, read_delivery
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._files.wide import MODEL
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DRAWING, Options, read_options
 from matrics._uncertainty.target import scheme_at
-from matrics._wording import in_percent, with_limits
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from matrics._cli.summary import Summary
-    from matrics._cli.writers import Rows
+    from matrics._cli.results import Rows
     from matrics._files.source import MatrixSource
 
 Array = Any
-
-PIPE_WIDTH = 100  # a value and two limits are long: to a pipe, tables are as wide as on a usual terminal
 
 
 def interval(
@@ -59,9 +55,15 @@ def interval(
     weight: options.Weight = None,
     reading: options.ReadingOptions,
     clusters: options.Clusters = None,
+    judging: JudgeOptions,
     level: options.Level = "0.95",
     method: Annotated[
-        str, options.option("auto|bootstrap|...", "How limits are formed; matrics.interval has the names.")
+        str,
+        options.option(
+            "auto|bootstrap|...",
+            "How limits are formed, with --judge how its errors are corrected; matrics.interval and "
+            "matrics.judged.interval have the names.",
+        ),
     ] = "auto",
     scheme: Annotated[
         str | None, options.option("multinomial|rows|poisson", "The sampling scheme.", default="multinomial")
@@ -79,7 +81,21 @@ def interval(
     plug_in(plugin)
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    rows_read = reading.read()
+    judging.check(data.true)
+    rows_read = reading.read(data.true, data.pred)
+    columns = options.column_names(by)
+    request = data.request(by=columns, weight=weight, reading=rows_read)
+    if judging.judge is not None:
+        request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
+        unused = {"clusters": clusters, "prevalence": prevalence, "scheme": scheme, "num": num, "seed": seed}
+        options.refuse("no such option with --judge", unused)
+        rows = read_judged([path], request.names(), judging, has_pred=data.pred is not None)
+        heading = ", ".join([MODEL] * bool(request.models) + list(columns))
+        numbers = {"level": options.read_number("level", level), "zero": zero}
+        JudgedIntervals(rows, metrics, heading or rows.heading, method=method, **numbers).write(
+            read_delivery(format_, output, [path])
+        )
+        return
     given = opened(path, rows_read.answers)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     wanted = IntervalRequest.read(
@@ -92,7 +108,6 @@ def interval(
         prevalence=prevalence,
     )
     manner = options.RunOptions.read(workers, on_invalid, progress=progress)
-    request = data.request(by=options.column_names(by), weight=weight, reading=rows_read)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
         source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)
@@ -108,7 +123,7 @@ def interval(
 
 # The parts of an interval, in this order along the last axis, and the suffixes of their columns in a file.
 PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
-ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
+ESTIMATE, LOW, HIGH, _, STATUS = range(5)
 
 
 @dataclass(frozen=True)
@@ -159,6 +174,7 @@ class IntervalRun(MatrixRun):
     piece_bytes: ClassVar[int | None] = 2**20
     block_cells: ClassVar[int | None] = 2**16
     least_rows: ClassVar[int | None] = 256
+    summarises: ClassVar[str] = "how wide they are, from the lower to the upper limit"
 
     wanted: IntervalRequest
 
@@ -206,46 +222,22 @@ class IntervalRun(MatrixRun):
     def rows_of(self, values: Array) -> Rows:
         """The columns of a result: five for each measure."""
         reasons = reasons_of(self.measures)
-        names = [(name, ending) for name in reasons for ending in PARTS]
+        names = [(name, ending, one) for name, one in zip(reasons, self.columns, strict=True) for ending in PARTS]
         return {
             name + ending: column(
                 part,
                 undefined=reasons[name],
                 status="" if ending == "/status" else f"{name}/status",
                 is_status=ending == "/status",
+                measured=None if ending else one,
             )
-            for (name, ending), part in zip(names, self.outputs(values).values(), strict=True)
+            for (name, ending, one), part in zip(names, self.outputs(values).values(), strict=True)
         }
-
-    def show(self, console: Console, values: Array, names: list[str]) -> None:
-        """Print a row for each matrix, or one for each measure if there is one matrix; and what statuses mean."""
-        width = None if console.is_terminal else PIPE_WIDTH
-        if len(names) == 1:
-            cells = {
-                "value": _cells(values[0]),
-                "standard error": [marked(error) for error in values[0, :, ERROR]],
-                "range": [Text(column.range) for column in self.columns],
-            }
-            show_blocks(console, "measure", [column.label for column in self.columns], list(cells.items()), width)
-        else:
-            order, sorting = sort(self.columns, values[..., ESTIMATE], ordered=self.source.in_order)
-            blocks = [(fold(column.label, 20), _cells(values[order, k])) for k, column in enumerate(self.columns)]
-            show_blocks(console, self.source.heading, [names[row] for row in order], blocks, width)
-            if sorting:
-                show(console, "", Text(sorting, "dim"))
-        show_statuses(console, self.totals.statuses, signs=True)
 
     def summarised(self, values: Array) -> Array:
         """How wide each interval is: (rows, columns)."""
         with np.errstate(invalid="ignore"):  # between two infinite limits
             return values[..., HIGH] - values[..., LOW]
-
-    def show_summary(self, console: Console, summary: Summary) -> None:
-        """Print a summary of the widths of many intervals, and what statuses mean."""
-        show(console, *self.titles, "how wide they are, from the lower to the upper limit:", "")
-        columns = [Column(column.label, column.range, None) for column in self.columns]  # no width is the best
-        show_summary(console, columns, summary, self.remaining, self.source.name, missing="no limits")
-        show_statuses(console, self.totals.statuses, signs=False)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -322,14 +314,3 @@ def _refuse_fractions(source: MatrixSource, positions: Array, block: Array, sche
             f"{source.file}: expected counts, as the scheme {scheme} draws samples, got "
             f"{name_cell(source, positions, block, wrong)}; --scheme poisson takes soft counts as well"
         )
-
-
-def _cells(found: Array) -> list[Text]:
-    """Values with their limits, one below the other, and the sign of a status that is not 0."""
-    texts = [with_limits(*row[[ESTIMATE, LOW, HIGH]].tolist()) for row in found]
-    wide = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    cells = []
-    for (estimate, low, high), status in zip(texts, found[:, STATUS].astype(int), strict=True):
-        limits = f"[{low:>{wide[1]}}, {high:>{wide[2]}}]"
-        cells.append(Text(f"{estimate:>{wide[0]}} {limits}{sign_of(status)}"))
-    return cells

@@ -56,6 +56,7 @@ class MatrixRequest:
     by: tuple[str, ...] = ()
     scores: list[str] | None = None
     threshold: str | None = None
+    lower_is_positive: bool = False
     prevalence: str | None = None
     separator: str | None = None
     average: str | None = None
@@ -72,7 +73,7 @@ class MatrixRequest:
     def refuse(self, expected: str, *names: str) -> None:
         """Raise if one of these options is given."""
         given = {name: getattr(self, name) for name in names}
-        defaults = {"pred": Names.pred, "true": Names.true}
+        defaults = {"pred": Names.pred, "true": Names.true, "lower_is_positive": False}
         given = {name: None if value == defaults.get(name) else value for name, value in given.items()}
         if "pred" in given and self.models:
             given["pred"] = self.models
@@ -89,11 +90,15 @@ def open_matrices(
         return read(path, request.names(clusters), request.rows, watch)
     request.refuse("no such option with --cells", "pred", "counts", "weight")
     request.reading.refuse("--cells")
-    options.refuse("no such option with --cells", {"clusters": clusters})
+    options.refuse("no such option with --cells", {"clusters": clusters, "sheet": request.reading.answers.sheet})
     request.refuse("no such option with --cells", "true")
     return read_cells(
         path.path if isinstance(path, Input) else path,
-        replace(CellNames.parse(request.cells, request.by), encoding=request.reading.encoding),
+        replace(
+            CellNames.parse(request.cells, request.by),
+            encoding=request.reading.encoding,
+            decimal=request.reading.decimal,
+        ),
         request.rows,
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matrics._catalogue.record import Metric
 
 
+BETTER = {True: "higher", False: "lower", None: None}  # by ``higher_is_better`` of a measure
 CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
@@ -76,14 +77,13 @@ def with_titles(text: str, titles: dict[str, str]) -> str:
 
 def about_measure(title: str, metric: Metric, columns: Sequence[str] | None = None) -> dict[str, Any]:
     """A measure as it was resolved for the classes of a file, and its columns."""
-    better = {True: "higher", False: "lower", None: None}[metric.higher_is_better]
     return {
         "measure": title,
         "name": metric.name,
         "spec": metric.spec,
         **({} if columns is None else {"columns": list(columns)}),
         "range": range_of(metric),
-        "better": better,
+        "better": BETTER[metric.higher_is_better],
         "undefined": metric.undefined,
     }
 

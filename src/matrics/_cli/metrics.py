@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -14,9 +13,10 @@ from matrics._catalogue.description import facts, range_of
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli import options
-from matrics._cli.measures import plug_in
+from matrics._cli.measures import BETTER, about_measure, plug_in
+from matrics._cli.results import Result, column
 from matrics._cli.screen import show, text_table
-from matrics._cli.writers import open_console
+from matrics._cli.writers import WRITERS, read_delivery
 from matrics._tables.markdown import escape, table
 from matrics._wording import exact, plain
 
@@ -31,21 +31,47 @@ def list_metrics(
         str | None, options.argument("core, overall, own, or a family such as rates.", default="all")
     ] = None,
     *,
-    as_markdown: Annotated[bool, options.flag("A table in Markdown, with formulas and aliases.", "--markdown")] = False,
     plugin: options.Plugin = None,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """List the measures."""
     plug_in(plugin)
+    delivery = read_delivery(format_, output, [])
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
-    if as_markdown:
-        typer.echo(catalogue(listed))
-        return
-    console = open_console()
+    delivery.write(
+        lambda: list_result(listed),
+        lambda console: show_list(console, listed),
+        {**WRITERS, "markdown": lambda _: catalogue(listed) + "\n"},
+    )
+
+
+def list_result(listed: list[Metric]) -> Result:
+    """A row for each measure."""
+    columns: dict[str, list[str | None]] = {
+        "name": [metric.name for metric in listed],
+        "kind": [metric.kind for metric in listed],
+        "family": [metric.family for metric in listed],
+        "range": [range_of(metric) for metric in listed],
+        "better": [BETTER[metric.higher_is_better] for metric in listed],
+        "summary": [metric.summary for metric in listed],
+        "formula": [metric.formula or None for metric in listed],
+        "undefined": [metric.undefined for metric in listed],
+        "source": [metric.source for metric in listed],
+        "aliases": [", ".join(metric.aliases) for metric in listed],
+    }
+    reasons = {"better": "no direction is better", "formula": "the measure has no formula in LaTeX"}
+    rows = {name: column(cells, undefined=reasons.get(name, "")) for name, cells in columns.items()}
+    return Result("metrics", [f"{len(listed):,} measures"], {}, rows)
+
+
+def show_list(console: Console, listed: list[Metric]) -> None:
+    """Print a row for each measure."""
     # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
     listing = text_table("name", "kind", "range", *apart, "summary")
-    for column in listing.columns[:3]:
-        column.no_wrap = True
+    for shown in listing.columns[:3]:
+        shown.no_wrap = True
     for metric in listed:
         interval, source = range_of(metric), Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
@@ -57,14 +83,30 @@ def describe(
     name: Annotated[str, options.argument("A name, an alias or a spec such as fbeta(beta=2).")],
     *,
     plugin: options.Plugin = None,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """Describe a measure: its properties, formula, source and names."""
     plug_in(plugin)
+    delivery = read_delivery(format_, output, [])
     metric = matrics.get_metric(name)
+    delivery.write(lambda: description(metric), lambda console: show_description(console, metric))
+
+
+def description(metric: Metric) -> Result:
+    """A row for each property."""
+    properties = facts(metric)
+    rows = {"property": column(list(properties)), "value": column(list(properties.values()))}
+    about = [about_measure(title_of(metric.spec), metric)]
+    return Result("describe", [f"{metric.name}: {metric.summary}"], {"summary": metric.summary}, rows, about)
+
+
+def show_description(console: Console, metric: Metric) -> None:
+    """Print a row for each property."""
     grid = Table.grid(padding=(0, 2))
     for label, fact in facts(metric).items():
         grid.add_row(Text(label, "bold"), Text(fact))
-    show(open_console(), Text(f"{metric.name}: {metric.summary}", "bold"), "", grid)
+    show(console, Text(f"{metric.name}: {metric.summary}", "bold"), "", grid)
 
 
 COLUMNS = ("name", "aliases", "kind", "range", "formula", "summary", "source")
@@ -95,15 +137,52 @@ def certificate(
     ] = None,
     seed: Annotated[str | None, options.option("INTEGER", "The seed of the random matrices.", default="0")] = None,
     plugin: options.Plugin = None,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""
     from matrics._study.certificates import certificate as certify
 
     plug_in(plugin)
+    delivery = read_delivery(format_, output, [])
     metric = matrics.get_metric(name)
     given = {"cases": options.read_integer("cases", cases), "rng": options.read_integer("seed", seed)}
-    found = certify(metric, **{key: value for key, value in given.items() if value is not None})
-    show_certificate(open_console(), found, metric.summary)
+    result = certify(metric, **{key: value for key, value in given.items() if value is not None})
+    delivery.write(
+        lambda: certificate_result(result, metric), lambda console: show_certificate(console, result, metric.summary)
+    )
+
+
+def certificate_result(result: Certificate, metric: Metric) -> Result:
+    """A row for each property, and the ranges of values."""
+    verdicts = list(result.verdicts.values())
+    rows = {
+        "property": column([verdict.name for verdict in verdicts]),
+        "statement": column([verdict.statement for verdict in verdicts]),
+        "holds": column([verdict.holds for verdict in verdicts], undefined="the property does not apply"),
+        "value": column([verdict.value for verdict in verdicts], undefined="the property has no number"),
+        "cases": column([verdict.cases for verdict in verdicts]),
+        "classes": column([", ".join(map(str, verdict.classes)) for verdict in verdicts]),
+        "witness": column(
+            [None if verdict.witness is None else str(verdict.witness) for verdict in verdicts],
+            undefined="no case contradicts the property",
+        ),
+    }
+    classes = sorted(result.ranges)
+    ranges = {
+        "classes": column(classes),
+        "lowest": column([float(result.ranges[n][0]) for n in classes]),
+        "highest": column([float(result.ranges[n][1]) for n in classes]),
+    }
+    title = title_of(result.metric)
+    return Result(
+        "certificate",
+        [f"{title}: {metric.summary}"],
+        {"seed": result.rng},
+        rows,
+        [about_measure(title, metric)],
+        tables={"ranges": ranges},
+    )
 
 
 def show_certificate(console: Console, found: Certificate, summary: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -40,7 +40,7 @@ FilePath = Annotated[
         "Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
         "Labels: .parquet, text or .jsonl with the columns y_true and y_pred, a directory or a pattern of such files, "
         "or counts of matrics count. "
-        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). Sheets: .xlsx. "
+        "Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input). Sheets: .xlsx. "
         "Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]
@@ -48,7 +48,7 @@ LabelsPath = Annotated[
     Path,
     argument(
         "Labels, row by row: .parquet, text or .jsonl with the columns y_true and y_pred, or a directory or a "
-        "pattern of such files. Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). "
+        "pattern of such files. Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input). "
         "Sheets: .xlsx. Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]
@@ -91,6 +91,9 @@ ScoresInstead = Annotated[
     option("COLUMN|LABEL=COLUMN[,...]", "Columns of scores in place of --pred; repeatable.", "--scores", "--y-score"),
 ]
 Threshold = Annotated[str | None, option("NUMBER", "Scores of at least this are predicted as the positive class.")]
+LowerIsPositive = Annotated[
+    bool, flag("Scores are lower in the positive class; thresholds are then upper bounds.", "--lower-is-positive")
+]
 Prevalence = Annotated[
     str | None,
     option(
@@ -171,6 +174,8 @@ Missing = Annotated[
 ]
 Encoding = Annotated[str, option("NAME", "The encoding of text files: latin-1, utf-16, cp1252.", "--encoding")]
 
+Decimal = Annotated[str, option(".|,", "The sign before the decimal places of numbers in text files.", "--decimal")]
+
 MissingTexts = Annotated[
     list[str] | None, option("TEXT[,TEXT]", "Texts that are missing values, such as NA; repeatable.", "--na")
 ]
@@ -196,6 +201,7 @@ MissingScores = Annotated[
         "--missing-score",
     ),
 ]
+Sheet = Annotated[str | None, option("NAME", "The sheet of a workbook.", "--sheet", default="the first one")]
 Scorer = Annotated[str | None, option("NAME", "The scorer of an evaluation log whose scores are read.", "--scorer")]
 
 
@@ -216,6 +222,7 @@ class Reading(NamedTuple):
     text_labels: bool = False
     order: tuple[str, ...] | None = None
     answers: Answers = Answers()
+    decimal: str = "."
 
     @property
     def names(self) -> dict[str, Any]:
@@ -243,11 +250,16 @@ class ReadingOptions:
     na: MissingTexts = None
     text_labels: TextLabels = False
     labels: ClassOrder = None
+    decimal: Decimal = "."
     missing_score: MissingScores = "drop"
     scorer: Scorer = None
+    sheet: Sheet = None
 
-    def read(self) -> Reading:
-        """The same, checked."""
+    def read(self, true: str = Names.true, pred: Sequence[str] | None = None) -> Reading:
+        """The same, checked.
+
+        If columns of both labels are given, JSON Lines with a field ``score`` are a table and no evaluation log.
+        """
         if self.missing not in ("error", "drop", "class"):
             raise ArgumentError("missing", f"expected error, drop or class, got {quoted(self.missing)}")
         try:
@@ -261,8 +273,11 @@ class ReadingOptions:
         twice = first_twice(order)
         if twice is not None:
             raise ArgumentError("labels", f"expected each label once, got {quoted(twice)} twice")
-        answers = Answers(self.missing_score, self.scorer)
-        return Reading(self.missing, name, _several("na", self.na), self.text_labels, order or None, answers)
+        answers = Answers(self.missing_score, self.scorer, self.sheet, as_table=true != Names.true and bool(pred))
+        if self.decimal not in (".", ","):
+            raise ArgumentError("decimal", f"expected a point or a comma, got {quoted(self.decimal)}")
+        na = _several("na", self.na)
+        return Reading(self.missing, name, na, self.text_labels, order or None, answers, self.decimal)
 
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:

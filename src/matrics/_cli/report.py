@@ -92,7 +92,7 @@ def report(
         raise ArgumentError("scores", "expected one column by --pred with it, or the scores of each model, got both")
     models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
-    rows_read = reading.read()
+    rows_read = reading.read(true, pred)
     wanted = ReportColumns(
         by=(MODEL, *columns) if models else columns,
         y_true=true,
@@ -119,8 +119,8 @@ def report(
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
-        if models:
-            made = replace(made, call="")  # of the file, which has no column of the models
+        if models or rows_read != options.ReadingOptions().read():
+            made = replace(made, call="")  # which has neither a column of the models nor options of reading
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import groupby
@@ -17,13 +18,14 @@ from rich.table import Table
 from rich.text import Text
 
 from matrics._cli import options
+from matrics._cli.results import Result, column
 from matrics._cli.screen import show, text_table
-from matrics._cli.writers import open_console
+from matrics._cli.writers import open_console, read_delivery
 from matrics._errors import ArgumentError
 from matrics._study import figures
 from matrics._study.sources import reproduction
 from matrics._study.sources.experiment import NUM
-from matrics._study.sources.reproduction import SOURCES, find_source
+from matrics._study.sources.reproduction import SOURCES, VERDICTS, find_source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,18 +45,39 @@ def reproduce(
         str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
     ] = None,
     verbose: Annotated[bool, options.flag("Show every number next to the printed one.", "--verbose", "--all")] = False,
+    format_: options.Format = None,
+    output: options.FileOutput = None,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
+    delivery = read_delivery(format_, output, [])
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:
         check_folder(figures)
     found = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
-    console = open_console()
-    show_reproduction(console, found, verbose=verbose)
+    delivery.write(
+        lambda: reproduction_result(found), lambda console: show_reproduction(console, found, verbose=verbose)
+    )
     if figures is not None:
-        show(console, "", *map(str, draw(figures, chosen)))
+        files = list(map(str, draw(figures, chosen)))
+        if delivery.is_table:
+            show(open_console(), "", *files)
     if found.of("unexplained"):
         raise typer.Exit(1)
+
+
+def reproduction_result(reproduced: Reproduction) -> Result:
+    """A row for each number."""
+    numbers = reproduced.numbers
+    rows = {
+        name: column([getattr(number.record, name) for number in numbers])
+        for name in ("source", "table", "matrix_name", "measure", "printed")
+    }
+    rows |= {name: column([getattr(number, name) for number in numbers]) for name in ("value", "error")}
+    rows["verdict"] = column([number.verdict for number in numbers])
+    rows["reason"] = column([_reason(number) for number in numbers])
+    totals: Counter[str] = Counter(number.verdict for number in numbers)
+    facts = {"totals": {verdict: totals[verdict] for verdict in VERDICTS}, "seed": None}
+    return Result("reproduce", [repr(reproduced)], facts, rows, remarks=list(reproduced.remarks))
 
 
 def check_folder(folder: Path) -> None:

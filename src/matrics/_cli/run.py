@@ -17,12 +17,9 @@ from matrics._catalogue.description import direction_of, range_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._cli import screen
 from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined, shown
 from matrics._cli.measures import about_classes, about_measures, reasons_of
-from matrics._cli.screen import Column, show
-from matrics._cli.summary import show_summary
-from matrics._cli.writers import column, plain_size
+from matrics._cli.results import Measured, column, plain_size
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError
 from matrics._quoting import first_twice, quoted
@@ -32,12 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from rich.console import Console
-
     from matrics._cli.measures import Target
     from matrics._cli.options import RunOptions
-    from matrics._cli.summary import Summary
-    from matrics._cli.writers import Rows
+    from matrics._cli.results import Rows
     from matrics._files.keys import Keyed
     from matrics._files.source import MatrixSource
 
@@ -60,6 +54,7 @@ class Run:
     piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
     block_cells: ClassVar[int | None] = None
     least_rows: ClassVar[int | None] = None
+    summarises: ClassVar[str] = ""  # what a summary is of, if it is not the values
 
     source: Keyed
     metrics: dict[str, Metric]
@@ -73,7 +68,7 @@ class Run:
         raise NotImplementedError
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or one per class for measures of every class."""
         raise NotImplementedError
 
@@ -129,20 +124,14 @@ class Run:
     def rows_of(self, values: Array) -> Rows:
         """The columns of a result."""
         reasons = reasons_of(self.measures)
-        return {name: column(part, undefined=reasons[name]) for name, part in self.outputs(values).items()}
-
-    def show(self, console: Console, values: Array, names: list[str]) -> None:
-        """Print a table of all results."""
-        screen.show_scores(console, self.columns, values, names, self.source.heading, ordered=self.source.in_order)
+        return {
+            name: column(part, undefined=reasons[name], measured=measured)
+            for (name, part), measured in zip(self.outputs(values).items(), self.columns, strict=True)
+        }
 
     def summarised(self, values: Array) -> Array:
         """The numbers of which a summary has quantiles: (rows, columns)."""
         return values
-
-    def show_summary(self, console: Console, summary: Summary) -> None:
-        """Print a summary of many results."""
-        show(console, *self.titles, "")
-        show_summary(console, self.columns, summary, self.remaining, self.source.name)
 
     @property
     def labels(self) -> list[str]:
@@ -263,7 +252,7 @@ class MatrixRun(Run):
         raise NotImplementedError
 
     @functools.cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or one per class for measures of every class."""
         return score_columns(self.metrics, self.source.titles)
 
@@ -349,7 +338,7 @@ class ScoreRun(MatrixRun):
         return np.concatenate([np.atleast_2d(np.asarray(values).T) for values in scores.values()]).T
 
 
-def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Column]:
+def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Measured]:
     """One column per measure, or one per class for measures of every class."""
     columns = []
     for name, metric in metrics.items():
@@ -357,7 +346,7 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
         reach = f"{range_of(metric)}, {direction_of(metric)}"
         # What weighs errors by the odds of the threshold is comparable at one threshold only.
         better = None if metric.awaits else metric.higher_is_better
-        columns += [Column(label, reach, better) for label in labels]
+        columns += [Measured(label, reach, better) for label in labels]
     names = [column.label for column in columns]
     twice = first_twice(names)
     if twice is not None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from matrics._cli import options
 from matrics._cli.measures import Target, about_measures
+from matrics._cli.results import Measured
 from matrics._cli.run import score_columns
-from matrics._cli.screen import Column, show
+from matrics._cli.screen import show
 from matrics._cli.writers import open_console
 from matrics._files.names import Names
 from matrics._files.outputs.destination import check_file
@@ -32,7 +33,7 @@ FilePath = Annotated[
     Path,
     options.argument(
         "Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
-        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input)."
+        "Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input)."
     ),
 ]
 
@@ -45,21 +46,29 @@ class ScoreOptions:
     by: options.By = None
     true: options.TrueColumn = Names.true
     positive: options.Positive = None
+    lower_is_positive: options.LowerIsPositive = False
     prevalence: options.Prevalence = None
 
     @property
     def names(self) -> ScoreNames:
         """The columns."""
         by = options.column_names(self.by)
-        return ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
+        names = ScoreNames.parse(self.scores, true=self.true, by=by, positive=self.positive)
+        return replace(names, lower_is_positive=self.lower_is_positive)
 
     def read(
-        self, path: Path, reading: options.Reading, output: str | None, clusters: str | None = None
+        self,
+        path: Path,
+        reading: options.Reading,
+        output: str | None,
+        clusters: str | None = None,
+        *,
+        unlabelled: bool = False,
     ) -> tuple[Scored, Target | None]:
         """The scores of a file, and the target prevalence; the file of the output is checked before."""
         if output is not None:
             check_file(output, path)
-        source = read_scores(path, replace(self.names, clusters=clusters, **reading.names))
+        source = read_scores(path, replace(self.names, clusters=clusters, unlabelled=unlabelled, **reading.names))
         if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
             only = quoted(source.classes[int(source.groups[0][0][0])])
             raise ValueError(
@@ -82,7 +91,7 @@ class ScoredRun:
     target: Target | None = None
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Measured]:
         """One column per measure, or two for measures of both classes."""
         return score_columns(self.metrics, self.source.sides)
 
@@ -96,6 +105,7 @@ class ScoredRun:
         """What the file has, in words."""
         source = self.source
         positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
+        positive += ", by low scores" if source.lower_is_positive else ""
         if not source.has_several and len(source.rest) > 1:  # which of them are meant is not clear by itself
             against = [f"{name} ({number:,})" for name, number in source.rest.items()]
             positive += f", against {', '.join(against[:10])}{', …' if len(against) > 10 else ''}"
@@ -113,6 +123,7 @@ class ScoredRun:
             "positive": None if source.has_several else source.classes[source.positives[0]],
             **({} if source.has_several else {"rest": source.rest}),
             "samples": source.samples,
+            **({"lower_is_positive": True} if source.lower_is_positive else {}),
             **({"left_out": source.left_out} if source.left_out else {}),
             **({} if target is None else {"prevalence": target.shares}),
         }

@@ -4,78 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from matrics import IntervalStatus
-from matrics._wording import listed, number, plain
+from matrics._wording import UNDEFINED, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-Array = Any
-
+    from matrics._cli.results import Cells, Layout
 
 BEST = "bold green"
-LEFT = ("min", "max", "range")  # columns that contain words
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of scores: its label, its range in words, and which end is better."""
-
-    label: str
-    range: str
-    higher_is_better: bool | None
-
-
-def show_scores(
-    console: Console, columns: list[Column], scores: Array, names: list[str], heading: str, *, ordered: bool
-) -> None:
-    """Print one row per matrix, or one row per measure if there is one matrix."""
-    missing = "undefined" if np.isnan(scores).any() else ""
-    if len(names) == 1:
-        values = [marked(value) for value in scores[0]]
-        ranges = [Text(column.range) for column in columns]
-        show_blocks(console, "measure", [column.label for column in columns], [("value", values), ("range", ranges)])
-        show_notes(console, Counter(), 0, missing=missing)
-        return
-    best = best_of_columns(columns, scores)
-    order, sorting = sort(columns, scores, ordered=ordered)
-    cells = [[marked(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
-    headers = [fold(column.label) for column in columns]
-    show_blocks(console, heading, [names[row] for row in order], list(zip(headers, cells, strict=True)))
-    what = f"{heading} " if ordered and "," not in heading else ""  # a bare number would be ambiguous
-    wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
-    judged = int(best.any(axis=0).sum())
-    show_notes(console, wins, judged, missing=missing, remark=sorting)
-
-
-def sort(columns: list[Column], scores: Array, *, ordered: bool) -> tuple[list[int], str]:
-    """Return the order of the rows by the first measure, best first, and a remark; ordered rows keep their order."""
-    if ordered or columns[0].higher_is_better is None:
-        return list(range(len(scores))), ""
-    # Undefined values come last, as NaN does in NumPy.
-    order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True)
-    return order.tolist(), f"sorted by {plain(columns[0].label)}, best first"
-
-
-def best_of_columns(columns: list[Column], scores: Array) -> Array:
-    """Mark the best values of each column; none in a column without a direction, or with equal values only."""
-    best = np.zeros(scores.shape, bool)
-    for index, column in enumerate(columns):
-        values = scores[:, index]
-        defined = values[~np.isnan(values)]
-        if column.higher_is_better is not None and len(defined) and defined.min() < defined.max():
-            best[:, index] = values == (defined.max() if column.higher_is_better else defined.min())
-    return best
+PIPE_WIDTH = 100
 
 
 def show(console: Console, *parts: Table | Text | str) -> None:
@@ -89,26 +35,27 @@ def show(console: Console, *parts: Table | Text | str) -> None:
     console.out("\n".join(line.rstrip() for line in captured.get().splitlines()), highlight=False)
 
 
-def show_blocks(
-    console: Console,
-    heading: str,
-    names: Sequence[str],
-    columns: Sequence[tuple[str, list[Text]]],
-    width: int | None = None,
-) -> None:
-    """Print a table of named rows; columns that do not fit the width go into further tables below it.
-
-    The default is the width of the terminal.
-    """
-    rest, head = columns, [Text(plain(name)) for name in names]
-    while rest:
-        taken = 1
-        while taken < len(rest) and _fits(console, _table(heading, head, rest[: taken + 1]), width):
-            taken += 1
-        show(console, _table(heading, head, rest[:taken]))
-        rest = rest[taken:]
-        if rest:
+def show_tables(console: Console, tables: Sequence[Layout]) -> None:
+    """Print tables; columns that do not fit the width go into further tables below."""
+    for k, table in enumerate(tables):
+        if k:
             show(console, "")
+        if table.title:
+            show(console, Text(plain(table.title), "bold"))
+        # A value and two limits are long: to a pipe, such tables are as wide as on a usual terminal.
+        has_limits = any(len(text) > 1 for part in table.cells for text in part.texts)
+        width = PIPE_WIDTH if has_limits and not console.is_terminal else console.width
+        rest = table.cells
+        if not rest:
+            show(console, _table(table.names, []))
+        while rest:
+            taken = 1
+            while taken < len(rest) and _width(console, _table(table.names, rest[: taken + 1])) <= width:
+                taken += 1
+            show(console, _table(table.names, rest[:taken]))
+            rest = rest[taken:]
+            if rest:
+                show(console, "")
 
 
 def text_table(*headers: str, right: slice = slice(0)) -> Table:
@@ -121,23 +68,39 @@ def text_table(*headers: str, right: slice = slice(0)) -> Table:
     return table
 
 
-def _table(heading: str, head: list[Text], columns: Sequence[tuple[str, list[Text]]]) -> Table:
-    table = text_table(heading, *(header for header, _ in columns))
-    for column in table.columns:
-        column.vertical = "bottom"
-    for (header, _), column in zip(columns, table.columns[1:], strict=True):
-        column.justify = "left" if header in LEFT else "right"
-    for name, *values in zip(head, *(cells for _, cells in columns), strict=True):
-        table.add_row(name, *values)
+def _table(names: Sequence[Cells], cells: Sequence[Cells]) -> Table:
+    has_limits = [any(len(text) > 1 for text in part.texts) for part in cells]
+    headings = [fold(part.heading, WIDE if limits else NARROW) for part, limits in zip(cells, has_limits, strict=True)]
+    table = text_table(*(part.heading for part in names), *headings)
+    for column, part in zip(table.columns, [*names, *cells], strict=True):
+        column.vertical, column.justify = "bottom", "right" if part.is_number else "left"
+    columns = [[Text(plain(text)) for text in part.written] for part in names] + list(map(_marked, cells))
+    for row in zip(*columns, strict=True):
+        table.add_row(*row)
     return table
 
 
-def _fits(console: Console, table: Table, width: int | None) -> bool:
-    unlimited = console.options.update(max_width=10**6)
-    return console.measure(table, options=unlimited).maximum <= (width or console.width)
+def _marked(column: Cells) -> list[Text]:
+    """Texts on the screen: limits stand below each other, and values that are the best have a star and a colour."""
+    wide = [max((len(text[k]) for text in column.texts if len(text) > k), default=0) for k in range(3)]
+    cells = []
+    for k, (value, *limits) in enumerate(column.texts):
+        is_best = bool(column.best) and column.best[k]
+        shown = column.written[k]
+        if limits and column.is_even:
+            shown = f"{value} [{limits[0]:>{wide[1]}}, {limits[1]:>{wide[2]}}]"
+        shown += ("*" if is_best else " ") if column.best else ""
+        shown += sign_of(column.statuses[k]) if column.statuses else ""
+        cells.append(Text(plain(shown), BEST if is_best else ""))
+    return cells
+
+
+def _width(console: Console, table: Table) -> int:
+    return console.measure(table, options=console.options.update(max_width=10**6)).maximum
 
 
 NARROW = 10  # letters of a header above numbers
+WIDE = 20  # above numbers with limits
 
 
 def fold(label: str, width: int = NARROW) -> str:
@@ -151,29 +114,28 @@ def fold(label: str, width: int = NARROW) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def marked(value: float, *, best: bool = False) -> Text:
-    """A score; a star and a colour mark the best value of a column."""
-    return star(number(value), best=best)
-
-
-def star(text: str, *, best: bool) -> Text:
-    """A cell, with the star and the colour of the best value of a column."""
-    return Text(text + ("*" if best else " "), BEST if best else "")
-
-
-def show_notes(console: Console, wins: Counter[str], judged: int, *, missing: str, remark: str = "") -> None:
-    """Print the meaning of the signs, and which row is best most often."""
-    signs = ["* best of its measure" if judged else "", f"– {missing}" if missing else "", remark]
-    notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
-    if judged:
+def show_notes(console: Console, tables: Sequence[Layout], notes: Sequence[str], prefix: str | None) -> None:
+    """Print the meaning of signs and, unless the prefix of its name is None, which row is most often the best."""
+    cells = [part for table in tables for part in table.cells]
+    signs = ["* best of its measure"] * any(any(part.best) for part in cells)
+    signs += ["– undefined"] * any(text[0] == UNDEFINED for part in cells for text in part.texts)
+    signs += [table.sorting for table in tables[:1] if table.sorting]
+    lines = [Text("; ".join([*signs, *notes]), "dim")] if signs or notes else []
+    marked = [table for table in tables if any(any(part.best) for part in table.cells)]
+    if prefix is not None and len(marked) == 1:
+        judged = sum(any(part.best) for part in marked[0].cells)
+        wins: Counter[str] = Counter()
+        rows = [", ".join(texts) for texts in zip(*(part.written for part in marked[0].names), strict=True)]
+        for part in marked[0].cells:
+            wins.update(name for name, is_best in zip(rows, part.best, strict=False) if is_best)
         most = max(wins.values())
-        names = listed((name for name, count in wins.items() if count == most), 3)
+        best = listed((prefix + name for name, count in wins.items() if count == most), 3)
         if 2 * most > judged:
-            notes.append(Text(f"best in {most} of {judged} measures: {names}", BEST))
+            lines.append(Text(f"best in {most} of {judged} measures: {best}", BEST))
         else:
-            notes.append(Text(f"most often best, in {most} of {judged} measures: {names}"))
-    if notes:
-        show(console, "", *notes)
+            lines.append(Text(f"most often best, in {most} of {judged} measures: {best}"))
+    if lines:
+        show(console, "", *lines)
 
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

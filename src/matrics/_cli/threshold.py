@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.measures import constraints, measures, plug_in, reasons_of, with_titles
+from matrics._cli.results import Measured, Result, column, keys_of, refuse_same
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import fold, marked, show, show_blocks, show_scores, show_statuses, sign_of
-from matrics._cli.writers import Result, column, keys_of, read_delivery, refuse_same
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import check_level
-from matrics._wording import counted, in_percent, limits, plain
+from matrics._wording import counted, in_percent, plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._catalogue.classes import Classes
 
 Array = Any
@@ -43,6 +39,14 @@ def threshold(
         list[str] | None,
         options.option('"NAME>=NUMBER"', "A constraint on the threshold; repeatable.", default="nothing"),
     ] = None,
+    budget_over: Annotated[
+        str,
+        options.option(
+            "labelled|all",
+            "The rows that a bound on predicted_positives counts: rows with a label, or also the others, which "
+            "--missing drop leaves out of the measures.",
+        ),
+    ] = "labelled",
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
@@ -62,7 +66,12 @@ def threshold(
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
-    source, target = data.read(path, reading.read(), delivery.blocks)
+    rows_read = reading.read()
+    if budget_over not in ("labelled", "all"):
+        raise ArgumentError("budget_over", f"expected labelled or all, got {quoted(budget_over)}")
+    if budget_over == "all" and rows_read.missing != "drop":
+        raise ArgumentError("budget_over", "expected --missing drop with all, which leaves rows without a label out")
+    source, target = data.read(path, rows_read, delivery.blocks, unlabelled=budget_over == "all")
     run = ThresholdRun(
         source=source,
         metrics=measures(metrics or "core", lambda: source.known),
@@ -77,17 +86,13 @@ def threshold(
     best = run.best  # before anything is printed: there may be none
     about_labelled = [run.of_labelled] if run.of_labelled else []
 
-    def show_all(console: Console) -> None:
-        show(console, *titles, *about_labelled, "")
-        show_thresholds(console, run)
-
     if delivery.blocks:
         columns = run.outputs()
         refuse_same("output", [*run.keys, *columns])
         tables = [{**source.columns(0, len(best)), **columns}]
         write_tables(delivery.blocks, tables, [*titles, *about_labelled], counted(len(columns), "column"))
     else:
-        delivery.write(lambda: threshold_result(run, titles), show_all)
+        delivery.write(lambda: threshold_result(run, titles))
 
 
 NUM = 1000
@@ -175,10 +180,14 @@ class ThresholdRun(ScoredRun):
         given: dict[str, Any] = {"subject_to": goal.subject_to, "zero_division": self.zero_division, "workers": -1}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        if self.source.unlabelled:
+            given["unlabelled_scores"] = self.source.directed(self.source.unlabelled_of(position))
         if self.num:
             given |= {"level": self.level, "num": self.num, "rng": self.seed}
+        direction: dict[str, Any] = {"lower_is_positive": self.source.lower_is_positive}
+        scores = self.source.directed(scores)
         try:
-            best = matrics.ranking.best_threshold(true, scores, goal.metric, **given)
+            best = matrics.ranking.best_threshold(true, scores, goal.metric, **direction, **given)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
             reason = error.text if isinstance(error, ArgumentError) else str(error)
             return _none(with_titles(reason.replace("zero_division=", "--zero-division"), goal.titles))
@@ -186,7 +195,7 @@ class ThresholdRun(ScoredRun):
         if math.isnan(limit):
             return _none(f"{goal.name} is undefined at every threshold")
         sure = (best.threshold_interval, best.value_interval) if self.num else (_alone(limit), _alone(value))
-        matrix = matrics.ranking.confusion_matrix(true, scores, [limit])[0]
+        matrix = matrics.ranking.confusion_matrix(true, scores, [limit], **direction)[0]
         return Best(*sure, value, matrix)
 
     @property
@@ -196,6 +205,9 @@ class ThresholdRun(ScoredRun):
         if not left_out or not budgets:
             return ""
         texts = " and ".join(with_titles(one, self.goal.titles) for one in budgets)
+        if self.source.unlabelled:
+            number = sum(map(len, self.source.unlabelled))
+            return f"{texts}: of all {self.source.samples + number:,} samples with a score; {number:,} have no label"
         rows = f"{left_out:,} row{' is' if left_out == 1 else 's are'}"
         return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out of it"
 
@@ -242,45 +254,6 @@ def _alone(value: float) -> matrics.Interval:
     return matrics.Interval(value, math.nan, math.nan, math.nan, 0, matrics.IntervalStatus.OK)
 
 
-def show_thresholds(console: Console, run: ThresholdRun) -> None:
-    """Print a line for each curve, best first, the measures at these thresholds, and what to be wary of."""
-    source, found = run.source, run.best
-    values = np.array([float(one.value.estimate) for one in found])
-    sign = 1 if run.goal.lowest_is_best else -1
-    order = range(len(found)) if source.in_order else np.argsort(sign * values, stable=True).tolist()
-    rows = [found[k] for k in order]
-    goal = fold(run.goal.name)
-    columns = [
-        ("threshold", [Text(_threshold(one.threshold)) for one in rows]),
-        (f"{goal}\non new samples", [Text(limits(*map(float, one.value[:3])) + _sign(one)) for one in rows]),
-        (f"{goal}\non these", [marked(one.here) for one in rows]),
-    ]
-    for k, name in enumerate(("tn", "fp", "fn", "tp")):
-        columns.append((name, [Text("–" if one.reason else f"{one.matrix.flat[k]:,}") for one in rows]))
-    names = [run.name(k) for k in order]
-    if not run.num:
-        columns.pop(1)
-    show_blocks(console, run.heading, names, columns)
-    reasons = [(name, one.reason) for name, one in zip(names, rows, strict=True) if one.reason]
-    if reasons:
-        show(console, "", *(f"– {name}: {reason}" for name, reason in reasons))
-    statuses = Counter(int(one.value.status) for one in rows if not one.reason)
-    show_statuses(console, statuses, signs=True)
-    show(console, "", f"at {'these thresholds' if source.keys else 'this threshold'}:", "")
-    show_scores(console, run.columns, run.scores[list(order)], names, run.heading, ordered=True)
-
-
-def _threshold(found: matrics.Interval) -> str:
-    if np.isnan(found.estimate):
-        return "–"
-    value, low, high = (f"{float(part):.4g}" for part in found[:3])
-    return value if np.isnan(found.low) else f"{value} [{low}, {high}]"
-
-
-def _sign(one: Best) -> str:
-    return " " if one.reason else sign_of(one.value.status)
-
-
 def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
     """The best threshold of each curve, its limits and matrix, and the measures there."""
     source, goal = run.source, run.goal
@@ -289,6 +262,9 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
     none = {position: one.reason for position, one in enumerate(run.best) if one.reason}
     without = "no limits were requested" if not run.num else "there are no limits"
     rows = keys_of(source.columns(0, source.count))
+    goals = {"expected": Measured(goal.name, "", not goal.lowest_is_best)}  # orders the rows
+    measured = goals | {measure.label: measure for measure in run.columns}
+    titles_of = {"expected": f"{goal.name} on new samples", "value": f"{goal.name} on these"}
     for name, values in columns.items():
         is_limit = name.endswith(("/low", "/high", "/standard_error"))
         rows[name] = column(
@@ -297,6 +273,9 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
             status="status" if name.startswith(("threshold", "expected")) else "",
             is_status=name == "status",
             is_short=name.startswith("threshold"),
+            is_hidden=name == "expected" and not run.num,
+            title=titles_of.get(name, ""),
+            measured=measured.get(name),
             reasons=none,
         )
     about = {
@@ -304,10 +283,11 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
         "metric": goal.name,
         "direction": "lowest" if goal.lowest_is_best else "highest",
         "subject_to": goal.conditions,
+        "budget_over": "all" if source.unlabelled else "labelled",
         "level": run.level,
         "replicates": run.num,
         "seed": run.seed if run.num else None,
     }
     remarks = [f"{source.name(position)}: {reason}" for position, reason in none.items()]  # of a single curve: an error
     remarks += [run.of_labelled] if run.of_labelled else []
-    return Result("threshold", titles, about, rows, run.measures, remarks=remarks)
+    return Result("threshold", titles, about, rows, run.measures, remarks=remarks, ordered=source.in_order)

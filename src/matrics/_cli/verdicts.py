@@ -13,9 +13,9 @@ from rich.text import Text
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
-from matrics._cli.measures import about_classes, about_measure
+from matrics._cli.measures import Target, about_classes, about_measure
+from matrics._cli.results import Result, Rows, column
 from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
-from matrics._cli.writers import Result, Rows, column
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._scoring.score import resolve
@@ -101,6 +101,7 @@ def show_comparison(console: Console, found: Compared, heading: str) -> None:
 def comparison_result(found: Compared) -> Result:
     """A row for each measure and model, in the order of the models."""
     is_drawn = found.paired is not None
+    target = Target.read(found.chosen.prevalence, found.classes)
     about = {
         "files": found.files,
         "models": found.models,
@@ -109,7 +110,7 @@ def comparison_result(found: Compared) -> Result:
         "paired_on": found.paired_on,
         "paired_samples": found.paired,
         "level": found.chosen.level,
-        **({} if found.chosen.prevalence is None else {"prevalence": found.chosen.prevalence}),
+        **({} if target is None else {"prevalence": target.shares}),
         **({} if found.thresholds is None else {"thresholds": found.thresholds}),
         "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
         "seed": (found.chosen.seed or 0) if is_drawn else None,

@@ -7,8 +7,9 @@ import math
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,87 +17,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
-from rich.text import Text
 
 import matrics
 from matrics import IntervalStatus
-from matrics._cli.screen import show, text_table
+from matrics._cli.results import STATUSES, UNDEFINED, Cells, Column, Layout, Result, Rows, layouts
+from matrics._cli.screen import show, show_notes, show_statuses, show_tables, sign_of
 from matrics._errors import ArgumentError
-from matrics._files.keys import text_of
 from matrics._files.outputs.destination import free_file
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._files.outputs.whole import write_whole
 from matrics._files.text import STDIN
-from matrics._quoting import first_twice, quoted
+from matrics._quoting import quoted
 from matrics._tables import latex
 from matrics._tables.markdown import cell, table
-from matrics._wording import number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-
-Array = Any
-
-STATUSES = {int(status): status for status in IntervalStatus}
-UNDEFINED = "the value is undefined"
-
-
-@dataclass(frozen=True)
-class Column:
-    """The values of a column, and what those that are no numbers mean."""
-
-    values: list[Any]
-    undefined: str = UNDEFINED  # why a value may be NaN
-    status: str = ""  # the column with the status of each value
-    is_status: bool = False  # whether the values are codes of IntervalStatus
-    is_short: bool = False  # whether people need four significant digits, and not three decimals
-    reasons: Mapping[int, str] = field(default_factory=dict)  # of single rows, in place of ``undefined``
-
-
-Rows = dict[str, Column]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a command has found."""
-
-    command: str
-    titles: list[str]  # what it is about, in sentences
-    facts: dict[str, Any]  # the same as plain values
-    rows: Rows
-    measures: list[dict[str, Any]] = field(default_factory=list)
-    tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
-    remarks: list[str] = field(default_factory=list)
-    libraries: tuple[str, ...] = ()  # whose versions matter, beside NumPy's
-
-    @property
-    def statuses(self) -> list[IntervalStatus]:
-        """Those that occur, in order."""
-        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
-        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
-        return [STATUSES[code] for code in sorted(codes)]
-
-
-def column(values: Any, **about: Any) -> Column:
-    """A column of an array of NumPy or pyarrow, or of a list."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return Column([_plain(value) for value in values], **about)
-    return Column(values.tolist() if isinstance(values, np.ndarray) else list(values), **about)
-
-
-def _plain(value: Any) -> Any:
-    """A value of a file: a number, a truth value, or text, as which times are written."""
-    kind = value.type
-    if pa.types.is_dictionary(kind):
-        return _plain(value.value) if value.is_valid and isinstance(value.value, pa.Scalar) else value.as_py()
-    is_simple = any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
-    return value.as_py() if is_simple or not value.is_valid else text_of(value)
-
-
-def keys_of(columns: Mapping[str, Array]) -> Rows:
-    """The columns that name the rows."""
-    return {name: column(values, undefined="the file has no value") for name, values in columns.items()}
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 def versions(*others: str) -> dict[str, str]:
@@ -107,18 +43,6 @@ def versions(*others: str) -> dict[str, str]:
     return {**found, **{name: version(name) for name in others}, "python": platform.python_version()}
 
 
-def plain_size(size: float) -> float:
-    """A number of samples, as an integer if it is a whole number."""
-    return int(size) if float(size).is_integer() else float(size)
-
-
-def refuse_same(option: str, columns: Iterable[str]) -> None:
-    """Raise if two columns have the same name."""
-    twice = first_twice(columns)
-    if twice is not None:
-        raise ArgumentError(option, f"expected different names, got two columns of the name {quoted(twice)}")
-
-
 SCHEMA = 1  # raised when a name of the JSON changes its meaning or is no longer there
 
 
@@ -127,11 +51,13 @@ def as_json(found: Result) -> str:
     document = {
         "schema": SCHEMA,
         "command": found.command,
+        "version": matrics.__version__,
         **found.facts,
         "measures": found.measures,
         "columns": list(found.rows),
         "rows": _records(found.rows),
-        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)],
+        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)]
+        + list(_nulls_of_facts(found.facts)),
         **{name: _records(rows) for name, rows in found.tables.items()},
         "statuses": {_word(status): status.sentence for status in found.statuses},
         "remarks": found.remarks,
@@ -145,42 +71,47 @@ def as_csv(found: Result) -> str:
     return csv_text([found.rows, *(map(_exact, row) for row in _across(found.rows))])
 
 
+def _tables(found: Result) -> list[Layout]:
+    """The tables for people, in their order."""
+    own = layouts(found.rows, ordered=found.ordered)
+    others = [
+        replace(part, title="" if found.leads else name)
+        for name, rows in found.tables.items()
+        for part in layouts(rows, ordered=found.ordered)
+    ]
+    return [*others, *own] if found.leads else [*own, *others]
+
+
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [cell(title) for title in found.titles]
-    parts += [f"{cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
-    parts.append(_table(found.rows))
-    parts += [cell(remark) for remark in found.remarks]
-    lines = [f"- {cell(_word(status))}: {cell(status.sentence)}" for status in found.statuses if status]
+    parts = [*map(cell, found.titles), *map(_table, _tables(found)), *map(cell, found.remarks)]
+    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in found.statuses if status]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
 def as_latex(found: Result) -> str:
     """The tables for papers: limits in brackets; titles, remarks and statuses as comments."""
     parts = [latex.comment(title) for title in found.titles]
-    for name, rows in found.tables.items():
-        parts += [latex.comment(name), _tabular(rows)]
-    parts.append(_tabular(found.rows))
+    for part in _tables(found):
+        parts += [latex.comment(part.title)] if part.title else []
+        parts.append(_tabular(part))
     parts += [latex.comment(remark) for remark in found.remarks]
-    parts += [latex.comment(f"{_word(status)}: {status.sentence}") for status in found.statuses if status]
+    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in found.statuses if status]
     return "\n".join(parts) + "\n"
 
 
-def _tabular(rows: Rows) -> str:
-    """Columns of limits stand in brackets behind their measure; columns of statuses are for programs."""
-    shown = [name for name in rows if not rows[name].is_status and not name.endswith(("/low", "/high"))]
-    has_numbers = [any(isinstance(value, float) for value in rows[name].values) for name in shown]
-    texts = has_numbers.index(True) if any(has_numbers) else len(shown)
-    cells = [_latex_cells(name, rows) for name in shown]
-    return latex.tabular([*map(latex.escape, shown)], list(zip(*cells, strict=True)), texts=texts)
-
-
-def _latex_cells(name: str, rows: Rows) -> list[str]:
-    column, ends = rows[name], [rows.get(f"{name}/{end}") for end in ("low", "high")]
-    if None in ends or not all(value is None or isinstance(value, float) for value in column.values):
-        return [latex.escape(for_people(column, value)) for value in column.values]
-    parts = [[math.nan if x is None else x for x in one.values] for one in (column, *ends) if one is not None]
-    return [latex.with_limits(*values) for values in zip(*parts, strict=True)]
+def _tabular(found: Layout) -> str:
+    columns = found.columns
+    texts = next((k for k, part in enumerate(columns) if part.is_number), len(columns))
+    cells = [
+        [
+            (latex.number(text) if part.is_number else latex.escape(text))
+            + (rf"\textsuperscript{{{code}}}" if code else "")
+            for text, code in zip(part.written, part.statuses or (0,) * len(part.texts), strict=True)
+        ]
+        for part in columns
+    ]
+    return latex.tabular([latex.escape(part.heading) for part in columns], list(zip(*cells, strict=True)), texts=texts)
 
 
 WRITERS = {"json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
@@ -212,6 +143,15 @@ def _nulls(table_name: str, rows: Rows) -> Iterator[dict[str, Any]]:
                 }
 
 
+def _nulls_of_facts(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same of the values of options, which may be infinite."""
+    for name, value in facts.items():
+        for row, number_or_text in enumerate(value if isinstance(value, (list, tuple)) else [value]):
+            if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
+                status = "the value is infinite" if math.isinf(number_or_text) else UNDEFINED
+                yield {"table": "", "row": row, "column": name, "value": _text(number_or_text), "status": status}
+
+
 def _text(value: float | None) -> str:
     return "none" if value is None else str(float(value))
 
@@ -228,31 +168,16 @@ def _word(status: IntervalStatus) -> str:
     return status.name.lower()
 
 
-def _table(rows: Rows) -> str:
-    body = [
-        [_written(column, value) for column, value in zip(rows.values(), values, strict=True)]
-        for values in _across(rows)
-    ]
-    return table([cell(name) for name in rows], body)
+def _table(found: Layout) -> str:
+    columns = found.columns
+    texts = [[cell(text) + sign for text, sign in zip(part.written, _signs(part), strict=True)] for part in columns]
+    body = list(zip(*texts, strict=True))
+    title = f"{cell(found.title)}:\n\n" if found.title else ""
+    return title + table([cell(part.heading) for part in columns], body)
 
 
-def _written(column: Column, value: Any) -> str:
-    return cell(for_people(column, value))
-
-
-def for_people(column: Column, value: Any) -> str:
-    """A value in words, or rounded."""
-    if value is None:
-        return "–"
-    if column.is_status:
-        return _word(STATUSES[value])
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, float):
-        return str(value)
-    if column.is_short and not math.isnan(value):
-        return f"{value:.4g}"
-    return number(value)
+def _signs(found: Cells) -> list[str]:
+    return [sign_of(code).strip() for code in found.statuses] or [""] * len(found.texts)
 
 
 def _exact(value: Any) -> Any:
@@ -274,16 +199,17 @@ def _finite(value: Any) -> Any:
 
 
 def show_result(console: Console, found: Result) -> None:
-    """Print the rows as a table."""
-    columns = list(found.rows.values())
-    table = text_table(*found.rows)
-    for shown, column in zip(table.columns, columns, strict=True):
-        if column.values and isinstance(column.values[0], (int, float)):
-            shown.justify = "right"
-    for row in _across(found.rows):
-        cells = (for_people(column, value) for column, value in zip(columns, row, strict=True))
-        table.add_row(*(Text(plain(cell)) for cell in cells))
-    show(console, *found.titles, "", table)
+    """Print the tables, what their signs mean, and remarks."""
+    show(console, *found.titles, "")
+    tables = _tables(found)
+    show_tables(console, tables)
+    keys = [name for name, part in found.rows.items() if part.is_key]
+    what = f"{keys[0]} " if found.ordered and len(keys) == 1 else ""  # a bare number would be ambiguous
+    show_notes(console, tables, found.notes, None if found.leads else what)
+    codes = (code for part in found.rows.values() if part.is_status for code in part.values if code is not None)
+    show_statuses(console, found.totals or Counter(codes), signs=not found.totals)
+    if found.remarks:
+        show(console, "", *found.remarks)
 
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -303,6 +229,11 @@ class Delivery:
     def is_table(self) -> bool:
         """Whether the result is shown as on the screen."""
         return self.format == "table"
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether numbers are rounded."""
+        return self.format not in ("json", "csv")
 
     def write(
         self,

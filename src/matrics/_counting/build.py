@@ -1,4 +1,4 @@
-"""Labels, class scores and probabilities to stacks of confusion matrices."""
+"""Stacks of confusion matrices from labels, class scores and probabilities."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def confusion_matrix(
     """Count labels into confusion matrices; rows are true classes, columns predicted ones.
 
     Samples are on the last axis, unless ``sample_ndim`` is larger: labels (B, T) of B sequences are a stack of B
-    matrices. The running states and the metrics for training loops pool all samples into one.
+    matrices. The running states and the metrics for training loops pool all samples into a single matrix.
 
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, *S)
         True labels in [0, num_classes), or any of ``labels``.
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
-        Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
+        Predicted labels like the true labels. Floating numbers are class scores with ``num_classes`` entries along
         ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two.
         One-dimensional floating numbers without ``threshold`` are labels, and raise an error if they are not whole
         numbers. Lists and NumPy labels may be combined with scores of PyTorch (on the CPU) or JAX. Batches broadcast: a
@@ -116,13 +116,13 @@ def confusion_matrix(
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order; required without ``num_classes``. Labels are looked up on the host, in lists,
-        Series, and concrete arrays; one coding for both.
+        Series, and concrete arrays; the same coding for both.
     class_axis : int, optional
         The axis of the classes: of class scores in ``y_pred``, the last if left out, 1 for the layout of PyTorch's
         losses, (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
-        How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
-        are the batch. 2 for one matrix per image.
+        How many of the last axes (without the class axis) are samples, pooled into a matrix; the axes before them are
+        the batch. 2 for a matrix per image.
     threshold : float, optional
         ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
     sample_weight : array_like, optional
@@ -147,8 +147,8 @@ def confusion_matrix(
     Raises
     ------
     TypeError
-        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
-        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups`` with integers.
+        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or both or neither of
+        ``num_classes`` and ``labels`` are given, or ``groups`` of integers without ``num_groups``, or the reverse.
     ValueError
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
         NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
@@ -182,7 +182,7 @@ def confusion_matrix(
     >>> matrics.confusion_matrix([1, 0, 1], scores, num_classes=2, threshold=0.5).shape
     (3, 2, 2)
 
-    One matrix for each group of samples:
+    A matrix for each group of samples:
 
     >>> groups = ["north", "south", "south"]
     >>> cm = matrics.confusion_matrix([0, 1, 1], [0, 1, 0], num_classes=2, groups=groups)
@@ -233,7 +233,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
+def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     y_true: Any,
     y_prob: Any,
     *,
@@ -247,9 +247,9 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
 ) -> Array:
     """Add up predicted probabilities into soft confusion matrices: a differentiable count.
 
-    Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of it
-    can be a loss. With soft targets, such as those of mixup or label smoothing, it is the sum of the products of target
-    i and probability j.
+    Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of the
+    matrix can be a loss. With soft targets, such as those of mixup or label smoothing, it is the sum of the products of
+    target i and probability j.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
         The axis of the classes: of ``y_prob`` and of soft targets, the last if left out. There is a warning if it is
         left out and axis 1 is as long as the last axis.
     sample_ndim : int, default 1
-        How many of the last axes (without the class axis) are samples, pooled into one matrix.
+        How many of the last axes (without the class axis) are samples, pooled into a matrix.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int or sequence of int, optional
@@ -284,8 +284,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     Raises
     ------
     TypeError
-        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; only one
-        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given with soft targets.
+        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; ``groups``
+        are given without ``num_groups``, or the reverse; or ``ignore_index`` or ``groups`` is given with soft targets.
     ValueError
         The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
         looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
@@ -308,7 +308,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     if (known := known_labels(labels)) is not None:
         y_true, ignore_index = true_codes(known, y_true, ignore_index, may_drop=False)
         y_prob = in_order(y_prob, known, "y_prob")
-    given = y_true
+    original = y_true
     values = {"y_true": y_true, "y_prob": y_prob}
     values |= {
         name: value for name, value in (("groups", groups), ("sample_weight", sample_weight)) if value is not None
@@ -321,13 +321,13 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     if number_of_groups:
         others[0] = listed(groups, others[0], "groups")
         check_group_numbers(others[0], backend)
-    y_true = listed(given, y_true, "y_true")
+    y_true = listed(original, y_true, "y_true")
     if not backend.is_float(y_prob):
         raise TypeError(f"y_prob: expected floating probabilities, got dtype {y_prob.dtype}")
     if backend.is_float(y_true):
         options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
         if groups is not None:
-            raise TypeError("groups: expected None with soft targets: count each group by itself")
+            raise TypeError("groups: expected None with soft targets: count each group separately")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
     y_true = check_labels(y_true, "y_true", backend, advice=NUMBERED)
     refuse_axis_of_one(y_true, y_prob, class_axis, "y_prob")
@@ -335,7 +335,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
     n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")
     if known is not None and len(known) != n:
-        raise ValueError(f"labels: expected {n}, one for each class of y_prob, got {len(known)}")
+        raise ValueError(f"labels: expected {n}, a label for each class of y_prob, got {len(known)}")
     shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
     y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
@@ -345,9 +345,9 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
 
     codes = widen(y_true, backend)
     kept = is_kept(codes, labels_to_ignore(ignored, y_true, backend), backend)
-    seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
-    if seen is not None:
-        refuse_outside(seen, n, kept_seen, "y_true")
+    true_view, kept_view = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
+    if true_view is not None:
+        refuse_outside(true_view, n, kept_view, "y_true")
     if kept is None and not others and _are_within(codes, n, backend):
         sums = backend.scatter_add(xp.reshape(codes, rows), xp.reshape(y_prob, (*rows, n)), n)
         return xp.reshape(sums, (*batch_shape, n, n))
@@ -356,16 +356,16 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     length = n * max(number_of_groups, 1)
     if number_of_groups:
         group = widen(others[0], backend)
-        group_seen = backend.host_view(others[0])
-        if seen is not None and group_seen is not None:
-            refuse_outside(group_seen, number_of_groups, kept_seen, "groups")
+        group_view = backend.host_view(others[0])
+        if true_view is not None and group_view is not None:
+            refuse_outside(group_view, number_of_groups, kept_view, "groups")
         counted = counted & (group >= 0) & (group < number_of_groups)
         codes = group * n + codes
     if sample_weight is not None:
         weight = check_weights(others[-1], backend)
-        weight_seen = backend.host_view(weight)
-        if weight_seen is not None and seen is not None:
-            refuse_weights(weight_seen, kept_seen)
+        weight_view = backend.host_view(weight)
+        if weight_view is not None and true_view is not None:
+            refuse_weights(weight_view, kept_view)
         # Weight 0 for samples that are not counted: a NaN weight would make the gradient of their probabilities NaN.
         y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, codes, length), rows)
@@ -374,7 +374,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:
-    """Whether all labels are seen to be in [0, n)."""
+    """Whether the labels can be inspected, and all are in [0, n)."""
     view = backend.viewer(labels)
-    seen = None if view is None else view(labels)
-    return seen is not None and (not seen.size or bool(seen.min() >= 0 and seen.max() < n))
+    values = None if view is None else view(labels)
+    return values is not None and (not values.size or bool(values.min() >= 0 and values.max() < n))

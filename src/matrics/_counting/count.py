@@ -1,4 +1,4 @@
-"""From labels and class scores to counts: what confusion_matrix and ConfusionState share."""
+"""Counts of labels and class scores, for confusion_matrix and ConfusionState."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ SAMPLES_AT_ONCE = 2**16
 
 
 class CountedLabels(NamedTuple):
-    """The counts of one call."""
+    """The counts of a call."""
 
     backend: Standard
-    matrix: Array  # (*B, n, n), or with groups (*B, G, n, n), perhaps a view of something larger
-    dropped: Array | int  # number of samples with a label or group out of range or a NaN score, (*B,); 0 if none can be
+    matrix: Array  # (*B, n, n), or with groups (*B, G, n, n), perhaps a view of a larger array
+    dropped: Array | int  # number of samples with a label or group out of range or a NaN score, (*B,); 0 if impossible
 
 
-def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
+def count_labels(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     y_true: Any,
     y_pred: Any,
     *,
@@ -68,7 +68,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     state: Array | None = None,
     counter: type[Count] | None = None,
 ) -> CountedLabels:
-    """Count labels. Those out of range raise where looking is free.
+    """The counts of labels. Labels out of range raise an error where inspecting values is cheap.
 
     With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state, all other axes are
     samples, and labels out of range are dropped. Another counter than ``Count`` may make other counts, with two axes
@@ -89,7 +89,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     ignored = check_ignore_index(ignore_index)
     if state is None:
         groups, number_of_groups = numbered_groups(groups, num_groups)
-    else:  # the texts of one batch do not say what the numbers of all are
+    else:  # the texts of a batch do not determine the numbers of all groups
         number_of_groups = check_groups(groups, num_groups)
     has_groups = number_of_groups > 0
     values = {"y_true": y_true, "y_pred": y_pred}
@@ -117,11 +117,11 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
             got = said(dict(zip(values, arrays[:2], strict=False)))
             raise ValueError(f"expected labels with the batch {batch} of the state, got {got}")
     if has_classes and arrays[1].ndim == 1 == sample_ndim and backend.host_view(arrays[1]) is not None:
-        # A column without an axis of classes: labels, of which a gap in the column has made floating numbers.
+        # A column without an axis of classes has labels, which a missing value has converted to floating numbers.
         arrays[1] = whole_numbers(arrays[1], "y_pred", backend, NO_CLASS_AXIS)
         has_scores = has_classes = False
     # Counts have no gradient. Concrete arrays on the CPU are counted by NumPy, which also scores them.
-    own, arrays[1] = backend, backend.detached(arrays[1])
+    library, arrays[1] = backend, backend.detached(arrays[1])
     views = [backend.host_view(array) for array in arrays]
     if all(view is not None for view in views):
         backend, arrays = NUMPY, views
@@ -162,7 +162,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     )
     if state is None:
         count.check_weights(arrays)
-    if backend is NUMPY:  # to count the dropped samples afterwards is faster than to search for them before
+    if backend is NUMPY:  # counting the dropped samples afterwards is faster than searching for them before
         matrix, dropped = in_parts(count, arrays, sample_ndim)
         if not may_drop and not isinstance(dropped, int):
             count.check(arrays)
@@ -172,13 +172,13 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         matrix, dropped = count(arrays, sample_ndim)
     if sample_weight is not None and state is None:  # a state has its own dtype
         matrix = backend.xp.astype(matrix, arrays[-1].dtype)
-    if own is not backend:
-        matrix, dropped = own.from_host(matrix), dropped if isinstance(dropped, int) else own.from_host(dropped)
-    return CountedLabels(own, matrix, dropped)
+    if library is not backend:
+        matrix, dropped = library.from_host(matrix), dropped if isinstance(dropped, int) else library.from_host(dropped)
+    return CountedLabels(library, matrix, dropped)
 
 
 class Count(NamedTuple):
-    """How samples are counted, once their arrays have one shape: labels, then groups and weights if there are any."""
+    """How samples are counted, with arrays of equal shape: labels, then groups and weights if there are any."""
 
     n: int
     num_groups: int  # 0 where samples have no groups
@@ -191,7 +191,7 @@ class Count(NamedTuple):
 
     @property
     def counts_pairs(self) -> bool:
-        """Whether what is counted are pairs of labels, in a matrix."""
+        """Whether the counts are those of pairs of labels, in a matrix."""
         return type(self) is Count and not (self.has_scores or self.has_weights or self.num_groups)
 
     def groups(self, arrays: Sequence[Array]) -> Array | None:
@@ -203,32 +203,35 @@ class Count(NamedTuple):
         return arrays[-1] if self.has_weights else None
 
     def check_weights(self, arrays: Sequence[Array]) -> None:
-        """Raise for weights that are negative, NaN or infinite, where looking is free."""
+        """Raise an error for weights that are negative, NaN or infinite, where inspecting values is cheap."""
         weight = self.weights(arrays)
-        true, seen = self.backend.host_view(arrays[0]), None if weight is None else self.backend.host_view(weight)
-        if true is not None and seen is not None:
-            refuse_weights(seen, is_kept(true, self.ignored, NUMPY))
+        true, weight_view = (
+            self.backend.host_view(arrays[0]),
+            None if weight is None else self.backend.host_view(weight),
+        )
+        if true is not None and weight_view is not None:
+            refuse_weights(weight_view, is_kept(true, self.ignored, NUMPY))
 
     def check(self, arrays: Sequence[Array]) -> None:
-        """Raise for labels and groups out of range and NaN scores, where looking is free."""
+        """Raise an error for labels and groups out of range and NaN scores, where inspecting values is cheap."""
         view = self.backend.host_view
-        y_true_seen, y_pred_seen = view(arrays[0]), view(arrays[1])
-        groups_seen = view(arrays[2]) if self.num_groups else None
-        kept = None if y_true_seen is None else is_kept(y_true_seen, self.ignored, NUMPY)
-        if y_true_seen is not None:
-            refuse_outside(y_true_seen, self.n, kept, "y_true")
+        true_view, pred_view = view(arrays[0]), view(arrays[1])
+        groups_view = view(arrays[2]) if self.num_groups else None
+        kept = None if true_view is None else is_kept(true_view, self.ignored, NUMPY)
+        if true_view is not None:
+            refuse_outside(true_view, self.n, kept, "y_true")
         if kept is None and self.ignored:  # values cannot be inspected
             return
-        if y_pred_seen is not None:
+        if pred_view is not None:
             if self.has_scores:
-                refuse_nan(y_pred_seen, kept, has_classes=self.threshold is None)
+                refuse_nan(pred_view, kept, has_classes=self.threshold is None)
             else:
-                refuse_outside(y_pred_seen, self.n, kept, "y_pred")
-        if groups_seen is not None:
-            refuse_outside(groups_seen, self.num_groups, kept, "groups")
+                refuse_outside(pred_view, self.n, kept, "y_pred")
+        if groups_view is not None:
+            refuse_outside(groups_view, self.num_groups, kept, "groups")
 
-    def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:  # noqa: C901 (one way, told in order)
-        """The matrices, and how many samples were dropped."""
+    def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:  # noqa: C901 (the steps in order)
+        """The matrices, and the number of dropped samples."""
         y_true, y_pred, groups, weight = arrays[0], arrays[1], self.groups(arrays), self.weights(arrays)
         backend, n, xp = self.backend, self.n, self.backend.xp
         if self.has_scores:
@@ -241,10 +244,10 @@ class Count(NamedTuple):
                 return matrix.reshape(*batch_shape, n, n), 0
         kept = is_kept(y_true, self.ignored, backend)
         if weight is None and groups is None and batch == 1 and backend.has_kernels(y_true):
-            return self._in_one_pass(y_true, y_pred, kept, batch_shape)
+            return self._in_single_pass(y_true, y_pred, kept, batch_shape)
         y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
-        # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on
-        # PyTorch. A single row needs none where positions beyond it are passed over.
+        # Labels out of range are clipped to a border around the cells: -1 would wrap around in JAX and raise an error
+        # in PyTorch. A single row needs no border if positions beyond the row are skipped.
         beyond = backend.passes_over and batch == 1 and groups is None and kept is None
         within = backend.looking_is_free and all_within(y_true, n) and all_within(y_pred, n)
         border = 0 if beyond or within else 1
@@ -255,7 +258,7 @@ class Count(NamedTuple):
         has_outside = False
         if groups is not None:  # samples of groups out of range go to an extra bin after the cells
             bins, has_outside = self._by_group(bins, widen(groups, backend), width * width)
-        if kept is not None:  # ignored samples go to an extra bin after that
+        if kept is not None:  # ignored samples go to another extra bin
             bins = xp.where(kept, bins, length + has_outside)
         longer = length + has_outside + (kept is not None)
         may_lose = self.may_drop and (border == 1 or has_outside or beyond)
@@ -270,7 +273,7 @@ class Count(NamedTuple):
             counts = backend.count(bins, batch, longer, None, dtype=label_dtype(bins, backend))
         if weight is None:
             matrix = cells(counts)
-        else:  # in float32, adding up a million weights one by one has an error of a hundredth
+        else:  # in float32, sequential sums of a million weights have an error of a hundredth
             wide = backend.widest_float(weight)
             matrix = cells(backend.count(bins, batch, longer, xp.astype(weight, wide), dtype=wide))
         if not may_lose:
@@ -282,10 +285,10 @@ class Count(NamedTuple):
             dropped = dropped - xp.reshape(counts, (*batch_shape, longer))[..., longer - 1]
         return matrix, dropped
 
-    def _in_one_pass(
+    def _in_single_pass(
         self, y_true: Array, y_pred: Array, kept: Array | None, batch_shape: tuple[int, ...]
     ) -> tuple[Array, Array | int]:
-        """One matrix and what was dropped, by a kernel."""
+        """A matrix and the number of dropped samples, by a kernel."""
         xp, shape = self.backend.xp, (*batch_shape, self.n + 2, self.n + 2)
         grid = xp.zeros(shape, dtype=xp.int64, **self.backend.device_option(y_true))
         add_pairs(xp.reshape(grid, (-1,)), y_true, y_pred, kept, self.n)
@@ -293,7 +296,7 @@ class Count(NamedTuple):
         return matrix, xp.sum(grid, axis=(-2, -1)) - xp.sum(matrix, axis=(-2, -1)) if self.may_drop else 0
 
     def _bins(self, y_true: Array, y_pred: Array, *, has_border: bool, has_beyond: bool) -> Array:
-        """The cells of label pairs in a flat grid; those out of range are in its border, or beyond the last cell."""
+        """The cells of label pairs in a flat grid. Pairs out of range are in its border, or beyond the last cell."""
         backend, n = self.backend, self.n
         if has_border:
             return backend.bordered(y_true, y_pred, n, is_pred_within=self.has_scores)
@@ -303,7 +306,7 @@ class Count(NamedTuple):
         return backend.xp.where((y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n), bins, n * n)
 
     def _by_group(self, bins: Array, groups: Array, length: int) -> tuple[Array, bool]:
-        """The bins of samples in a row of all groups, and whether there is one for groups out of range at its end."""
+        """The bins of samples in a row of all groups, and whether its last bin is for groups out of range."""
         backend, number = self.backend, self.num_groups
         placed = groups * length + bins
         if backend.looking_is_free and all_within(groups, number):
@@ -312,15 +315,15 @@ class Count(NamedTuple):
 
 
 def in_parts(count: Count, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
-    """The counts of NumPy arrays, from parts of them: memory does not grow with the samples."""
+    """The counts of NumPy arrays, computed in parts: the memory does not grow with the samples."""
     shape = arrays[0].shape
     size = math.prod(shape)
-    # With many groups a part has at least as many samples as there are cells, or the parts would hold more than these.
+    # With many groups a part has at least as many samples as cells; otherwise the parts would hold more than the cells.
     at_once = max(SAMPLES_AT_ONCE, count.num_groups * count.n * count.n)
     if size <= at_once or not shape:
         return count(arrays, sample_ndim)
     if count.counts_pairs and len(shape) == sample_ndim and all(array.flags.c_contiguous for array in arrays):
-        matrix = pair_counts(arrays[0], arrays[1], count.n, count.ignored)  # which takes parts itself
+        matrix = pair_counts(arrays[0], arrays[1], count.n, count.ignored)  # splits the samples itself
         if matrix is not None:
             return matrix, 0
     of_samples, rest = len(shape) == sample_ndim, size // shape[0]
@@ -346,15 +349,15 @@ def add_pairs(counts: Array, y_true: Array, y_pred: Array, kept: Array | None, n
     labels = y_true.reshape(-1), y_pred.reshape(-1), None if kept is None else kept.reshape(-1), n
     if is_compiling():
         counts[: (n + 2) ** 2] += triton.pair_counts(*labels)
-    else:  # without PyTorch's operator, which takes longer than a small kernel
+    else:  # PyTorch's operator would take longer than a small kernel
         triton.launch(counts, *labels)
 
 
 def margin_bins(y_true: Array, y_pred: Array, n: int, backend: Standard) -> tuple[Array, Array]:
     """The two bins of each sample in a row of n true positives, n false negatives and n false positives.
 
-    A hit is in the first of them alone, its second bin is 3 n + 1. An error is in both. A sample with a label out of
-    range has the first bin 3 n.
+    A hit is in its first bin only, and its second bin is 3 n + 1. An error is in both bins. A sample with a label out
+    of range has the first bin 3 n.
     """
     xp = backend.xp
     inside = (y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n)
@@ -367,7 +370,7 @@ class CountMargins(Count):
     """True positives, false negatives and false positives of every class: (*B, 3, n)."""
 
     def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
-        """The counts, and how many samples were dropped."""
+        """The counts, and the number of dropped samples."""
         y_true, y_pred = arrays[:2]
         backend, n, xp = self.backend, self.n, self.backend.xp
         if self.has_scores:

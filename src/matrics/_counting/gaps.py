@@ -1,4 +1,4 @@
-"""Labels that are missing for some samples, as numbers of classes and one more number for none."""
+"""Labels that are missing for some samples, as numbers of classes, with the number n for a missing label."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from matrics._counting.labels import check_labels, listed, refuse_outside, widen
 
 
 def codes_with_gaps(values: Any, there: Any, classes: CodedClasses, name: str) -> Array:
-    """Labels as numbers of classes, and the number n of classes where there is none.
+    """Labels as numbers of classes, with the number n of classes for missing labels.
 
-    ``there`` says where there are labels, whatever stands elsewhere; if it is None, a label is missing where there is
-    None or NaN or, unless it is the label of a class, -1.
+    ``there`` is the mask of samples with labels. If it is None, a label is missing if it is None, NaN or, unless a
+    class has this label, -1.
     """
     n, labels = classes
     if labels is None:
@@ -30,16 +30,16 @@ def codes_with_gaps(values: Any, there: Any, classes: CodedClasses, name: str) -
             return codes_of(values, codes, name, labels)
         return backend.from_host(_where_there(array, ~missing(array), codes, labels, name))
     masks, (mask,) = as_arrays(labelled=there)
-    seen = masks.host_view(_checked(mask, masks))
-    if array is not None and seen is not None:
-        return backend.from_host(_where_there(*_alike(array, seen, name), codes, labels, name))
-    found = codes_of(values, codes, name, labels, may_drop=True)
-    backend, (found, mask) = as_arrays(labels=found, labelled=mask)
-    return backend.xp.where(mask, found, n)
+    view = masks.host_view(_checked(mask, masks))
+    if array is not None and view is not None:
+        return backend.from_host(_where_there(*_broadcast_pair(array, view, name), codes, labels, name))
+    codes_of_labels = codes_of(values, codes, name, labels, may_drop=True)
+    backend, (codes_of_labels, mask) = as_arrays(labels=codes_of_labels, labelled=mask)
+    return backend.xp.where(mask, codes_of_labels, n)
 
 
 def _where_there(array: Array, there: Array, codes: dict[Any, int], labels: tuple[Hashable, ...], name: str) -> Array:
-    """The numbers of labels that are there, and the number of classes for the others."""
+    """The numbers of the labels under the mask, and the number of classes elsewhere."""
     filled = np.empty(array.shape, object)
     filled[...] = labels[0]
     filled[there] = array[there]
@@ -47,11 +47,11 @@ def _where_there(array: Array, there: Array, codes: dict[Any, int], labels: tupl
 
 
 def _of_numbers(labels: Any, labelled: Any, n: int, name: str) -> Array:
-    """The same of labels that are numbers of classes, in any library and in compiled code."""
-    given = _without_gaps(labels, name, keep=labelled is not None)
-    values = {name: given} if labelled is None else {name: given, "labelled": labelled}
+    """The codes of labels that are numbers of classes, in any library and in compiled code."""
+    filled = _without_gaps(labels, name, keep=labelled is not None)
+    values = {name: filled} if labelled is None else {name: filled, "labelled": labelled}
     backend, (true, *masks) = as_arrays(**values)
-    true = listed(given, true, name)
+    true = listed(filled, true, name)
     xp, mask = backend.xp, _checked(masks[0], backend) if masks else None
     if backend.is_float(true):
         true = true if mask is None else xp.where(mask, true, math.nan)
@@ -62,15 +62,15 @@ def _of_numbers(labels: Any, labelled: Any, n: int, name: str) -> Array:
     true = widen(true, backend)
     there = true != -1 if mask is None else mask
     true, there = xp.broadcast_arrays(true, there) if true.shape != there.shape else (true, there)
-    seen, kept = backend.host_view(true), backend.host_view(there)
-    if seen is not None and kept is not None:
-        refuse_outside(seen, n, kept, name)
-    # Where values cannot be inspected, samples with a label out of range are left out, not taken for unlabelled.
+    true_view, there_view = backend.host_view(true), backend.host_view(there)
+    if true_view is not None and there_view is not None:
+        refuse_outside(true_view, n, there_view, name)
+    # Where values cannot be inspected, samples with a label out of range are dropped, and do not become unlabelled.
     return xp.where(there, xp.where(true == n, -1, true), n)
 
 
 def _without_gaps(labels: Any, name: str, *, keep: bool) -> Any:
-    """Labels of the host with -1 in place of what is missing; anything else, and if they are to be kept, unchanged."""
+    """Labels of the host with -1 in place of missing labels; other arrays, and with ``keep``, unchanged."""
     is_list = isinstance(labels, (list, tuple)) and not any(hasattr(label, "shape") for label in labels)
     if not is_list and str(getattr(labels, "dtype", "")) != "object" and not hasattr(labels, "to_numpy"):
         return labels
@@ -86,22 +86,22 @@ def _without_gaps(labels: Any, name: str, *, keep: bool) -> Any:
 
 
 def _refuse_fractions(true: Array, name: str, backend: Standard) -> None:
-    seen = backend.host_view(true)
-    if seen is None:
+    view = backend.host_view(true)
+    if view is None:
         return
-    wrong = ~(np.isnan(seen) | (seen == np.floor(seen)))
+    wrong = ~(np.isnan(view) | (view == np.floor(view)))
     if wrong.any():
         place = tuple(map(int, np.argwhere(wrong)[0]))
-        raise TypeError(f"{name}: expected integers, or NaN where a sample has no label, got {seen[place]} at {place}")
+        raise TypeError(f"{name}: expected integers, or NaN where a sample has no label, got {view[place]} at {place}")
 
 
 def missing(array: Array) -> Array:
-    """Which labels of an array of NumPy are missing."""
+    """Whether each label of an array of NumPy is missing."""
     return np.asarray([is_missing(label) for label in array.ravel().tolist()], bool).reshape(array.shape)
 
 
 def is_missing(label: Any) -> bool:
-    """Whether this stands for no label: None, NaN, or what pandas has for either.
+    """Whether a label is missing: None, NaN, or the missing values of pandas.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
@@ -119,8 +119,8 @@ def _checked(mask: Array, backend: Standard) -> Array:
     return mask
 
 
-def _alike(array: Array, mask: Array, name: str) -> tuple[Array, Array]:
-    """Labels and mask in one shape."""
+def _broadcast_pair(array: Array, mask: Array, name: str) -> tuple[Array, Array]:
+    """Labels and mask in the same shape."""
     try:
         shape = np.broadcast_shapes(array.shape, mask.shape)
     except ValueError:

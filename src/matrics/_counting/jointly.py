@@ -1,4 +1,4 @@
-"""Samples counted by several labels at once: one axis of the table for each."""
+"""Counts of samples by several labels at once: the table has an axis for each label."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _counted(
     batch = tuple(bins.shape[:-1])
     if weight is None:
         counts = backend.count(bins, math.prod(batch), length + 1, None, dtype=label_dtype(bins, backend))
-    else:  # in float32, adding up a million weights one by one has an error of a hundredth
+    else:  # in float32, sequential sums of a million weights have an error of a hundredth
         wide = backend.widest_float(weight)
         counts = backend.count(bins, math.prod(batch), length + 1, xp.astype(weight, wide), dtype=wide)
         counts = xp.astype(counts, weight.dtype)

@@ -13,7 +13,7 @@ from matrics._arrays.sizes import check_count, is_whole, one_or_more
 from matrics._engine.evaluation import frames_to_the_user, is_nan
 from matrics._quoting import quoted
 
-# What to write for targets that have a column for each class, or for each label of several.
+# Advice for targets that have a column for each class, or for each label of several.
 BY_COLUMNS = (
     "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
     "matrics.multilabel.confusion_matrix and MultilabelState"
@@ -21,7 +21,7 @@ BY_COLUMNS = (
 NO_CLASS_AXIS = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
 NUMBERED = "number other labels first, in the order of the columns: y_true = [classes.index(label) for label in y_true]"
 
-# What to do about the cells of many classes.
+# Advice for matrices of many classes.
 MANY_CLASSES = 100
 FEWER_CELLS = (
     "; matrics.MarginState, or MarginMetric in a training loop, keeps 3 numbers per class instead of a cell for each "
@@ -29,10 +29,10 @@ FEWER_CELLS = (
     "MarginState.list_metrics()"
 )
 
-# Floating labels from here on are of no class, and do not fit in integers of 32 bits; a float for JAX.
+# Floating labels from this number on belong to no class, and do not fit in integers of 32 bits; a float for JAX.
 LARGEST = 2.0**31
 
-# Where PyTorch's losses, and the metrics for its training loops, have the classes of scores.
+# The axis of the classes in PyTorch's losses, and in the metrics for its training loops.
 AXIS_OF_LOSSES = 1
 
 # From scores to labels ----------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ AXIS_OF_LOSSES = 1
 def decide(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
 ) -> Array:
-    """The predicted labels; for a NaN score ``num_classes``, which is out of range."""
+    """The predicted labels; a NaN score gives ``num_classes``, which is out of range."""
     scores = check_scores(
         scores, num_classes, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, backend=backend
     )
@@ -51,11 +51,11 @@ def decide(
 def check_scores(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
 ) -> Array:
-    """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
+    """The scores with their classes moved to the last axis, if they have classes; other shapes raise an error."""
     if threshold is not None:
         if are_several(threshold):
             raise ValueError(
-                "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
+                "threshold: expected a number, got several: for a matrix at each threshold, compare the scores first, "
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
         is_number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
@@ -90,14 +90,14 @@ def check_scores(
 
 
 def are_several(threshold: Any) -> bool:
-    """Whether a list or an array was given in place of one threshold."""
+    """Whether a list or an array was given in place of a single threshold."""
     if isinstance(threshold, (int, float)):  # first, as a symbol of torch.compile(dynamic=True) has no attributes
         return False
     return isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", 0) > 0  # np.ndim breaks compiled graphs
 
 
 def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:
-    """The predicted labels of valid scores; for a NaN score ``num_classes``, which is out of range."""
+    """The predicted labels of valid scores; a NaN score gives ``num_classes``, which is out of range."""
     xp = backend.xp
     if threshold is not None:
         # A NumPy scalar would affect the dtype of the comparison.
@@ -117,10 +117,10 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
 
 
 def refuse_axis_of_one(labels: Array, scores: Array, class_axis: Any, name: str = "y_pred") -> None:
-    """Raise for labels with an axis of one entry where scores have that of classes, as masks (B, 1, H, W) have it.
+    """Raise an error for labels with a single entry along the axis of classes, such as masks (B, 1, H, W).
 
-    They would broadcast: each mask would be compared with the scores of every image. Where the axis of the classes is
-    not given, it is axis 1 or the last.
+    They would broadcast: each mask would be compared with the scores of every image. Without ``class_axis``, the axis
+    of the classes is axis 1 or the last.
     """
     shape, others = tuple(labels.shape), tuple(scores.shape)
     if len(shape) != len(others) or len(shape) < 2:
@@ -133,15 +133,14 @@ def refuse_axis_of_one(labels: Array, scores: Array, class_axis: Any, name: str 
         if any(n > 1 for n in rest):
             raise ValueError(
                 f"y_true: expected labels of shape {rest} for class scores of shape {others} in {name}, got {shape}: "
-                f"remove the axis of one entry, y_true.squeeze({axis})"
+                f"remove the axis of length 1, y_true.squeeze({axis})"
             )
 
 
 def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: int, name: str = "y_pred") -> None:
     """Warn of class scores if both axis 1 and the last axis could be the axis of the classes.
 
-    Called if no axis was passed: functions then use the last axis, and metrics for training
-    loops axis 1.
+    The caller has passed no axis: functions then use the last axis, and metrics for training loops axis 1.
     """
     if is_compiling() or len(shape) < 3 or shape[1] != num_classes or shape[-1] != num_classes:
         return
@@ -156,7 +155,7 @@ def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: in
 
 
 def given_or_last(class_axis: int | None, shape: tuple[int, ...], num_classes: int, name: str = "y_pred") -> int:
-    """The axis of the classes: by default the last one, with a warning if it could be axis 1."""
+    """The axis of the classes: by default the last axis, with a warning if it could be axis 1."""
     if class_axis is not None:
         return class_axis
     warn_if_ambiguous(shape, num_classes, -1, name)
@@ -171,7 +170,7 @@ def _is_32_bit(value: int) -> bool:
 
 
 def check_ignore_index(value: Any) -> tuple[int, ...]:
-    """The true labels to leave out: of one integer, a sequence of them, or None."""
+    """The true labels to leave out, from an integer, a sequence of integers, or None."""
     ignored = one_or_more(value)
     if not all(is_whole(label) and _is_32_bit(label) for label in ignored):
         raise ValueError(
@@ -182,14 +181,14 @@ def check_ignore_index(value: Any) -> tuple[int, ...]:
 
 
 def labels_to_ignore(ignored: tuple[int, ...], y_true: Array, backend: Standard) -> tuple[int, ...]:
-    """The labels to leave out, without the negative ones if labels are unsigned: widening could make them match."""
+    """The labels to leave out, without negative labels if ``y_true`` is unsigned: widened labels could match them."""
     if ignored and min(ignored) < 0 and backend.is_unsigned(y_true):
         return tuple(label for label in ignored if label >= 0)
     return ignored
 
 
 def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array | None:
-    """Where samples are not to be left out; None if that is everywhere."""
+    """Whether each sample is kept; None if all samples are."""
     if not ignored:
         return None
     wide = widen(y_true, backend)
@@ -200,7 +199,7 @@ def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array
 
 
 def checked_class_axis(value: Any) -> int | None:
-    """Check an axis, or None for the default; anything else raises an error."""
+    """The axis as an integer, or None for the default; anything else raises an error."""
     if value is not None and not is_whole(value):
         raise TypeError(f"class_axis: expected an integer, got {quoted(value)}")
     return None if value is None else int(value)
@@ -208,7 +207,7 @@ def checked_class_axis(value: Any) -> int | None:
 
 def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_axis: int) -> None:
     """Warn if the classes may be on axis 1 or on the last axis, and the true labels fit both."""
-    if is_compiling():  # where sizes may be symbols
+    if is_compiling():  # sizes may be symbols there
         return
     shape = tuple(y_pred.shape)
     if shape[1:-1] == shape[2:] and tuple(y_true.shape) == shape[:-1]:
@@ -218,7 +217,7 @@ def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_
 def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "") -> Array:
     """The labels as integers; the message for other dtypes explains how to pass them, by ``advice`` if given.
 
-    Floating numbers are labels if they are whole, as those of a column with gaps, or the targets of a loss.
+    Floating numbers are labels if they are whole, such as a column with missing values, or the targets of a loss.
     """
     if backend.is_integer(labels):
         return labels
@@ -229,21 +228,21 @@ def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "
 
 
 def whole_numbers(labels: Array, name: str, backend: Standard, advice: str = "") -> Array:
-    """Floating numbers as integers; those that are not whole raise an error where looking is free.
+    """Floating numbers as integers. Fractions raise an error where inspecting values is cheap.
 
-    Elsewhere they become the least integer, which is no label, and none to ignore.
+    Elsewhere they become the smallest integer, which is no label, and not a label to ignore.
     """
     xp, labels = backend.xp, backend.to_float(backend.detached(labels))
-    seen, dtype = backend.host_view(labels), label_dtype(labels, backend)
-    if seen is not None:
-        check_whole(seen, name, advice)
+    view, dtype = backend.host_view(labels), label_dtype(labels, backend)
+    if view is not None:
+        check_whole(view, name, advice)
         return xp.astype(labels, dtype)
     is_whole = (labels == xp.floor(labels)) & (xp.abs(labels) < LARGEST)
     return xp.where(is_whole, xp.astype(xp.where(is_whole, labels, 0), dtype), xp.iinfo(dtype).min)
 
 
 def check_whole(labels: Array, name: str, advice: str = "") -> None:
-    """Raise for the first of NumPy's floating numbers that is not whole."""
+    """Raise an error for the first of NumPy's floating numbers that is not whole."""
     is_whole = (labels == np.floor(labels)) & (np.abs(labels) < 2**63)
     if is_whole.all():
         return
@@ -257,7 +256,7 @@ def check_whole(labels: Array, name: str, advice: str = "") -> None:
 
 
 def check_predictions(y_pred: Array, threshold: float | None, backend: Standard) -> bool:
-    """Whether predictions are scores: the dtype decides; anything but labels and scores raises an error."""
+    """Whether predictions are scores, by the dtype; anything but labels and scores raises an error."""
     if backend.is_float(y_pred):
         return True
     if not backend.is_integer(y_pred):
@@ -276,7 +275,7 @@ def _other_labels(labels: Array) -> str:
 
 
 def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
-    """The labels of a list that NumPy converts to floating numbers although none of them is; else the array itself.
+    """The labels of a list that NumPy converts to floating numbers although it has none; else the array itself.
 
     NumPy does so with an empty list, which has no dtype and means no labels. It also does so with integers that no
     single dtype can hold, such as -1 and 2**63.
@@ -308,20 +307,20 @@ def _is_hollow(value: Any) -> bool:
 def broadcast(
     sample_ndim: int, backend: Standard, shapes: dict[str, tuple[int, ...]], *arrays: Array, has_classes: bool
 ) -> list[Array]:
-    """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated.
+    """All arrays in their common shape; the sample axes of labels must be equal, so that no sample is repeated.
 
     The second array may have a last axis of classes, which does not broadcast. ``shapes`` are the user's shapes, by
     name, for messages.
     """
     true, pred, *weights = (tuple(array.shape) for array in arrays)
-    own = pred[-1:] if has_classes else ()
-    pred = pred[: len(pred) - len(own)]
+    class_shape = pred[-1:] if has_classes else ()
+    pred = pred[: len(pred) - len(class_shape)]
     if not (len(true) >= sample_ndim and all(shape == true for shape in (pred, *weights))):
         if min(len(true), len(pred)) < sample_ndim:
             raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {_listed(shapes)}")
         samples = true[len(true) - sample_ndim :]
         if pred[len(pred) - sample_ndim :] != samples:
-            hint = f"; {BY_COLUMNS}" if (true == (*pred, *own) if has_classes else true[:-1] == pred) else ""
+            hint = f"; {BY_COLUMNS}" if (true == (*pred, *class_shape) if has_classes else true[:-1] == pred) else ""
             axes = "axis" if sample_ndim == 1 else f"{sample_ndim} axes"
             but = " before the axis of the classes" if has_classes else ""
             raise ValueError(f"expected the same samples (the last {axes}{but}), got {_listed(shapes)}{hint}")
@@ -333,22 +332,22 @@ def broadcast(
             raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
         true = shape
     _refuse_columns(shapes, true, weights, sample_ndim)
-    wanted = [true, (*true, *own), *(true for _ in weights)]
+    full_shapes = [true, (*true, *class_shape), *(true for _ in weights)]
     return [
         array if tuple(array.shape) == shape else backend.xp.broadcast_to(array, shape)
-        for array, shape in zip(arrays, wanted, strict=True)
+        for array, shape in zip(arrays, full_shapes, strict=True)
     ]
 
 
 def _refuse_columns(
     shapes: dict[str, tuple[int, ...]], shape: tuple[int, ...], weights: list[tuple[int, ...]], sample_ndim: int
 ) -> None:
-    """Raise for weights (N, 1) of N samples, as a data frame of one column has them: they would make N matrices."""
-    samples, ones = shape[len(shape) - sample_ndim :], (1,) * sample_ndim
+    """Raise an error for weights (N, 1) of N samples, as data frames with a column have: they would make N matrices."""
+    samples, singleton = shape[len(shape) - sample_ndim :], (1,) * sample_ndim
     for name, weight in zip(list(shapes)[2:], weights, strict=False):
-        if len(weight) > sample_ndim and samples != ones and weight[len(weight) - sample_ndim :] == ones:
+        if len(weight) > sample_ndim and samples != singleton and weight[len(weight) - sample_ndim :] == singleton:
             raise ValueError(
-                f"{name}: expected one for each sample along the last axis, got {_listed(shapes)}: a column (N, 1) "
+                f"{name}: expected a value for each sample along the last axis, got {_listed(shapes)}: a column (N, 1) "
                 f"becomes (N,) by {name}[:, 0]"
             )
 
@@ -380,13 +379,13 @@ def label_dtype(like: Array, backend: Standard) -> Any:
 
 
 def widen(labels: Array, backend: Standard) -> Array:
-    """Labels in an integer dtype that holds every bin; a larger uint64 becomes negative, and so is out of range."""
+    """Labels in an integer dtype for bins; a larger uint64 becomes negative, which is out of range."""
     dtype = label_dtype(labels, backend)
     return labels if labels.dtype == dtype else backend.xp.astype(labels, dtype)
 
 
 def check_groups(groups: Any, num_groups: Any) -> int:
-    """The number of groups, 0 without groups; raises if only one of both is given."""
+    """The number of groups, 0 without groups; an error if either argument is missing."""
     if (groups is None) != (num_groups is None):
         raise TypeError(
             "expected both groups=, an integer in [0, num_groups) for each sample, and num_groups=, got "
@@ -397,7 +396,7 @@ def check_groups(groups: Any, num_groups: Any) -> int:
 
 
 def check_group_numbers(groups: Array, backend: Standard) -> None:
-    """Raise unless they are integers."""
+    """Raise an error unless the groups are integers."""
     if not backend.is_integer(groups):
         raise TypeError(
             f"groups: expected integers in [0, num_groups), got dtype {groups.dtype}; for groups of another kind: "
@@ -406,7 +405,7 @@ def check_group_numbers(groups: Array, backend: Standard) -> None:
 
 
 def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, advice: str = "") -> None:
-    """Raise if a label in the host's memory is not in [0, n) and its sample is kept; the advice ends the message."""
+    """Raise an error if a label in the host's memory is not in [0, n) and its sample is kept, with the advice."""
     if not labels.size or (labels.min() >= 0 and labels.max() < n):
         return
     outside = (labels < 0) | (labels >= n)
@@ -424,8 +423,8 @@ def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, advice:
 
 
 def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
-    """Raise if a score in the host's memory is NaN and its sample is kept."""
-    if not np.isnan(np.min(scores, initial=0)):  # which is NaN if any is
+    """Raise an error if a score in the host's memory is NaN and its sample is kept."""
+    if not np.isnan(np.min(scores, initial=0)):  # the minimum is NaN if any score is
         return
     missing = np.isnan(scores).any(axis=-1) if has_classes else np.isnan(scores)
     if kept is not None:
@@ -436,7 +435,7 @@ def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
 
 
 def all_within(labels: Array, n: int) -> bool:
-    """Whether all NumPy labels are in [0, n): viewed as unsigned, the negative ones are the largest."""
+    """Whether all NumPy labels are in [0, n): viewed as unsigned numbers, negative labels are the largest."""
     return not labels.size or bool(labels.view(np.uint64).max() < n)
 
 
@@ -448,7 +447,7 @@ def check_weights(weights: Array, backend: Standard) -> Array:
 
 
 def squared_weights(weights: Any) -> Array:
-    """The squares of a user's weights, in the widest float: those of narrow integers would overflow."""
+    """The squares of a user's weights, in the widest float: squares of narrow integers would overflow."""
     backend, (array,) = as_arrays(sample_weight=weights)
     array = check_weights(array, backend)
     wide = backend.xp.astype(array, backend.widest_float(array))
@@ -456,8 +455,8 @@ def squared_weights(weights: Any) -> Array:
 
 
 def refuse_weights(weights: Array, kept: Array | None) -> None:
-    """Raise if a weight in the host's memory is negative, NaN or infinite and its sample is kept."""
-    if not weights.size or (np.min(weights) >= 0 and np.max(weights) < math.inf):  # neither is so for NaN
+    """Raise an error if a weight in the host's memory is negative, NaN or infinite and its sample is kept."""
+    if not weights.size or (np.min(weights) >= 0 and np.max(weights) < math.inf):  # both are false for NaN
         return
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if kept is not None:

@@ -1,7 +1,7 @@
-"""Pairs of labels in a grid of powers of two: one cell for each pair, whose index is a shift and an or of two labels.
+"""Pairs of labels in a grid of powers of two: a cell for each pair, whose index is a shift and an or of two labels.
 
-Whether all labels are in range is seen from the bits that any of them has, and from the counts of the cells beyond the
-classes. So no label is compared with anything, and each part of the labels is read while it is in the cache.
+The bits of all labels, and the counts of the cells beyond the classes, show whether all labels are in range. So no
+label is compared with a bound, and each part of the labels is read while it is in the cache.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import numpy as np
 
 from matrics._arrays import Array
 
-# Up to so many cells of the grid are cheaper than a look at the labels of any batch.
+# Up to this number of cells, the grid is cheaper than reading the labels of any batch.
 FEW_CELLS = 4096
-# Labels at a time: with what is made of them they fit in a cache.
+# Labels at a time: with their intermediate arrays they fit in a cache.
 AT_ONCE = 2**15
 
 
 def pair_counts(y_true: Array, y_pred: Array, n: int, ignored: tuple[int, ...]) -> Array | None:
-    """The matrix (n, n) of two arrays of NumPy with labels; None where it does not know that no sample is dropped.
+    """The matrix (n, n) of two arrays of NumPy with labels; None unless it is certain that no sample is dropped.
 
-    That is if a label is out of range, and neither ignored nor the prediction of an ignored sample, or if the grid were
-    larger than the labels.
+    The result is None if a label is out of range, and neither ignored nor the prediction of an ignored sample, or if
+    the grid were larger than the labels.
     """
     if ignored and min(ignored) < 0:
         return None
@@ -30,7 +30,7 @@ def pair_counts(y_true: Array, y_pred: Array, n: int, ignored: tuple[int, ...]) 
     if rows * columns > max(FEW_CELLS, size) or not size:
         return None
     y_true, y_pred = y_true.reshape(-1), y_pred.reshape(-1)
-    # Labels of one byte are combined in two, which takes half the time.
+    # Labels of a single byte are combined in two bytes, which takes half the time.
     is_narrow = y_true.dtype.itemsize == y_pred.dtype.itemsize == 1 and true_bits + pred_bits <= 16
     bits_alike = y_true.dtype == y_pred.dtype and true_bits == pred_bits
     cells = np.empty(min(size, AT_ONCE), np.uint16 if is_narrow else np.intp)

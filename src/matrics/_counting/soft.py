@@ -46,10 +46,10 @@ def count_soft_targets(
     targets = xp.astype(xp.broadcast_to(targets, (*first.shape, n)), y_prob.dtype)
     if weights:
         weight = check_weights(weights[0], backend)
-        seen = backend.host_view(weight)
-        if seen is not None:
-            refuse_weights(seen, None)
-        # Weight 0 leaves a sample out, even one of NaN.
+        view = backend.host_view(weight)
+        if view is not None:
+            refuse_weights(view, None)
+        # Weight 0 excludes a sample, even if its weight is NaN.
         weight = xp.astype(weight, y_prob.dtype)[..., None]
         targets, y_prob = (xp.where(weight == 0, 0, x) for x in (targets, y_prob))
         y_prob = y_prob * weight

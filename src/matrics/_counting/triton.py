@@ -1,8 +1,8 @@
-"""Counting pairs of labels on a GPU: a kernel written in Triton, which PyTorch's builds for CUDA contain.
+"""Counts of label pairs on a GPU: a kernel written in Triton, which PyTorch's builds for CUDA contain.
 
-PyTorch's ``scatter_add_`` adds to one address in memory for each sample. With few classes most samples have the same
-few addresses, and wait for each other. Here each program counts its share of the samples into a histogram of its own,
-and adds that to the counts once. Labels are read once, and nothing else is written.
+PyTorch's ``scatter_add_`` adds to a single address in memory for each sample. With few classes most samples have the
+same few addresses, and wait for each other. Here each program counts its share of the samples into its own histogram,
+and adds the histogram to the counts once. Labels are read once, and nothing else is written.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-# Of more cells a program has no histogram: they do not fit into its registers.
+# With more cells a program has no histogram: the cells would not fit into its registers.
 MOST_CELLS = 1024
-# Without a histogram, so many copies of the counts keep additions to one address apart, in large batches.
+# Without a histogram, so many copies of the counts separate additions to the same address, in large batches.
 COPIES, LEAST_SAMPLES, MOST_BYTES = 16, 2**20, 2**22
 SAMPLES = 1024  # of a step of a program
 PROGRAMS = 1056  # at most; eight for each multiprocessor of an H100
@@ -36,8 +36,8 @@ def _shape(y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int
 def launch(counts: Tensor, y_true: Tensor, y_pred: Tensor, kept: Tensor | None, num_classes: int) -> None:
     """Add pairs of labels to the counts of a flat grid of n + 2 by n + 2, whose border is for labels out of range.
 
-    All are on one CUDA device: int64 counts; labels of any integers and shape (N,); and which samples count, if not
-    all do.
+    All arrays are on the same CUDA device: int64 counts, labels of any integer dtype and shape (N,), and the mask of
+    the samples that count, or None.
     """
     samples, side = y_true.shape[0], num_classes + 2
     if not samples:
@@ -65,7 +65,7 @@ def _as_integers(x: Tensor) -> Tensor:
 
 
 @triton.jit
-def _counted(  # noqa: PLR0917 (a kernel takes its strides one by one)
+def _counted(  # noqa: PLR0917 (a kernel needs each stride as a parameter)
     counts: tl.tensor,
     y_true: tl.tensor,
     y_pred: tl.tensor,
@@ -83,22 +83,22 @@ def _counted(  # noqa: PLR0917 (a kernel takes its strides one by one)
     """A program's share of the samples; without a histogram if it has 0 cells."""
     side = num_classes + 2
     places, start = tl.arange(0, SAMPLES), tl.program_id(0).to(tl.int64) * SAMPLES
-    own = counts + (tl.program_id(0) % COPIES).to(tl.int64) * side * side
-    one = tl.full([SAMPLES], 1, counts.dtype.element_ty)
+    copy = counts + (tl.program_id(0) % COPIES).to(tl.int64) * side * side
+    increments = tl.full([SAMPLES], 1, counts.dtype.element_ty)
     histogram = tl.zeros([CELLS if CELLS > 0 else 1], tl.int32)
     while start < samples:  # Triton's interpreter takes no variables in ``range``
         index = start + places
-        here = index < samples
+        in_range = index < samples
         if HAS_MASK:
-            here = here & (tl.load(kept + index * kept_stride, here, other=0) != 0)
-        true = tl.load(y_true + index * true_stride, here, other=0).to(tl.int64)
-        pred = tl.load(y_pred + index * pred_stride, here, other=0).to(tl.int64)
+            in_range = in_range & (tl.load(kept + index * kept_stride, in_range, other=0) != 0)
+        true = tl.load(y_true + index * true_stride, in_range, other=0).to(tl.int64)
+        pred = tl.load(y_pred + index * pred_stride, in_range, other=0).to(tl.int64)
         row = (tl.minimum(tl.maximum(true, -1), num_classes) + 1).to(tl.int32)
         cell = row * side + (tl.minimum(tl.maximum(pred, -1), num_classes) + 1).to(tl.int32)
         if CELLS > 0:
-            histogram += tl.histogram(cell, CELLS, here)
+            histogram += tl.histogram(cell, CELLS, in_range)
         else:
-            tl.atomic_add(own + cell, one, here, sem="relaxed")
+            tl.atomic_add(copy + cell, increments, in_range, sem="relaxed")
         start += tl.num_programs(0).to(tl.int64) * SAMPLES
     if CELLS > 0:
         cells = tl.arange(0, CELLS)

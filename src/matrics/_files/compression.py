@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -11,19 +12,21 @@ from matrics._memory_limits import MEMBER
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMPRESSIONS = (".gz", ".zst")
+COMPRESSIONS = (".gz", ".bz2", ".zst")
+# What the bytes of a compressed file begin with.
+BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
 # What is kept of a file as objects takes several times the memory of its text, and it may be compressed.
 OF_OBJECTS, OF_DISK = 4, 3
 LIST_BYTES = 16  # of text, for a list or an object of JSON, which takes as much memory as so many
 
 
 def suffix_of(path: Path) -> str:
-    """Return the end of a file's name, with the one before ``.gz`` or ``.zst``."""
+    """Return the end of a file's name, with the one before ``.gz``, ``.bz2`` or ``.zst``."""
     return "".join(path.suffixes[-2 if path.suffix.lower() in COMPRESSIONS else -1 :]).lower()
 
 
 def without_compression(suffix: str) -> str:
-    """The end of a name before ``.gz`` or ``.zst``."""
+    """The end of a name before ``.gz``, ``.bz2`` or ``.zst``."""
     return next((suffix.removesuffix(end) for end in COMPRESSIONS if suffix.endswith(end)), suffix)
 
 
@@ -52,10 +55,18 @@ def length_of_json(content: bytes) -> int:
     return len(content) + LIST_BYTES * (content.count(b"[") + content.count(b"{"))
 
 
+def compression_of(raw: Any) -> str:
+    """The end of a name that the first bytes of a stream suggest, without reading them; empty if there is none."""
+    first = raw.peek(4)
+    return next((end for beginning, end in BEGINNINGS.items() if first.startswith(beginning)), "")
+
+
 def decompressed(raw: BinaryIO, suffix: str) -> Any:
     """The bytes in a file of such a name."""
     if suffix.endswith(".gz"):
         return gzip.GzipFile(fileobj=raw)
+    if suffix.endswith(".bz2"):
+        return bz2.BZ2File(raw)
     return io.BufferedReader(_Zstd(raw)) if suffix.endswith(".zst") else raw
 
 

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 class Answers(NamedTuple):
-    """Which answers of an evaluation log are rows."""
+    """What is read of the file of another tool: which answers of an evaluation log, or which sheet."""
 
     missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
     scorer: str | None = None  # whose scores are read; all if None
+    sheet: str | None = None  # the first one if None
+    as_table: bool = False  # whether JSON Lines are a table as they stand, whatever their fields are called
 
 
 class ForeignTable(Protocol):
@@ -75,14 +77,14 @@ def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = N
     is_log = suffix in LOGS
     module, name = _READER_OF_LOGS if is_log else _READER_OF_SHEETS
     read = getattr(importlib.import_module(module), name)
-    table: ForeignTable = read(files, *(answers or Answers())) if is_log else read(files)
+    missing_score, scorer, sheet, _ = answers or Answers()
+    table: ForeignTable = read(files, missing_score, scorer) if is_log else read(files, sheet)
     return table
 
 
-def check_answers(answers: Answers, path: Path) -> None:
-    """Raise if a file that is no evaluation log is to be read with the options of logs."""
+def check_answers(answers: Answers, path: Path, suffix: str = "") -> None:
+    """Raise if a file is to be read with the options of files of another kind."""
     for option, value, default in zip(Answers._fields, answers, Answers(), strict=True):
-        if value != default:
-            raise ArgumentError(
-                option, f"expected an evaluation log with it ({', '.join(LOGS)}), got {quoted(value)} and {path}"
-            )
+        kind, ends = ("a workbook", SHEETS) if option == "sheet" else ("an evaluation log", LOGS)
+        if option != "as_table" and value != default and suffix not in ends:
+            raise ArgumentError(option, f"expected {kind} with it ({', '.join(ends)}), got {quoted(value)} and {path}")

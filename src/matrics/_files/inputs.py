@@ -12,16 +12,18 @@ from matrics._files.columns import typed
 from matrics._files.compression import suffix_of
 from matrics._files.counts import Counts
 from matrics._files.counts_file import CountsFile, CountsRows, opened
-from matrics._files.foreign import FOREIGN, LOGS, Answers, ForeignTable, check_answers, in_python, read_foreign
+from matrics._files.foreign import FOREIGN, Answers, ForeignTable, check_answers, in_python, read_foreign
 from matrics._files.fragments import Fragment, find, is_pattern, texts
 from matrics._files.labels import joined_order, labelled, order_of, sides
 from matrics._files.missing import said, settled
-from matrics._files.names import Names
+from matrics._files.names import Names, wanted_columns
 from matrics._files.notices import refuse_disjoint, say, two_names, warn_of_odd_labels
-from matrics._files.parquet import ParquetRows
+from matrics._files.parquet import ParquetRows, open_parquet
 from matrics._files.rows import RowReader, TextRows, name_of, named
+from matrics._files.sheets import Sheet
 from matrics._files.table_rows import TableRows
-from matrics._files.text import STDIN, TEXTS
+from matrics._files.text import STDIN, TEXTS, open_text
+from matrics._quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +86,10 @@ class Input:
     def rows_of_table(self, names: Names) -> TableRows:
         """The rows of a table that is read already."""
         assert self.table is not None  # noqa: S101 (for mypy: of this kind)
-        return TableRows(name_of(self.path), self.table, names)
+        if not isinstance(self.table, Sheet):
+            return TableRows(name_of(self.path), self.table, names)
+        title = f", sheet {quoted(self.table.name)}" if self.table.name else ""
+        return TableRows(name_of(self.path) + title, replace(self.table, expected=wanted_columns(names)), names)
 
 
 def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | None = None) -> Input:
@@ -120,8 +125,8 @@ def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | N
 
 def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) -> Input:
     """A file of another tool, or several as one table."""
-    if answers is not None and suffix_of(path) not in LOGS:
-        check_answers(answers, path)
+    if answers is not None:
+        check_answers(answers, path, suffix_of(path))
     with named(name_of(path)):
         found = read_foreign(suffix_of(path), files, answers)
     if found.notice:
@@ -129,11 +134,26 @@ def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) ->
     return Input(path, "table", tuple(map(Fragment, files)), table=found)
 
 
+def header_of(source: Input, encoding: str = "utf-8") -> list[str]:
+    """The names of the columns of the first file; none of standard input, which can be read only once, or of arrays."""
+    if source.table is not None:
+        return list(source.table.columns)
+    if source.kind not in ("text", "rows") or not source.files:
+        return []
+    first = source.paths[0]
+    with named(name_of(source.path)):
+        if source.kind == "text":
+            with open_text(first, suffix_of(first), encoding) as text:
+                return text.header
+        with open_parquet(first) as file:
+            return list(file.schema_arrow.names)
+
+
 def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:
     """The rows of labels of these inputs, or their counts; ``text`` is open already."""
     file = ", ".join(name_of(one.path) for one in inputs)
     for one in inputs:
-        _refuse_encoding(one, names)
+        _refuse_options_of_text(one, names)
     fragments = [fragment for one in inputs for fragment in one.files]
     kinds = {one.kind for one in inputs}
     if "table" in kinds:
@@ -192,7 +212,7 @@ def read_rows(
         raise ValueError(
             f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(found.path)}"
         )
-    _refuse_encoding(found, names)
+    _refuse_options_of_text(found, names)
     with named(file):
         whole = read_table(found, names)
         order = functools.reduce(joined_order, [order_of(whole[name]) for name in names.labels], None)
@@ -230,9 +250,10 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
     warn_of_odd_labels(file, of_true, of_pred)
 
 
-def _refuse_encoding(found: Input, names: Names) -> None:
-    if names.encoding != Names.encoding and found.kind != "text":
-        raise ArgumentError("encoding", f"expected a text file with it, got {name_of(found.path)}")
+def _refuse_options_of_text(found: Input, names: Names) -> None:
+    for option in ("encoding", "decimal"):
+        if getattr(names, option) != getattr(Names, option) and found.kind != "text":
+            raise ArgumentError(option, f"expected a text file with it, got {name_of(found.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:

@@ -109,7 +109,7 @@ def found_labels(columns: Sequence[tuple[str, Column]], names: Names, order: Ord
     Text is read as whole numbers or booleans if all labels of the column are written so, and those of the other
     columns are numbers or booleans as well. ``order`` is that of the file.
     """
-    if names.missing != "class":
+    if not names.keeps_unlabelled:
         labels = _of_one_kind(columns, names)
         return _classes(labels, names, order, has_missing=False)
     there = [pc.not_equal(labels, MISSING_CLASS) for _, labels in columns]
@@ -267,7 +267,7 @@ def sides(table: Any, names: Names) -> tuple[list[str], list[str]]:
     for name in names.labels:
         codes, classes, _ = coded(table, name)
         listed = [str(one) for one in classes.take(pa.array(np.unique(codes))).to_pylist()]
-        found.append([label for label in listed if label != MISSING_CLASS or names.missing != "class"])
+        found.append([label for label in listed if label != MISSING_CLASS or not names.keeps_unlabelled])
     return found[0], list(dict.fromkeys(label for labels in found[1:] or found for label in labels))
 
 

@@ -20,18 +20,21 @@ from matrics._files.labels import given_order
 from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of, named
+from matrics._files.sheets import Sheet
 from matrics._files.source import MatrixSource
 from matrics._files.text import STDIN, open_text
 from matrics._files.wide import by_model
 from matrics._quoting import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from matrics._files.counts import SortedCounts
-    from matrics._files.text import TextFile
+    from matrics._files.text import Row, TextFile
 
 Array = Any
+Parsed = tuple[Array, tuple[str, ...] | None]  # a matrix, and its labels
 
 
 def read(found: Path | Input, names: Names, rows: str | None, watch: Watch = unwatched) -> MatrixSource:
@@ -53,6 +56,9 @@ def read(found: Path | Input, names: Names, rows: str | None, watch: Watch = unw
 
             return _matrices(str(path), NpyStack(path), names, rows)
         return _read_npz(path, names, rows)
+    if isinstance(found.table, Sheet):
+        single = read_single(found, names, rows)
+        return _count(found, names, rows, watch) if single is None else single
     if found.kind == "text" and len(found.files) < 2 and not (is_pattern(path) or path.is_dir()):
         return _read_text(found, names, rows, watch)
     return _count(found, names, rows, watch)
@@ -73,20 +79,45 @@ def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
     return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
 
 
+def read_single(given: Input, names: Names, rows: str | None = None) -> MatrixSource | None:
+    """The matrix in a text file or in a sheet; None if it is something else."""
+    file, sheet = name_of(given.path), given.table
+    if len(given.files) != 1:
+        return None
+    if isinstance(sheet, Sheet):
+        if sheet.has_names(names.labels):
+            return None
+        cells = sheet.matrix_rows()
+        with named(f"{file}, sheet {quoted(sheet.name)}" if sheet.name else file):
+            size = given.path.stat().st_size
+            parsed = _parse_matrix(cells, lambda: cells, names, size) if cells else None
+    elif given.kind == "text":
+        path = given.files[0].path
+        with named(file), open_text(path, suffix_of(path), names.encoding, names.labels) as text:
+            parsed = _matrix_of(text, names)
+    else:
+        return None
+    return None if parsed is None else _matrices(file, parsed[0], names, rows, classes=parsed[1])
+
+
 def _read_text(given: Input, names: Names, rows: str | None, watch: Watch) -> MatrixSource:
     """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
     path = given.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
-    with named(file), open_text(path, suffix, names.encoding) as text:
+    with named(file), open_text(path, suffix, names.encoding, names.labels) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
-        found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
-        if found is None:
+        parsed = _matrix_of(text, names)
+        if parsed is None:
             return _count(given, names, rows, watch, text)
-        counts, labels = found
-        if names.order is not None and labels is not None:
-            counts, labels = _in_order(counts, labels, names.order)
-    return _matrices(file, counts, names, rows, classes=labels)
+    return _matrices(file, parsed[0], names, rows, classes=parsed[1])
+
+
+def _matrix_of(text: TextFile, names: Names) -> Parsed | None:
+    """The matrix in a text file, and its labels if it has any."""
+    if not text.header or set(names.labels).issubset(text.header):
+        return None
+    return _parse_matrix(text.first_rows(), text.rows, names, text.size)
 
 
 def _in_order(counts: Array, labels: tuple[str, ...], order: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
@@ -98,15 +129,18 @@ def _in_order(counts: Array, labels: tuple[str, ...], order: tuple[str, ...]) ->
     return wide, classes
 
 
-def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
-    """Parse a matrix and its labels; None if the rows are something else."""
+def _parse_matrix(
+    first_rows: Sequence[Row], rows: Callable[[], Iterable[Row]], names: Names, size: int
+) -> Parsed | None:
+    """Parse a matrix and its labels, of a file of this size; None if the rows are something else."""
     from matrics._files import crosstab
 
-    first, *start = text.first_rows()
-    if crosstab.is_crosstab(first[1], start):
-        return crosstab.read_crosstab(first[1], itertools.islice(text.rows(), 1, None), text.size)
-    if set(names.labels).isdisjoint(first[1]) and any(map(crosstab.is_number, first[1])):
-        return crosstab.read_numbers(text.rows(), text.size), None
+    (_, header), *start = first_rows
+    if crosstab.is_crosstab(header, start):
+        counts, labels = crosstab.read_crosstab(header, itertools.islice(rows(), 1, None), size)
+        return (counts, labels) if names.order is None else _in_order(counts, labels, names.order)
+    if set(names.labels).isdisjoint(header) and any(map(crosstab.is_number, header)):
+        return crosstab.read_numbers(rows(), size), None
     return None
 
 

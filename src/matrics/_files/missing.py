@@ -28,14 +28,19 @@ def settled(table: Any, names: Names) -> tuple[Any, int]:
                 table = table.set_column(table.schema.names.index(name), name, _without(column, names.na))
     if names.missing == "drop":
         expected = [name for name in wanted_columns(names) if name not in names.texts]
+        if names.keeps_unlabelled:
+            expected = [name for name in expected if name not in names.labels]
         holes = [is_missing(decoded(table[name]), nan=True) for name in expected]
         wrong = np.logical_or.reduce(holes) if holes else np.zeros(len(table), bool)
-        return (table.filter(pa.array(~wrong)), int(wrong.sum())) if wrong.any() else (table, 0)
-    if names.missing == "class":
+        left_out = int(wrong.sum())
+        table = table.filter(pa.array(~wrong)) if left_out else table
+    else:
+        left_out = 0
+    if names.keeps_unlabelled:
         for name in names.labels:
             place = table.schema.names.index(name)
             table = table.set_column(place, name, _filled(name, table[name]))
-    return table, 0
+    return table, left_out
 
 
 def _without(column: Any, na: tuple[str, ...]) -> Any:

@@ -23,6 +23,7 @@ class Names:
     squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
     missing: str = field(default="error", kw_only=True)  # what becomes of rows without a value: drop, class
     encoding: str = field(default="utf-8", kw_only=True)  # of text
+    decimal: str = field(default=".", kw_only=True)  # the sign before the decimal places of numbers, in text
     na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
     text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
     order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
@@ -50,6 +51,11 @@ class Names:
             raise ArgumentError("counts", f"expected no such option with weight=, got {quoted(self.counts)}")
         if None not in (self.counts, self.clusters):
             raise ArgumentError("counts", f"expected no such option with clusters=, got {quoted(self.counts)}")
+
+    @property
+    def keeps_unlabelled(self) -> bool:
+        """Whether rows without a label are of a class of their own."""
+        return self.missing == "class"
 
     @property
     def of_models(self) -> str:

@@ -20,6 +20,7 @@ from matrics._files.names import Names
 from matrics._files.source import MatrixSource
 from matrics._files.wide import by_model
 from matrics._quoting import first_twice, quoted
+from matrics._ranking.positive import directed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +39,13 @@ class ScoreNames(Names):
 
     scores: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
+    lower_is_positive: bool = field(default=False, kw_only=True)  # whether scores are lower in the positive class
+    unlabelled: bool = False  # whether the scores of rows without a label are read as well
+
+    @property
+    def keeps_unlabelled(self) -> bool:
+        """Whether rows without a label are of a class of their own."""
+        return self.unlabelled or super().keeps_unlabelled
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,6 +110,8 @@ class Scored(Keyed):
     samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
     sample_names: list[str] = field(default_factory=list, repr=False)
     left_out: int = 0  # rows without a label or a score
+    unlabelled: list[Array] = field(default_factory=list, repr=False)  # of each group the scores (M, columns)
+    lower_is_positive: bool = False  # whether the scores are those of the file times -1
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -138,6 +148,10 @@ class Scored(Keyed):
         sizes = np.bincount(np.concatenate([true for true, _ in self.groups]), minlength=len(self.classes))
         return {name: int(sizes[k]) for k, name in enumerate(self.classes) if k != self.positives[0]}
 
+    def directed(self, thresholds: Any) -> Any:
+        """Thresholds of the file as those of ``groups``, and back: both have the other sign if lower is positive."""
+        return directed(thresholds, lower_is_positive=self.lower_is_positive)
+
     @property
     def known(self) -> Classes:
         """The classes of a curve, for specs of measures."""
@@ -149,6 +163,11 @@ class Scored(Keyed):
         true, scores = self.groups[group]
         return (true == self.positives[column]).astype(np.int64), scores[:, column]
 
+    def unlabelled_of(self, position: int) -> Array:
+        """The scores of a curve whose rows have no label."""
+        group, column = divmod(position, len(self.positives))
+        return self.unlabelled[group][:, column]
+
     def matrices(self, threshold: float | None) -> MatrixSource:
         """Confusion matrices of all groups: of the class with the highest score, or of scores above a threshold."""
         n = 2 if threshold is not None else len(self.classes)
@@ -158,7 +177,7 @@ class Scored(Keyed):
             if threshold is None:
                 pred = of_column[scores.argmax(axis=1)]
             else:
-                true, pred = true == of_column[0], scores[:, 0] >= threshold  # noqa: PLW2901 (as two classes)
+                true, pred = true == of_column[0], scores[:, 0] >= self.directed(threshold)  # noqa: PLW2901 (as two classes)
             stack[k] = np.bincount(true * n + pred, minlength=n * n).reshape(n, n)
         keys = self.of_groups
         stack = stack if keys else stack[0]
@@ -169,16 +188,21 @@ class Scored(Keyed):
 
 def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
+    if names.lower_is_positive and len(names.scores) > 1:
+        raise ArgumentError("lower_is_positive", "expected a column of scores with it, got those of several classes")
     if names.models:
         path, names = by_model(path, names)
-    file, (groups, values, classes, ordered, positives, (samples, known)), left_out = read_rows(path, names, _samples)
+    file, found, left_out = read_rows(path, names, _samples)
+    groups, values, classes, ordered, positives, (samples, known), unlabelled = found
+    left_out += sum(map(len, unlabelled))
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
         raise ArgumentError("scores", f"expected a column of every label, got none of {quoted(classes[missing[0]])}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out)
+    turned = names.lower_is_positive
+    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out, unlabelled, turned)
 
 
 def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
@@ -188,9 +212,11 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
         of_columns.refuse_missing(name, of_columns.decoded(table[name]))
     true, labels, ordered = labels_of_rows(table, names.true)
     there = tuple(map(str, labels.to_pylist()))
-    classes, positives = _positives(there, names, ordered=ordered)
-    coded = np.asarray([classes.index(label) for label in there])[true]
+    listed = tuple(label for label in there if label != MISSING_CLASS or not names.unlabelled)
+    classes, positives = _positives(listed, names, ordered=ordered)
+    coded = np.asarray([classes.index(label) if label in listed else -1 for label in there])[true]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
+    scores = directed(scores, lower_is_positive=names.lower_is_positive)
     of_row, values = of_columns.group_rows(table, names.by)
     order = np.argsort(of_row, stable=True)
     cuts = np.flatnonzero(np.diff(of_row[order])) + 1
@@ -199,7 +225,9 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
     if names.clusters is not None:
         of_sample, known = of_columns.group_rows(table, (names.clusters,))
         samples = np.split(of_sample[order], cuts), [str(value) for value in known[names.clusters].to_pylist()]
-    return groups, values, classes, ordered, positives, samples
+    unlabelled = [of_group[labels == -1] for labels, of_group in groups] if names.unlabelled else []
+    groups = [(labels[labels >= 0], of_group[labels >= 0]) for labels, of_group in groups]
+    return groups, values, classes, ordered, positives, samples, unlabelled
 
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:

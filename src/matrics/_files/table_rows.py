@@ -54,7 +54,8 @@ class TableRows:
 
     def table(self) -> Any:
         """All rows at once."""
-        return self._wanted()
+        with named(self.file):
+            return self._wanted()
 
     def _wanted(self) -> Any:
         scorers = self.found.scorers
@@ -63,9 +64,9 @@ class TableRows:
             raise ArgumentError("scorer", f"expected one of {names}, whose scores the log has, got none", self.file)
         if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
             raise ValueError(self.found.unlabelled)
-        columns = {}
-        for name in check_columns(list(self.found.columns), self.names):
-            values = self.found.columns[name]
+        columns, all_columns = {}, self.found.columns
+        for name in check_columns(list(all_columns), self.names):
+            values = all_columns[name]
             if isinstance(values, pa.ChunkedArray):
                 columns[name] = values
                 continue

@@ -13,10 +13,11 @@ import gzip
 import io
 import itertools
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from matrics._files.columns import is_number
-from matrics._files.compression import decompressed, most_letters, without_compression
+from matrics._files.compression import COMPRESSIONS, compression_of, decompressed, most_letters, without_compression
 from matrics._files.names import Names, check_columns
 from matrics._quoting import quoted
 from matrics._tables.vocabularies import stands_for_missing
@@ -32,8 +33,10 @@ from matrics._tables.vocabularies import stands_for_missing
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
 STDIN = Path("-")
-TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+TEXTS = tuple(f"{end}{compression}" for compression in ("", *COMPRESSIONS) for end in (".csv", ".tsv"))
 SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
+BLANK = " "  # as numpy.savetxt writes it
+COMMENT = "#"
 BLOCK_BYTES = 2**22
 CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the memory of texts in Python
 MOST_LINES_BACK = 1000
@@ -45,7 +48,7 @@ OTHER_ENCODING = "encoding= names another, such as cp1252, latin-1 or utf-16"
 class TextFile:
     """An open text file whose header has been read."""
 
-    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8") -> None:
+    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> None:
         self._raw = raw
         self._content = decompressed(raw, suffix)
         if encoding != "utf-8":
@@ -56,11 +59,15 @@ class TextFile:
             while self._first and not self._first.strip(b"\r\n"):
                 self._line += _count_lines(self._first)
                 self._first = self._read()
-            self.separator = _separator(self._first, SEPARATORS[without_compression(suffix)])
+            lead = _Lead.of(self._first)
+            self._first, self._line = self._first[lead.size :], self._line + lead.lines
+            self.separator = lead.separator or _separator(self._first, SEPARATORS[without_compression(suffix)])
             taken: list[str] = []
             lines = _noted(_lines(_as_text(io.BytesIO(self._first))), taken)
             self._blank = self._line
-            _, self.header = next(rows(lines, self.separator), (0, []))
+            self.header = lead.header(self.separator, columns)
+            if not self.header:
+                _, self.header = next(rows(lines, self.separator), (0, []))
             if any("\0" in cell for cell in self.header):  # as text of two bytes a letter has it
                 raise ValueError(f"expected text in {encoding.upper()}, got zero bytes; {OTHER_ENCODING}")
         self._begin = sum(len(line.encode()) for line in taken)
@@ -81,7 +88,7 @@ class TextFile:
         return os.fstat(self._raw.fileno()).st_size if self._raw.seekable() else 0
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row with its line, the header first."""
+        """Yield every row with its line, the header first unless it is a comment."""
         with _readable():
             yield from rows(self._lines_from(self._first), self.separator, self._blank + 1)
 
@@ -134,8 +141,8 @@ class TextFile:
     def _parsed_at_once(self, block: bytes, wanted: list[str], names: Names) -> Any:
         """The columns of whole rows; None if anything is unusual, such as a stray quote or an empty cell."""
         places = {name: str(self.header.index(name)) for name in wanted}
-        if not _has_regular_quotes(block, self.separator):
-            return None
+        if self.separator == BLANK or not _has_regular_quotes(block, self.separator):
+            return None  # several blanks count as a single blank
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(block),
@@ -154,7 +161,7 @@ class TextFile:
             columns = {name: found[place].combine_chunks() for name, place in places.items()}
             for name, column in columns.items():
                 if name in names.numbers or name == names.counts:
-                    numbers = pc.cast(column, pa.float64())
+                    numbers = pc.cast(with_points(column, names.decimal), pa.float64())
                     columns[name] = numbers if name in names.numbers else column
                 elif name not in names.texts and names.missing == "error" and _has_empty(column, names.na):
                     return None
@@ -218,6 +225,43 @@ def _count(block: bytes, letter: bytes, end: int | None = None) -> int:
     return int(np.count_nonzero(np.frombuffer(block, np.uint8, -1 if end is None else end) == ord(letter)))
 
 
+class _Lead(NamedTuple):
+    """Lines before those of a table: the separator, as Excel has it, and comments."""
+
+    size: int  # bytes
+    lines: int
+    separator: str
+    last: str  # the last comment
+
+    @classmethod
+    def of(cls, block: bytes) -> _Lead:
+        """The lines at the beginning of a text that is not blank there."""
+        taken: list[str] = []
+        separator = last = ""
+        for line in _lines(_as_text(io.BytesIO(block))):
+            text = line.rstrip("\r\n")
+            if not taken and re.fullmatch('"?sep=[^"]"?', text, re.IGNORECASE):
+                separator = text.strip('"')[-1]
+            elif text.lstrip().startswith(COMMENT):
+                last = text.lstrip().lstrip(COMMENT).strip()
+            elif text.strip() or not taken:
+                break
+            taken.append(line)
+        return cls(sum(len(line.encode()) for line in taken), len(taken), separator, last)
+
+    def header(self, separator: str, columns: Iterable[str]) -> list[str]:
+        """The names of the columns that the last comment has; empty if they are not there."""
+        names = [name.strip() for name in next(rows([self.last], separator), (0, []))[1]] if self.last else []
+        return names if set(names).issuperset(columns) and columns else []
+
+
+def with_points(column: Any, decimal: str) -> Any:
+    """Text of numbers with a point in place of another sign; then a point is no part of a number."""
+    if decimal == ".":
+        return column
+    return pc.replace_substring(pc.replace_substring(column, ".", "?"), decimal, ".")
+
+
 class _Chained(io.RawIOBase):
     """A stream of some bytes, followed by the rest of a file."""
 
@@ -274,9 +318,10 @@ def _noted(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
 
 
 def _separator(block: bytes, separators: str) -> str:
-    """Return the separator that splits the first line into the most cells."""
+    """Return the separator that splits the first line into the most cells: blanks where no other splits it."""
     line = next((one for one in _lines(_as_text(io.BytesIO(block))) if one.strip("\r\n")), "")
-    return max(separators, key=lambda one: len(_cells(line, one)))
+    best = max(separators, key=lambda one: len(_cells(line, one)))
+    return BLANK if len(_cells(line, best)) < 2 < len(line.split()) + 1 else best
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -295,8 +340,14 @@ def _readable() -> Iterator[None]:
     except UnicodeError as error:
         known = getattr(error, "encoding", "").upper() or "this encoding"
         raise ValueError(f"expected text in {known}: {error}; {OTHER_ENCODING}") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except EOFError as error:
+        raise ValueError(f"expected a whole compressed file: {error}") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"expected a file compressed by gzip: {error}") from error
+    except OSError as error:
+        if error.errno:
+            raise
+        raise ValueError(f"expected a file compressed by bzip2: {error}") from error
 
 
 def open_raw(path: Path) -> BinaryIO:
@@ -305,10 +356,13 @@ def open_raw(path: Path) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def open_text(path: Path, suffix: str, encoding: str = "utf-8") -> Iterator[TextFile]:
-    """Open a text file."""
+def open_text(path: Path, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> Iterator[TextFile]:
+    """Open a text file, or standard input, which may be compressed as well.
+
+    A comment with the names of these columns is the header, as by ``numpy.savetxt``.
+    """
     with open_raw(path) as raw:
-        yield TextFile(raw, suffix, encoding)
+        yield TextFile(raw, suffix + (compression_of(raw) if path == STDIN else ""), encoding, columns)
 
 
 # The strict reader ---------------------------------------------------------------------------------------------------
@@ -324,7 +378,7 @@ def rows(lines: Iterable[str], separator: str, begin: int = 1, width: int = 0) -
     """
     csv.field_size_limit(most_letters())
     # Only in strict mode a quote that is never closed, or that is followed by text, is an error.
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=separator == BLANK)
     first = begin - 1
     try:
         for row in reader:
@@ -379,23 +433,27 @@ def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator
                     pc.equal(columns[name], ""), pa.scalar(None, pa.large_string()), columns[name]
                 )
             if name in names.numbers:
-                columns[name] = _numbers(name, columns[name], chunk)
+                columns[name] = _numbers(name, columns[name], chunk, names.decimal)
             elif name == names.counts:
-                _numbers(name, columns[name], chunk)  # which stay text, because a float cannot represent every integer
+                _numbers(
+                    name, columns[name], chunk, names.decimal
+                )  # which stay text, because a float cannot represent every integer
         yield pa.record_batch(columns)
 
 
-def _numbers(name: str, column: Any, rows: list[Row]) -> Any:
+def _numbers(name: str, column: Any, rows: list[Row], decimal: str) -> Any:
     """Text as floating numbers."""
+    read = with_points(column, decimal)
     try:
-        return pc.cast(column, pa.float64())
+        return pc.cast(read, pa.float64())
     except pa.ArrowInvalid:
         texts = column.to_pylist()
-        wrong = next((k for k, text in enumerate(texts) if text is not None and not is_number(text)), None)
+        wrong = next((k for k, text in enumerate(read.to_pylist()) if text is not None and not is_number(text)), None)
         if wrong is None:
             raise
         text = texts[wrong][:40]
         hint = f"; na={text.strip()} reads it as a missing value" if stands_for_missing(text) else ""
+        hint = "; decimal= reads a comma as the point of a number" if is_number(text.replace(",", ".", 1)) else hint
         raise ValueError(
             f"line {rows[wrong][0]}: expected a number in column {quoted(name)}, got {text!r}{hint}"
         ) from None

@@ -78,7 +78,7 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
         if name in {MODEL, ROW, *names.models}:
             what = "the column of a model" if name in names.models else "the column of models or of rows"
             raise ArgumentError(argument, f"expected other columns than those of models, got {quoted(name)}, {what}")
-    source = source if isinstance(source, Input) else open_input(source)
+    source = source if isinstance(source, Input) else open_input(source, answers=names.answers)
     file = name_of(source.path)
     if source.kind in ("arrays", "counts"):
         raise ArgumentError(argument, f"expected samples, with one column for each model, got {file}")
@@ -86,7 +86,9 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
     columns = [
         tuple(part for name in kind for part in (names.models if name == names.of_models else [name])) for kind in kinds
     ]
-    common: dict[str, Any] = {field: getattr(names, field) for field in ("missing", "encoding", "na", "counts")}
+    common: dict[str, Any] = {
+        field: getattr(names, field) for field in ("missing", "encoding", "decimal", "na", "counts")
+    }
     wide = WideNames(names.true, "", names.by, clusters, columns=(columns[0], columns[1], columns[2]), **common)
     with named(file):
         table = read_table(source, wide)

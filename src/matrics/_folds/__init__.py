@@ -1,1 +1,1 @@
-"""Tests of models by their scores: on the same folds, on many data sets, and of one model against shuffled labels."""
+"""Tests of models by their scores: on the same folds, on many data sets, and against shuffled labels."""

@@ -22,9 +22,9 @@ from matrics.typing import ArrayLike
 
 MethodOfDatasets = Literal["auto", "nemenyi", "holm", "wilcoxon"]
 DEFAULT_NUM = 50_000
-# The weight of a data set without a difference, as Benavoli and others have it.
+# The weight of a data set without a difference, as in Benavoli et al.
 PRIOR = 0.5
-# Decimal digits to which differences of scores are taken, counted from the largest score.
+# Decimal digits to which differences of scores are rounded, counted from the largest score.
 DIGITS = 12
 # Entries of the tables of a chunk of draws.
 DRAWS_AT_ONCE = 2**20
@@ -47,7 +47,7 @@ def compare_datasets(
     Parameters
     ----------
     scores : array_like, shape (datasets, models), data frame with a column for each model, or mapping of str to scores
-        One score of each model on each data set.
+        A score of each model on each data set.
     names : sequence of str, optional
         The names of the models; the columns of a data frame, the keys of a mapping, or numbers, if left out.
     higher_is_better : bool, default True
@@ -57,7 +57,7 @@ def compare_datasets(
         scores themselves, by Wilcoxon's signed ranks with the correction of Holm. By default Wilcoxon's for two models,
         and Nemenyi's for more.
     control : str or int, optional
-        Compare all models with this one only, by name or position: fewer pairs, so that more is found; for ``"holm"``
+        Compare all models with this model only, by name or position: fewer pairs give more power; for ``"holm"``
         and ``"wilcoxon"``.
     level : float, default 0.95
         The confidence level of the critical difference.
@@ -85,13 +85,13 @@ def compare_datasets(
 
     Notes
     -----
-    Data sets are taken as drawn at random from those that the methods are for; one counts once, whatever its size.
-    Equal scores share their mean rank. Friedman's chi-squared is corrected for ties; Iman and Davenport's F is less
-    conservative. Mean ranks depend on the other models in the table, Wilcoxon's test does not (Benavoli, Corani and
-    Mangili 2016). The signed-rank test leaves out data sets without a difference.
+    Data sets are treated as a random sample of the data sets that the methods are meant for; each counts once, whatever
+    its size. Equal scores share their mean rank. Friedman's chi-squared is corrected for ties; Iman and Davenport's F
+    is less conservative. Mean ranks depend on the other models in the table, Wilcoxon's test does not (Benavoli, Corani
+    and Mangili 2016). The signed-rank test leaves out data sets without a difference.
 
-    In the Bayesian test a draw gives the data sets Dirichlet weights, and one half to a data set without a difference;
-    the probabilities are the shares of draws in which most of the weight of all pairs of data sets is on one side.
+    In the Bayesian test a draw gives the data sets Dirichlet weights, and 1/2 to a data set without a difference;
+    the probabilities are the shares of draws in which most of the weight of all pairs of data sets is on that side.
 
     References
     ----------
@@ -106,12 +106,12 @@ def compare_datasets(
     ...     "boosting": [0.92, 0.84, 0.76, 0.96, 0.89, 0.73, 0.86, 0.92],
     ...     "tree": [0.85, 0.79, 0.70, 0.91, 0.80, 0.69, 0.80, 0.84],
     ... }
-    >>> found = matrics.stats.compare_datasets(scores)
-    >>> found.mean_ranks
+    >>> result = matrics.stats.compare_datasets(scores)
+    >>> result.mean_ranks
     array([1.875, 1.125, 3.   ])
-    >>> print(f"Friedman p = {found.p_value:.4f}, critical difference {found.critical_difference:.2f}")
+    >>> print(f"Friedman p = {result.p_value:.4f}, critical difference {result.critical_difference:.2f}")
     Friedman p = 0.0008, critical difference 1.17
-    >>> (found.p_values < 0.05)[2]  # the tree differs from boosting
+    >>> (result.p_values < 0.05)[2]  # the tree differs from boosting
     array([False,  True, False])
     """
     level = check_level(level)
@@ -145,14 +145,14 @@ def compare_datasets(
     pairs = [pair for pair in itertools.combinations(range(models), 2) if place is None or place in pair]
     p_values = np.full((models, models), math.nan)
     if method == "nemenyi":
-        found = range_law.sf(np.abs([mean_ranks[i] - mean_ranks[j] for i, j in pairs]) / error * math.sqrt(2))
+        uncorrected = range_law.sf(np.abs([mean_ranks[i] - mean_ranks[j] for i, j in pairs]) / error * math.sqrt(2))
     elif method == "holm":
-        found = 2 * stats.norm.sf(np.abs([mean_ranks[i] - mean_ranks[j] for i, j in pairs]) / error)
+        uncorrected = 2 * stats.norm.sf(np.abs([mean_ranks[i] - mean_ranks[j] for i, j in pairs]) / error)
     else:
-        found = [_wilcoxon(_rounded(better[:, i] - better[:, j], table), stats) for i, j in pairs]
-    corrected = np.asarray(found) if method == "nemenyi" else _holm(np.asarray(found))
-    for (i, j), one in zip(pairs, np.clip(corrected, 0, 1), strict=True):
-        p_values[i, j] = p_values[j, i] = one
+        uncorrected = [_wilcoxon(_rounded(better[:, i] - better[:, j], table), stats) for i, j in pairs]
+    corrected = np.asarray(uncorrected) if method == "nemenyi" else _holm(np.asarray(uncorrected))
+    for (i, j), p in zip(pairs, np.clip(corrected, 0, 1), strict=True):
+        p_values[i, j] = p_values[j, i] = p
     first = equal = None
     if rope is not None:
         draws = DEFAULT_NUM if num is None else check_draws(num)
@@ -175,16 +175,16 @@ def compare_datasets(
 
 
 def _read(scores: Any, names: Any) -> tuple[tuple[str, ...], Array]:
-    """The names of the models, and their finite scores (datasets, models)."""
+    """The names of the models, and their scores (datasets, models), which must be finite."""
     known = None
     if isinstance(scores, Mapping):
         known = [str(key) for key in scores]
         backend, rows = as_arrays(
-            **{f"scores[{quoted(name)}]": one for name, one in zip(known, scores.values(), strict=True)}
+            **{f"scores[{quoted(name)}]": values for name, values in zip(known, scores.values(), strict=True)}
         )
         if len({tuple(row.shape) for row in rows}) != 1 or rows[0].ndim != 1:
             shapes = ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(known[:8], rows, strict=False))
-            raise ValueError(f"scores: expected one score of each model on each data set, got {shapes or 'no model'}")
+            raise ValueError(f"scores: expected a score of each model on each data set, got {shapes or 'no model'}")
         table = np.stack([backend.known("scores", row) for row in rows], axis=1)
     else:
         if is_frame(scores):
@@ -226,7 +226,7 @@ def _place(control: Any, titles: tuple[str, ...], method: str) -> int | None:
 
 
 def _rounded(gap: Array, table: Array) -> Array:
-    """Differences without what computers add to those of decimals: 0.82 − 0.81 is 0.01, as 0.57 − 0.56 is."""
+    """Differences without the rounding errors of decimals: 0.82 − 0.81 is 0.01, as 0.57 − 0.56 is."""
     largest = float(np.abs(table).max())
     return np.round(gap, DIGITS - math.ceil(math.log10(largest))) if largest > 0 else gap
 
@@ -238,16 +238,16 @@ def _wilcoxon(gap: Array, stats: Any) -> float:
 
 
 def _holm(p_values: Array) -> Array:
-    """Holm's correction: the smallest times all, the next times one less, and never below the one before."""
+    """Holm's correction: p-values in order times the number of those not yet rejected, and never decreasing."""
     order = np.argsort(p_values)
     scaled = p_values[order] * (len(p_values) - np.arange(len(p_values)))
-    found = np.empty_like(p_values)
-    found[order] = np.maximum.accumulate(scaled)
-    return found
+    corrected = np.empty_like(p_values)
+    corrected[order] = np.maximum.accumulate(scaled)
+    return corrected
 
 
 def _bayesian(better: Array, rope: float, num: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """The probabilities that the model in the row is better than the one in the column, and that both are equal."""
+    """The probabilities that the model of the row is better than that of the column, and that both are equal."""
     datasets, models = better.shape
     first, equal = np.full((models, models), math.nan), np.full((models, models), math.nan)
     step = max(1, DRAWS_AT_ONCE // (datasets + 1))
@@ -255,14 +255,14 @@ def _bayesian(better: Array, rope: float, num: int, rng: np.random.Generator) ->
     for i, j in itertools.combinations(range(models), 2):
         gap = np.insert(_rounded(better[:, i] - better[:, j], better), 0, 0.0)
         sums = gap[:, None] + gap
-        # What is as large as the region counts by half, and so does what is equal where there is none.
+        # A difference equal to the bound of the region counts half, as does a tie without a region.
         above, below = (np.heaviside(_rounded(side * sums - 2 * rope, better), 0.5) for side in (1, -1))
         wins = np.zeros(3)
-        for some in weights:
-            up, down = (np.vecdot(some @ side, some) for side in (above, below))
+        for draws in weights:
+            up, down = (np.vecdot(draws @ side, draws) for side in (above, below))
             shares = np.stack([up, 1 - up - down if rope > 0 else np.full_like(up, -1), down])
-            most = shares == shares.max(axis=0)
-            wins += (most / most.sum(axis=0)).sum(axis=1)
+            is_largest = shares == shares.max(axis=0)
+            wins += (is_largest / is_largest.sum(axis=0)).sum(axis=1)
         first[i, j], equal[i, j], first[j, i] = wins / num
         equal[j, i] = equal[i, j]
     return first, equal

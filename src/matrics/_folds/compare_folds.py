@@ -1,4 +1,4 @@
-"""compare_folds(): two models by their scores on the same folds."""
+"""compare_folds(): comparison of two models by their scores on the same folds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics.typing import ArrayLike
 
 Method = Literal["auto", "corrected_t", "5x2_t", "5x2_f"]
 
-# A standard deviation up to so many roundings of the largest score is no variation.
+# A standard deviation of up to so many rounding errors of the largest score is no variation.
 ROUNDINGS = 16
 
 
@@ -35,13 +35,13 @@ def compare_folds(
     """Compare two models by their scores on the same folds of cross-validation.
 
     The training sets of folds overlap, so that their scores are not independent, and a plain paired t-test finds
-    differences where there are none. These tests correct for it.
+    differences where there are none. These tests correct for the overlap.
 
     Parameters
     ----------
     scores_a, scores_b : array_like, shape (*B, folds), or (*B, 5, 2) for the 5×2 tests
-        A score of each model on each fold, in the same order: those of 10×10 folds are one axis of 100. Batches
-        broadcast against each other, and every pair is compared on its own.
+        A score of each model on each fold, in the same order: the scores of 10×10 folds are a single axis of 100.
+        Batches broadcast against each other, and every pair is compared on its own.
     test_fraction : float, optional
         The share of the samples that a fold tests on, n_test / (n_test + n_train): 0.1 for ten folds, however often
         repeated. Needed but for the 5×2 tests, where it is a half.
@@ -61,13 +61,13 @@ def compare_folds(
     FoldComparison
         The difference, its limits, the statistic, the two-sided p-value, the probabilities that a is better, that both
         are practically equal and that b is better, and a status; arrays (*B,), NaN where the status is not 0. If the
-        differences do not vary, no test says anything, whichever model is ahead.
+        differences do not vary, no test can decide, whichever model is ahead.
 
     Raises
     ------
     ValueError
         There are fewer than two folds, the shapes do not fit, ``test_fraction`` is missing or not between 0 and 1, or
-        an option is not one of those above.
+        an option has a value that does not exist.
     TypeError
         In compiled code: the laws are SciPy's (extra ``stats``), which runs on the host.
 
@@ -78,9 +78,9 @@ def compare_folds(
     Benavoli) is the same distribution around the mean difference, and the probabilities are its parts below, within
     and above the region of practical equivalence.
 
-    The limits of all tests are the differences that they do not reject, so that 0 is among them exactly if the p-value
-    is at least 1 - ``level``. Dietterich's t looks at the difference of the very first fold only, and its limits are
-    around that one; those of F may not exist (NaN) where repetitions differ far more than the folds within.
+    The limits of all tests are the differences that they do not reject, so that they contain 0 exactly if the p-value
+    is at least 1 - ``level``. Dietterich's t uses the difference of the very first fold only, and its limits are
+    around this difference. The limits of F may not exist (NaN) where repetitions differ far more than the folds within.
 
     References
     ----------
@@ -91,10 +91,10 @@ def compare_folds(
     >>> import matrics
     >>> a = [0.81, 0.84, 0.79, 0.86, 0.83, 0.80, 0.85, 0.82, 0.84, 0.83]
     >>> b = [0.80, 0.81, 0.79, 0.82, 0.80, 0.78, 0.83, 0.80, 0.83, 0.79]
-    >>> found = matrics.stats.compare_folds(a, b, test_fraction=0.1, rope=0.01)
-    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}; p = {found.p_value:.4f}")
+    >>> result = matrics.stats.compare_folds(a, b, test_fraction=0.1, rope=0.01)
+    >>> print(f"{result.difference:.3f}, between {result.low:.3f} and {result.high:.3f}; p = {result.p_value:.4f}")
     0.022, between 0.008 and 0.036; p = 0.0054
-    >>> print(f"a is better with probability {found.probability_better:.2f}, equal {found.probability_equal:.2f}")
+    >>> print(f"a is better with probability {result.probability_better:.2f}, equal {result.probability_equal:.2f}")
     a is better with probability 0.96, equal 0.04
     """
     level = check_level(level)
@@ -107,7 +107,7 @@ def compare_folds(
     fraction = _test_fraction(test_fraction, method, two_folds=two_folds)
     check_direction(higher_is_better)
     backend, (a, b) = as_arrays(scores_a=scores_a, scores_b=scores_b)
-    a, b = (_scores(name, one, backend) for name, one in (("scores_a", a), ("scores_b", b)))
+    a, b = (_scores(name, value, backend) for name, value in (("scores_a", a), ("scores_b", b)))
     _check_shapes(tuple(a.shape), tuple(b.shape), two_folds=two_folds)
     xp, axes = backend.xp, (-2, -1) if two_folds else (-1,)
     a, b = xp.broadcast_arrays(a, b)
@@ -130,9 +130,9 @@ def compare_folds(
             spread = xp.sqrt(xp.sum((gap - mean[..., None]) ** 2, axis=-1) / (folds - 1))
             varies = known & (spread > noise)
             error = xp.where(varies, spread, 1) * math.sqrt(1 / folds + fraction / (1 - fraction))
-            reach = float(special("stdtrit")(folds - 1, (1 + level) / 2)) * error
+            half_width = float(special("stdtrit")(folds - 1, (1 + level) / 2)) * error
             statistic = mean / error
-            parts = statistic, _two_sided(statistic, folds - 1, backend), mean - reach, mean + reach
+            parts = statistic, _two_sided(statistic, folds - 1, backend), mean - half_width, mean + half_width
             above, below = (_below((side * mean - rope) / error, folds - 1, backend) for side in (1, -1))
             better, worse = (above, below) if higher_is_better else (below, above)
             chances = better, xp.clip(1 - better - worse, 0, None), worse
@@ -140,13 +140,13 @@ def compare_folds(
     integer = backend.widest_int(mean) or xp.int32
     none = xp.astype(xp.zeros_like(mean), integer)
     status = graver(none, {IntervalStatus.NO_VARIATION: ~varies, IntervalStatus.UNDEFINED: ~known}, xp)
-    rest = (xp.where(varies, one, math.nan) for one in (low, high, error, statistic, p_value, *chances))
-    found = (xp.where(known, mean, math.nan), *rest, status)
-    return FoldComparison(*(one[()] for one in found)) if backend is NUMPY else FoldComparison(*found)
+    rest = (xp.where(varies, value, math.nan) for value in (low, high, error, statistic, p_value, *chances))
+    fields = (xp.where(known, mean, math.nan), *rest, status)
+    return FoldComparison(*(value[()] for value in fields)) if backend is NUMPY else FoldComparison(*fields)
 
 
 def check_rope(rope: Any) -> float:
-    """Half the width of a region of practical equivalence: a finite number from 0."""
+    """Half the width of a region of practical equivalence, checked to be a finite number of at least 0."""
     is_number = isinstance(rope, (int, float, np.number)) and not isinstance(rope, bool)
     if not (is_number and 0 <= rope < math.inf):
         raise ValueError(f"rope: expected a number of at least 0, such as 0.01, got {quoted(rope)}")
@@ -154,7 +154,7 @@ def check_rope(rope: Any) -> float:
 
 
 def check_direction(higher_is_better: Any) -> None:
-    """Raise for what is neither True nor False: a text would count as True."""
+    """Raise an error for other values than True and False: a text would count as True."""
     if not isinstance(higher_is_better, (bool, np.bool_)):
         raise TypeError(f"higher_is_better: expected True or False, got {quoted(higher_is_better)}")
 
@@ -189,7 +189,7 @@ def _check_shapes(a: tuple[int, ...], b: tuple[int, ...], *, two_folds: bool) ->
         if not two_folds and (not shape or shape[-1] < 2):
             raise ValueError(f"{name}: expected scores (*B, folds) of at least two folds, got shape {shape}")
     fits = a[-axes:] == b[-axes:] and all(
-        one == other or 1 in (one, other) for one, other in zip(a[::-1], b[::-1], strict=False)
+        size == other_size or 1 in (size, other_size) for size, other_size in zip(a[::-1], b[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
@@ -207,20 +207,20 @@ def _two_sided(t: Array, degrees: int, backend: Standard) -> Array:
 
 
 def _five_t(gap: Array, mean: Array, error: Array, level: float, backend: Standard) -> tuple[Array, ...]:  # noqa: ARG001
-    """Dietterich's: the difference of the first fold over what the two folds of all repetitions differ by."""
+    """Dietterich's test: the difference of the first fold over the standard deviation within all repetitions."""
     first = gap[..., 0, 0]
     statistic = first / error
-    reach = float(special("stdtrit")(5, (1 + level) / 2)) * error
-    return statistic, _two_sided(statistic, 5, backend), first - reach, first + reach
+    half_width = float(special("stdtrit")(5, (1 + level) / 2)) * error
+    return statistic, _two_sided(statistic, 5, backend), first - half_width, first + half_width
 
 
 def _five_f(gap: Array, mean: Array, error: Array, level: float, backend: Standard) -> tuple[Array, ...]:
-    """Alpaydin's: the squares of all ten differences in place of the first."""
+    """Alpaydin's test: the squares of all ten differences in place of the first difference."""
     xp = backend.xp
     squares = xp.mean(gap**2, axis=(-2, -1))
     statistic = squares / error**2
     p_value = backend.on_host(lambda value: special("fdtrc")(10, 5, value), statistic)
     # The differences d for which the mean of (gap - d)² is at most the critical F times the variance.
     room = float(special("fdtri")(10, 5, level)) * error**2 - xp.mean((gap - mean[..., None, None]) ** 2, axis=(-2, -1))
-    reach = xp.where(room >= 0, xp.sqrt(xp.where(room >= 0, room, 0)), math.nan)
-    return statistic, p_value, mean - reach, mean + reach
+    half_width = xp.where(room >= 0, xp.sqrt(xp.where(room >= 0, room, 0)), math.nan)
+    return statistic, p_value, mean - half_width, mean + half_width

@@ -1,4 +1,4 @@
-"""permutation_test(): whether predictions have anything to do with the labels."""
+"""permutation_test(): a test of whether predictions are related to the labels."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from matrics._uncertainty.model_samples import PairedSamples, named_models
 from matrics.typing import ArrayLike
 
 DEFAULT_NUM = 9999
-# Cells of shuffles that are in memory at a time.
+# Cells of shuffles in memory at a time.
 CELLS_AT_ONCE = 2**21
-# NumPy draws from urns of so many samples.
+# The largest number of samples from which NumPy draws hypergeometric numbers.
 MOST_SAMPLES = 10**9
-# Values of a shuffle up to this below are as good: what is left is rounding.
+# Values of a shuffle lower by at most this relative difference are equal up to rounding.
 ROUNDING = 1e-12
 
 
@@ -43,16 +43,16 @@ def permutation_test(
     num: int | None = None,
     rng: Any = None,
 ) -> PermutationTest:
-    """The p-value of any measure: how often predictions that are shuffled are as good.
+    """The p-value of any measure: how often shuffled predictions are at least as good.
 
     Parameters
     ----------
     y_true : array_like, shape (N,)
         True labels.
     y_pred : array_like, shape (N,) or (M, N)
-        Predicted labels, of one model or of M.
+        Predicted labels, of a single model or of M models.
     metric : str or Metric
-        A measure with one value, for which higher or lower values are better.
+        A measure with a single value, for which higher or lower values are better.
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
@@ -77,14 +77,15 @@ def permutation_test(
     Raises
     ------
     TypeError, ValueError
-        As :func:`matrics.compare_models`; the measure has several values or no better end, or there are more than 10⁹
-        samples.
+        As :func:`matrics.compare_models`; the measure has several values or no better direction, or there are more than
+        10⁹ samples.
 
     Notes
     -----
-    To shuffle labels is to draw a confusion matrix with the same sums of rows and columns, so a shuffle costs n² draws,
-    however many samples there are, and all are scored as one batch. The p-value is (1 + those as good) / (1 + num): the
-    labels as they are count as one of the shuffles. A shuffle for which the measure is undefined counts as as good.
+    Shuffled labels have a random confusion matrix with the same sums of rows and columns. So a shuffle costs n² draws,
+    however many samples there are, and all shuffles are scored as a batch. The p-value is (1 + the number of shuffles
+    that are at least as good) / (1 + num), because the actual labels count as a shuffle. A shuffle with an undefined
+    measure counts as at least as good.
 
     References
     ----------
@@ -94,21 +95,21 @@ def permutation_test(
     --------
     >>> import matrics
     >>> y_true, y_pred = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1, 0, 1]
-    >>> found = matrics.stats.permutation_test(y_true, y_pred, "accuracy", num_classes=2, rng=0)
-    >>> print(f"{found.score:.1f}, p = {found.p_value:.2f}")
+    >>> result = matrics.stats.permutation_test(y_true, y_pred, "accuracy", num_classes=2, rng=0)
+    >>> print(f"{result.score:.1f}, p = {result.p_value:.2f}")
     0.8, p = 0.10
     """
     num = DEFAULT_NUM if num is None else check_draws(num)
-    is_one = len(_shape(y_pred)) == 1
-    given: Any = named_models({"": y_pred})[1] if is_one else y_pred
-    samples = PairedSamples.of(y_true, given, num_classes, labels, None, None, ignore_index)
+    is_single = len(_shape(y_pred)) == 1
+    predictions: Any = named_models({"": y_pred})[1] if is_single else y_pred
+    samples = PairedSamples.of(y_true, predictions, num_classes, labels, None, None, ignore_index)
     n = samples.classes.number
     chosen = resolve(metric, Classes.of(n, samples.classes.labels, positive, left_out=samples.left_out))
     if len(chosen) != 1:
-        raise ValueError(f"metric: expected one measure, got {len(chosen)}")
+        raise ValueError(f"metric: expected a single measure, got {len(chosen)}")
     ((name, measure),) = chosen.items()
     if measure.is_classwise or measure.higher_is_better is None:
-        what = "one value" if measure.is_classwise else "a better direction"
+        what = "a single value" if measure.is_classwise else "a better direction"
         raise ValueError(f"metric: expected a measure with {what}, got {quoted(name)}")
     if len(samples.true) > MOST_SAMPLES:
         raise ValueError(f"y_true: expected at most {MOST_SAMPLES:,} samples, got {len(samples.true):,}")
@@ -121,11 +122,11 @@ def permutation_test(
     def scored(stack: Array) -> Array:
         return side * np.asarray(evaluate(stack, [measure.bind()], invalid="nan")[0])
 
-    own = scored(matrices)
-    found = [_of_model(cm, value, scored, num, source.generator) for cm, value in zip(matrices, own, strict=True)]
-    p_value, mean, deviation, undefined = (np.asarray(part) for part in zip(*found, strict=True))
-    fields = [side * own, p_value, side * mean, deviation, undefined]
-    score, p_value, mean, deviation, undefined = (x[0] if is_one else x for x in fields)
+    scores = scored(matrices)
+    results = [_of_model(cm, value, scored, num, source.generator) for cm, value in zip(matrices, scores, strict=True)]
+    p_value, mean, deviation, undefined = (np.asarray(part) for part in zip(*results, strict=True))
+    fields = [side * scores, p_value, side * mean, deviation, undefined]
+    score, p_value, mean, deviation, undefined = (x[0] if is_single else x for x in fields)
     return PermutationTest(score, p_value, mean, deviation, undefined, num)
 
 
@@ -135,36 +136,36 @@ def _shape(y_pred: Any) -> tuple[int, ...]:
     return tuple(y_pred.shape) if hasattr(y_pred, "shape") else np.shape(np.asarray(y_pred, object))
 
 
-def _of_model(cm: Array, own: float, scored: Any, num: int, rng: np.random.Generator) -> tuple[Any, ...]:
-    """The p-value of one matrix, the mean and the deviation of its shuffles, and how many are undefined."""
+def _of_model(cm: Array, score: float, scored: Any, num: int, rng: np.random.Generator) -> tuple[Any, ...]:
+    """The p-value of a matrix, the mean and the deviation of its shuffles, and the number of undefined shuffles."""
     step = max(1, CELLS_AT_ONCE // cm.size)
     parts = [scored(shuffled(cm, min(step, num - start), rng)) for start in range(0, num, step)]
     values = np.concatenate(parts)
     missing = np.isnan(values)
-    least = own - ROUNDING * max(1.0, abs(own)) if math.isfinite(own) else own
+    least = score - ROUNDING * max(1.0, abs(score)) if math.isfinite(score) else score
     as_good = np.count_nonzero(missing | (values >= least))
     known = values[~missing]
     with NUMPY.quiet():
         mean = float(known.mean()) if known.size else math.nan
         deviation = float(known.std()) if known.size else math.nan
-    p_value = math.nan if math.isnan(own) else (1 + as_good) / (1 + num)
+    p_value = math.nan if math.isnan(score) else (1 + as_good) / (1 + num)
     return p_value, mean, deviation, int(missing.sum())
 
 
 def shuffled(cm: Array, num: int, rng: np.random.Generator) -> Array:
-    """Matrices (num, n, n) with the sums of rows and columns of this one, as shuffled labels give them."""
+    """Matrices (num, n, n) with the sums of rows and columns of this matrix, as from shuffled labels."""
     n = len(cm)
     rows, columns = cm.sum(axis=1).astype(np.int64), cm.sum(axis=0).astype(np.int64)
-    left = np.broadcast_to(columns, (num, n)).copy()  # of each column, not yet given to a row
-    found = np.empty((num, n, n), np.int64)
+    left = np.broadcast_to(columns, (num, n)).copy()  # the samples of each column that no row has yet
+    matrices = np.empty((num, n, n), np.int64)
     for i in range(n - 1):
-        wanted = np.full(num, rows[i])
-        beyond = left.sum(axis=1)
+        remaining = np.full(num, rows[i])
+        rest = left.sum(axis=1)
         for j in range(n - 1):
-            beyond = beyond - left[:, j]
-            found[:, i, j] = rng.hypergeometric(left[:, j], beyond, wanted)
-            wanted = wanted - found[:, i, j]
-        found[:, i, -1] = wanted
-        left -= found[:, i]
-    found[:, -1] = left
-    return found
+            rest = rest - left[:, j]
+            matrices[:, i, j] = rng.hypergeometric(left[:, j], rest, remaining)
+            remaining = remaining - matrices[:, i, j]
+        matrices[:, i, -1] = remaining
+        left -= matrices[:, i]
+    matrices[:, -1] = left
+    return matrices

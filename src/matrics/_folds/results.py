@@ -58,14 +58,14 @@ class DatasetComparison(NamedResult):
     statistic, p_value : float
         Friedman's chi-squared, corrected for ties, with its p-value; NaN for two models or scores that are all equal.
     f_statistic, f_p_value : float
-        Iman's and Davenport's F of it, which is less conservative.
+        Iman's and Davenport's F of the same ranks, which is less conservative.
     critical_difference : float
         Mean ranks that are further apart differ significantly by Nemenyi's test.
     method : str
         The test of ``p_values``: ``"nemenyi"``, ``"holm"`` or ``"wilcoxon"``.
     p_values : array, shape (M, M)
         Of each pair of models, corrected for the number of pairs; NaN on the diagonal, and for pairs without the
-        control, if there is one.
+        control, if it is given.
     probability_better, probability_equal : array, shape (M, M), or None
         By the Bayesian signed-rank test, of each pair: that the model in the row is better, and that both are
         practically equal. None without ``rope``.
@@ -90,7 +90,7 @@ class DatasetComparison(NamedResult):
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each pair of models that was tested."""
         rows, columns = np.nonzero(np.triu(~np.isnan(self.p_values)))
-        found = {
+        fields = {
             "a": np.asarray(self.names, object)[rows],
             "b": np.asarray(self.names, object)[columns],
             "rank_a": self.mean_ranks[rows],
@@ -98,14 +98,14 @@ class DatasetComparison(NamedResult):
             "p_value": self.p_values[rows, columns],
         }
         if self.probability_better is not None and self.probability_equal is not None:
-            found["probability_a_better"] = self.probability_better[rows, columns]
-            found["probability_equal"] = self.probability_equal[rows, columns]
-            found["probability_b_better"] = self.probability_better[columns, rows]
-        return frame_of(found, indexed=False)
+            fields["probability_a_better"] = self.probability_better[rows, columns]
+            fields["probability_equal"] = self.probability_equal[rows, columns]
+            fields["probability_b_better"] = self.probability_better[columns, rows]
+        return frame_of(fields, indexed=False)
 
 
 class PermutationTest(NamedResult):
-    """A measure beside those of shuffled labels, as from :func:`matrics.stats.permutation_test`.
+    """A measure compared with those of shuffled labels, as from :func:`matrics.stats.permutation_test`.
 
     Parameters
     ----------

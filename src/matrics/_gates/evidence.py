@@ -1,28 +1,28 @@
-"""What a gate is given: a confusion matrix, or true and predicted labels, and the same of a baseline."""
+"""The samples of a gate: labels or scores, the same of a baseline, and those of each group."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import Array, as_arrays, on_host
-from matrics._catalogue.classes import Classes, Sorted, labels_of_frame
-from matrics._catalogue.naming import check_names, names_or_labels
+from matrics._arrays import Array, on_host
+from matrics._catalogue.classes import Classes, Sorted
+from matrics._catalogue.naming import check_names
 from matrics._counting.build import confusion_matrix
+from matrics._counting.codes import places
 from matrics._counting.labels import squared_weights as squared
-from matrics._engine.evaluation import as_stack
 from matrics._errors import ArgumentError
-from matrics._gates.judge import Evidence
-from matrics._judged.correction import confusion_matrix as corrected_matrix
+from matrics._gates.matrices import of_judge, of_matrices, refuse_stack, to_host
+from matrics._gates.samples import Evidence, Samples
+from matrics._gates.scores import ScoredSamples
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import cut, quoted
 from matrics._tables.columns import common_order
-from matrics._tables.found_labels import Occurring, occurring
+from matrics._tables.label_counts import Occurring, occurring
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_disjoint, two_names
 from matrics._uncertainty.joint import joint_confusion_matrix
-from matrics._uncertainty.weighted import read_squares
 
 
 def read_evidence(
@@ -38,24 +38,79 @@ def read_evidence(
     sample_weight: Any,
     squared_weights: Any,
     clusters: Any = None,
-) -> tuple[Evidence, Classes]:
+    y_score: Any = None,
+    groups: Any = None,
+    reference: Hashable = None,
+) -> tuple[Samples, Classes]:
     """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
+    _check_together(y_pred, y_score, baseline, groups, reference, sample_weight)
     of_labels = {"num_classes": num_classes, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
-    if y_pred is None:
-        for option, value in of_labels.items():
-            if value is not None:
-                raise TypeError(f"{option}: expected y_pred= with it, as it is about labels; got a confusion matrix")
-        known: dict[str, Any] = {"class_names": class_names, "positive": positive, "name": name}
+    if y_pred is None and y_score is None:
+        _refuse_labels(of_labels)
+        known: dict[str, Any] = {"class_names": class_names, "positive": positive}
         if isinstance(given, JudgedCounts):
-            return _of_judge(given, baseline, class_names, positive)
-        return _of_matrices(given, baseline, squared_weights, **known)
+            return of_judge(given, baseline, groups, reference, **known)
+        return of_matrices(given, baseline, squared_weights, groups, reference, **known, name=name)
     if squared_weights is not None:
         raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
+    by = None if groups is None else _group_codes(groups)
+    labels = labels if labels is None or isinstance(labels, Sorted) else tuple(labels)
+    if y_pred is None:
+        parts: tuple[Evidence, ...] = (Evidence(None),) * (1 if by is None else len(by.values))
+        classes = _classes_of_scores(given, labels, num_classes, positive)
+    else:
+        given_labels = (given, y_pred, baseline)
+        parts, classes, labels = _of_labels(
+            given_labels, num_classes, labels, class_names, positive, sample_weight, clusters, by, name
+        )
+    if y_score is not None:
+        scores = ScoredSamples.of(given, y_score, positive, labels, clusters)
+        both = zip(parts, _split(scores, by), strict=True)
+        parts = tuple(part._replace(scores=of_part) for part, of_part in both)
+    if by is None:
+        return Samples(parts), classes
+    return Samples(parts, tuple(map(str, by.values))).compared_with(reference, by.values), classes
+
+
+def _check_together(  # noqa: PLR0917 (arguments of a gate)
+    y_pred: Any, y_score: Any, baseline: Any, groups: Any, reference: Any, weight: Any
+) -> None:
+    """Raise for arguments that do not go together."""
+    if baseline is not None and groups is not None:
+        raise ArgumentError("baseline", "expected None with groups, which are compared by reference=")
+    if reference is not None and groups is None:
+        raise ArgumentError("reference", f"expected groups= with it, got {quoted(reference)} without groups")
+    if y_score is not None and baseline is not None and y_pred is None:
+        raise ArgumentError("baseline", "expected None without y_pred; matrics.ranking.compare compares scores")
+    if y_score is not None and weight is not None:
+        raise ArgumentError("sample_weight", "expected None with y_score, as limits of scores take no weights")
+
+
+def _refuse_labels(options: dict[str, Any]) -> None:
+    """Raise for options of labels where a confusion matrix is given."""
+    for option, value in options.items():
+        if value is not None:
+            raise TypeError(f"{option}: expected y_pred= with it, as it is about labels; got a confusion matrix")
+
+
+def _of_labels(  # noqa: PLR0917 (the samples of a gate)
+    given: tuple[Any, Any, Any],
+    num_classes: int | None,
+    labels: Any,
+    class_names: Sequence[str] | None,
+    positive: Hashable,
+    weight: Any,
+    clusters: Any,
+    by: _Groups | None,
+    name: str,
+) -> tuple[tuple[Evidence, ...], Classes, Any]:
+    """The counts of true and predicted labels and those of a baseline, the classes, and the labels of the classes."""
+    y_true, y_pred, baseline = given
     own_names: tuple[str, ...] | None = None
-    are_found = num_classes is None and labels is None
-    if are_found:
-        there = _occurring(given, y_pred, baseline, name)
-        given, y_pred, *rest = (labels.given for labels in there.values())
+    are_unknown = num_classes is None and labels is None
+    if are_unknown:
+        there = _occurring(y_true, y_pred, baseline, name)
+        y_true, y_pred, *rest = (labels.given for labels in there.values())
         baseline = rest[0] if rest else None
         sides = {argument: labels.listed() for argument, labels in there.items()}
         of_true, *of_models = (dict.fromkeys(side) for side in sides.values())
@@ -63,95 +118,114 @@ def read_evidence(
         if named is None:
             labels = _found(there, sides, name)
         else:
-            given, y_pred, *rest = named.codes(*(np.asarray(side, object) for side in sides.values()))
+            y_true, y_pred, *rest = named.codes(*(np.asarray(side, object) for side in sides.values()))
             baseline, num_classes, own_names = (rest[0] if rest else None), 2, named.classes
-    labels = labels if labels is None or isinstance(labels, Sorted) else tuple(labels)
     options: dict[str, Any] = {"num_classes": num_classes, "labels": labels}
-    evidence = Evidence(*_counted(confusion_matrix, (given, y_pred), options, sample_weight, name))
-    if baseline is not None:
-        counted = _counted(joint_confusion_matrix, (given, y_pred, baseline), options, sample_weight, name)
-        evidence = evidence._replace(joint=counted[0], joint_squares=counted[1])
-    if clusters is not None:
-        evidence = _with_clusters(evidence, (given, y_pred), baseline, clusters, options, sample_weight)
-    n = len(evidence.cm)
+    parts = _counts((y_true, y_pred), baseline, options, weight, clusters, by, name)
+    n = parts[0].cm.shape[-1]
     names = own_names or check_names(class_names, n)
     classes = names if labels is None else labels
-    no_rest = apart(classes, evidence.cm.sum(axis=1), evidence.cm.sum(axis=0)) if are_found and classes else ()
-    return evidence, Classes.of(n, classes, positive, apart=no_rest)
+    whole = sum((part.cm for part in parts[1:]), start=parts[0].cm)
+    no_rest = apart(classes, whole.sum(axis=1), whole.sum(axis=0)) if are_unknown and classes else ()
+    return parts, Classes.of(n, classes, positive, apart=no_rest), labels
 
 
-def _of_judge(
-    counts: JudgedCounts, baseline: Any, class_names: Sequence[str] | None, positive: Hashable
-) -> tuple[Evidence, Classes]:
-    """The counts of judged samples, and their corrected matrix."""
+class _Groups(NamedTuple):
+    """The values of the groups in their order, and the number of that of each sample (N,)."""
+
+    values: list[Any]
+    codes: Array
+
+
+def _group_codes(groups: Any) -> _Groups:
+    """The groups in the order of their categories, or else sorted."""
+    given = occurring("groups", groups)
+    if given.values.ndim != 1 or not given.values.size:
+        raise ArgumentError("groups", f"expected the group of each sample (N,), got shape {given.values.shape}")
+    values, codes = places(given.values, "groups")
+    if given.categories is None:
+        return _Groups(values.tolist(), codes)
+    ranks = [given.categories.index(value) for value in values]
+    order = np.argsort(ranks)
+    return _Groups([values[k] for k in order], np.argsort(order)[codes])
+
+
+def _split(scores: ScoredSamples, by: _Groups | None) -> list[ScoredSamples]:
+    """The scores of each group."""
+    if by is None:
+        return [scores]
+    _check_length(by, len(scores.true))
+    return [scores.of_group(by.codes == k) for k in range(len(by.values))]
+
+
+def _check_length(by: _Groups, length: int) -> None:
+    if len(by.codes) != length:
+        raise ArgumentError("groups", f"expected the group of each of {length:,} samples, got {len(by.codes):,}")
+
+
+def _classes_of_scores(
+    y_true: Any, labels: Sequence[Hashable] | None, num_classes: int | None, positive: Hashable
+) -> Classes:
+    """The classes of samples without predicted labels."""
+    if labels is None:
+        labels = Sorted.of(set(occurring("y_true", y_true).listed()))
+    return Classes.of(num_classes or len(labels), None if num_classes else labels, positive)
+
+
+def _counts(  # noqa: PLR0917 (the samples of a gate)
+    labels: tuple[Any, Any],
+    baseline: Any,
+    options: dict[str, Any],
+    weight: Any,
+    clusters: Any,
+    by: _Groups | None,
+    name: str,
+) -> tuple[Evidence, ...]:
+    """The counts of labels, or those of each group."""
+    of_groups: dict[str, Any] = {}
+    if by is not None:
+        if len(np.shape(labels[0])) == 1:
+            _check_length(by, len(labels[0]))
+        of_groups = {"groups": by.codes, "num_groups": len(by.values)}
+    cm, squares = _counted(confusion_matrix, labels, {**options, **of_groups}, weight, name)
+    if by is not None:
+        parts = [Evidence(cm[k], None if squares is None else squares[k]) for k in range(len(cm))]
+    else:
+        parts = [Evidence(cm, squares)]
     if baseline is not None:
-        raise TypeError(
-            "baseline: expected None with judged counts, which do not say on which samples the models differ; "
-            "matrics.judged.compare compares two models"
-        )
-    cm = corrected_matrix(counts)
-    _refuse_stack(tuple(cm.shape), "y_true_or_cm")
-    n = cm.shape[-1]
-    classes = Classes.of(n, names_or_labels(class_names, n, None), positive)
-    return Evidence(np.asarray(_on_host(cm)), labels=counts), classes
+        counted = _counted(joint_confusion_matrix, (*labels, baseline), options, weight, name)
+        parts = [parts[0]._replace(joint=counted[0], joint_squares=counted[1])]
+    if clusters is not None:
+        return _with_clusters(parts, labels, baseline, clusters, options, weight, by)
+    return tuple(parts)
 
 
 def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
-    evidence: Evidence, labels: tuple[Any, Any], baseline: Any, clusters: Any, options: dict[str, Any], weight: Any
-) -> Evidence:
+    parts: list[Evidence],
+    labels: tuple[Any, Any],
+    baseline: Any,
+    clusters: Any,
+    options: dict[str, Any],
+    weight: Any,
+    by: _Groups | None,
+) -> tuple[Evidence, ...]:
     """The same with the matrix of each cluster, which is what is random."""
-    names, groups = np.unique(np.asarray(on_host(clusters, "clusters")), return_inverse=True)
-    if len(names) < 2:
-        raise ArgumentError("clusters", f"expected at least two clusters, got {len(names)}")
-    counted: dict[str, Any] = {**options, "groups": groups, "num_groups": len(names), "sample_weight": weight}
-    stack = _on_host(confusion_matrix(*labels, **counted))
-    joint = None if baseline is None else _on_host(joint_confusion_matrix(*labels, baseline, **counted))
-    return evidence._replace(squares=None, joint_squares=None, clusters=stack, joint_clusters=joint)
-
-
-def _of_matrices(
-    given: Any, baseline: Any, squares: Any, *, class_names: Sequence[str] | None, positive: Hashable, name: str
-) -> tuple[Evidence, Classes]:
-    cm = _one(given, name)
-    known = names_or_labels(class_names, len(cm), labels_of_frame(given))
-    classes = Classes.of(len(cm), known, positive)
-    if baseline is None:
-        return Evidence(cm, None if squares is None else _on_host(read_squares(squares, cm))), classes
-    other, others = _one(baseline, "baseline"), labels_of_frame(baseline)
-    if len(other) != len(cm):
-        raise ArgumentError("baseline", f"expected a matrix of the same {len(cm)} classes, got {len(other)}")
-    if others is not None and known is not None and tuple(map(str, others)) != tuple(map(str, known)):
-        raise ArgumentError("baseline", f"expected the classes {classes.listed} in this order, got {quoted(others)}")
-    if squares is None:
-        return Evidence(cm, None, other), classes
-    if not isinstance(squares, (tuple, list)) or len(squares) != 2:
-        raise ArgumentError("squared_weights", "expected the matrices of both, (of this one, of the baseline)")
-    both = [_on_host(read_squares(one, of)) for one, of in zip(squares, (cm, other), strict=True)]
-    return Evidence(cm, both[0], other, both[1]), classes
-
-
-def _one(given: Any, name: str) -> Array:
-    """One matrix as an array of NumPy."""
-    if np.ndim(given) == 1:
-        raise TypeError(
-            f"{name}: expected a confusion matrix (n, n), or labels together with y_pred=, got labels alone"
-        )
-    backend, array = as_stack(given, name=name)
-    _refuse_stack(tuple(array.shape), name)
-    return np.asarray(backend.to_numpy(backend.detached(array)))
-
-
-def _refuse_stack(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) > 2:
-        raise ValueError(
-            f"{name}: expected one confusion matrix (n, n), got a stack {shape}: a gate decides on one model; call it "
-            "for each matrix, or sum them"
-        )
-
-
-def _on_host(array: Any) -> Array:
-    backend, (found,) = as_arrays(squared_weights=array)
-    return np.asarray(backend.to_numpy(found))
+    names, codes = np.unique(np.asarray(on_host(clusters, "clusters")), return_inverse=True)
+    number, of_parts = len(names), np.zeros(len(names), np.int64)
+    if by is not None:
+        pairs, codes = np.unique(by.codes * number + codes, return_inverse=True)
+        number, of_parts = len(pairs), pairs // number
+    few = np.flatnonzero(np.bincount(of_parts, minlength=len(parts)) < 2)
+    if len(few):
+        where = "" if by is None else f" in the group {quoted(by.values[few[0]])}"
+        raise ArgumentError("clusters", f"expected at least two clusters{where}, got 1")
+    counted: dict[str, Any] = {**options, "groups": codes, "num_groups": number, "sample_weight": weight}
+    stack = to_host(confusion_matrix(*labels, **counted))
+    joint = None if baseline is None else to_host(joint_confusion_matrix(*labels, baseline, **counted))
+    return tuple(
+        part._replace(squares=None, joint_squares=None, clusters=stack[of_parts == k], joint_clusters=joint)
+        for k, part in enumerate(parts)
+    )
 
 
 def _counted(
@@ -162,9 +236,10 @@ def _counted(
         table, squares = count(*labels, **options), None
     else:
         table = count(*labels, sample_weight=weight, **options)
-        squares = _on_host(count(*labels, sample_weight=squared(weight), **options))
-    table = _on_host(table)
-    _refuse_stack(table.shape if count is confusion_matrix else table.shape[1:], name)
+        squares = to_host(count(*labels, sample_weight=squared(weight), **options))
+    table = to_host(table)
+    has_first = "groups" in options or count is joint_confusion_matrix
+    refuse_stack(table.shape[1:] if has_first else table.shape, name)
     return table, squares
 
 

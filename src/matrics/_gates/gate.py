@@ -8,8 +8,8 @@ from typing import Literal
 
 from matrics._catalogue.record import Metric
 from matrics._gates.evidence import read_evidence
-from matrics._gates.judge import check_manner, judged
-from matrics._gates.requirements import read_requirements
+from matrics._gates.judge import check_options, judged
+from matrics._gates.requirements import Other, read_requirements
 from matrics._gates.results import GateResult
 from matrics._judged.counts import JudgedCounts
 from matrics.typing import ArrayLike
@@ -20,9 +20,13 @@ def gate(
     requirements: str | Metric | Iterable[str | Metric],
     *,
     y_pred: ArrayLike | None = None,
+    y_score: ArrayLike | None = None,
+    groups: ArrayLike | Sequence[Hashable] | None = None,
+    reference: Hashable = None,
     baseline: ArrayLike | None = None,
     margin: float = 0.0,
     level: float = 0.95,
+    correction: Literal["none", "bonferroni"] | None = None,
     on_undecided: Literal["pass", "fail"] | None = None,
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
@@ -37,23 +41,37 @@ def gate(
 
     Parameters
     ----------
-    y_true_or_cm : array_like, shape (n, n), or (N,) with ``y_pred``; or JudgedCounts
-        A confusion matrix, or true labels; or samples that a judge has labelled, and people in part, as
+    y_true_or_cm : array_like, shape (n, n), or (N,) with ``y_pred`` or ``y_score``; or JudgedCounts
+        A confusion matrix (with ``groups`` several, (G, n, n)), or true labels; or samples that a judge has labelled, and people in part, as
         :func:`matrics.judged.count` counts them.
     requirements : str, Metric, or several of them
         Bounds such as ``"mcc >= 0.8"`` and ``"recall[fraud] > 0.9"``, with ``>=``, ``>``, ``<=`` or ``<``. With a
-        baseline also measures without a bound, such as ``"mcc"``: they must not be worse than the baseline's by more
-        than ``margin``. A measure of every class (``"recall:class >= 0.5"``) is one requirement for each.
+        baseline or a reference group also measures without a bound, such as ``"mcc"``: they must not be worse than the
+        other's by more than ``margin``. A measure of every class (``"recall:class >= 0.5"``) is one requirement for
+        each. With ``y_score`` also measures of scores, such as ``"roc_auc >= 0.9"``.
     y_pred : array_like, shape (N,), optional
         Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
         is the prediction.
+    y_score : array_like of floating numbers, shape (N,) or (N, n), optional
+        Scores of class 1 of two, or of the ``positive`` class, or of each of n classes, for measures of scores. Those of
+        :func:`matrics.ranking.interval` have limits.
+    groups : array_like, shape (N,), or sequence of hashables, length G, optional
+        The group of each sample, such as its month or its site: each requirement has to be fulfilled in each group. The
+        groups are in the order of the categories of a data frame, or else sorted. For matrices (G, n, n), and counts
+        of judged samples of groups, the name of each group.
+    reference : hashable, optional
+        The group with which all other groups are compared, as the samples of a baseline are.
     baseline : array_like, shape (n, n), or (N,) with ``y_pred``, optional
         The confusion matrix of another model on other samples; with ``y_pred``, the labels that the other model
         predicted for the same samples.
     margin : float, default 0
-        By how much a measure may be worse than that of the baseline.
+        By how much a measure may be worse than that of the baseline, or of the reference group.
     level : float, default 0.95
         The confidence level of the two-sided intervals.
+    correction : {"none", "bonferroni"}, optional
+        With groups: whether limits are adjusted for the number of groups, so that those of a requirement hold for all
+        groups together. By default those of differences from the reference group are, and others are not: a gate
+        passes only if each group does, which becomes less likely with more groups, and not more.
     on_undecided : {"pass", "fail"}, optional
         What an undecided gate counts as.
     num_classes : int, optional
@@ -92,25 +110,30 @@ def gate(
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
-    Notes ----- A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in
-    between. An interval whose status is not 0, for example because there are few samples, does not pass: it is
-    undecided, or it fails. With fewer than five errors only the limit on the side of better values may be wrong, so
-    that these are no reason against a pass by the other limit: a perfect model passes. An undefined value has no
-    limits, and is undecided. Of several requirements the gravest verdict counts: fail before undecided before pass.
-    Each has its own interval at ``level``, not corrected for their number: more of them do not make it more likely that
-    a gate passes a model which it should not.
+    Notes
+    -----
+    A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in between. An
+    interval whose status is not 0, for example because there are few samples, does not pass: it is undecided, or it
+    fails. With fewer than five errors only the limit on the side of better values may be wrong, so that these are no
+    reason against a pass by the other limit: a perfect model passes. An undefined value has no limits, and is undecided. Of several requirements the gravest verdict counts: fail
+    before undecided before pass. Each has its own interval at ``level``, not corrected for their number: more of them
+    do not make it more likely that a gate passes a model which it should not.
 
-    The intervals are those of :func:`matrics.interval`, and for a baseline those of :func:`matrics.compare_paired` (the
+    The intervals are those of :func:`matrics.interval`, for measures of scores those of
+    :func:`matrics.ranking.interval`, and for a baseline those of :func:`matrics.compare_paired` (the
     same samples) or :func:`matrics.compare` (others), and for judged samples those of :func:`matrics.judged.interval`.
-    The samples must be independent, unless they have ``clusters``.
+    The groups are samples of their own, so that differences from a reference group have the limits of
+    :func:`matrics.compare`; those of measures of scores are recovered in the same way from the limits of both groups
+    (MOVER). The samples must be independent, unless they have ``clusters``.
 
     Examples
     --------
     >>> import matrics
     >>> found = matrics.gate([[880, 20], [15, 85]], "mcc >= 0.7, recall[1] >= 0.8")
     >>> print(found)
-    mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863 recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767
-    and 0.907; about 2,470 samples would decide (now 1,000) most frequent errors:
+    mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863
+    recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767 and 0.907; about 2,470 samples would decide (now 1,000)
+    most frequent errors:
       0 predicted as 1: 20 (2.2% of 0)
       1 predicted as 0: 15 (15.0% of 1)
     >>> found.verdict, bool(found)
@@ -123,10 +146,30 @@ def gate(
     >>> new = ["ok", "fraud"] * 182 + ["fraud", "ok"] * 18
     >>> print(matrics.gate(y_true, "accuracy", y_pred=new, baseline=old, margin=0.02))
     accuracy - baseline >= -0.02: pass; 0.010, 95 % between -0.002 and 0.024
-    """
-    has_baseline = baseline is not None
-    margin = check_manner(margin, on_undecided, has_baseline=has_baseline)
-    evidence, classes = read_evidence(
+
+    Each month by itself, and each month against the first:
+
+    >>> months = {"2026-01": [[880, 20], [15, 85]], "2026-02": [[870, 30], [12, 88]], "2026-03": [[790, 110], [30, 70]]}
+    >>> found = matrics.gate(
+    ...     list(months.values()), ["recall[1] >= 0.6", "accuracy"], groups=list(months), reference="2026-01", margin=0.05
+    ... )
+    >>> print(found)
+    2026-01: recall of class 1 >= 0.6: pass; 0.850, 95 % between 0.767 and 0.907
+    2026-02: recall of class 1 >= 0.6: pass; 0.880, 95 % between 0.802 and 0.930
+    2026-03: recall of class 1 >= 0.6: pass; 0.700, 95 % between 0.604 and 0.781
+    2026-02: accuracy - reference >= -0.05: pass; -0.007, 97.5 % between -0.027 and 0.013
+    2026-03: accuracy - reference >= -0.05: fail; -0.105, 97.5 % between -0.134 and -0.077
+    limits hold for each group alone: they are not adjusted for the number of groups
+    limits of differences are adjusted for 2 groups: 97.5 % each, 95 % together (Bonferroni)
+    most frequent errors:
+      0 predicted as 1: 160 (5.9% of 0)
+      1 predicted as 0: 57 (19.0% of 1)
+    """  # noqa: E501 (what is printed)
+    other: Other | None = "reference" if reference is not None else "baseline" if baseline is not None else None
+    margin = check_options(
+        margin, on_undecided, other=other is not None, correction=correction, has_groups=groups is not None
+    )
+    samples, classes = read_evidence(
         y_true_or_cm,
         y_pred,
         baseline,
@@ -138,6 +181,18 @@ def gate(
         sample_weight=sample_weight,
         squared_weights=squared_weights,
         clusters=clusters,
+        y_score=y_score,
+        groups=groups,
+        reference=reference,
     )
-    wanted = read_requirements(requirements, classes, margin, has_baseline=has_baseline)
-    return judged(wanted, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division)
+    are_probabilities = samples.are_probabilities
+    bounds = read_requirements(requirements, classes, margin, other=other, are_probabilities=are_probabilities)
+    return judged(
+        bounds,
+        samples,
+        classes,
+        level=level,
+        correction=correction,
+        on_undecided=on_undecided,
+        zero_division=zero_division,
+    )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.record import Metric
 from matrics._errors import ArgumentError
 from matrics._gates.requirements import Requirement
 from matrics._gates.results import GateResult, Limits, RequirementResult, verdict_of
+from matrics._gates.samples import Correction, Evidence, Samples
+from matrics._gates.scores import ScoreMeasure, deciding_number, limits_of_scores, lower_limit_holds
 from matrics._judged.counts import JudgedCounts
 from matrics._judged.interval import interval as judged_interval
 from matrics._judged.needed import labels_needed
-from matrics._plot.confusion import most_frequent
+from matrics._plot.confusion import Confusion, most_frequent
 from matrics._quoting import quoted
 from matrics._uncertainty.compare import compare, compare_paired
 from matrics._uncertainty.interval import interval
@@ -25,61 +27,24 @@ from matrics._uncertainty.options import check_level
 from matrics._uncertainty.planning import samples_needed
 from matrics._uncertainty.results import IntervalStatus
 from matrics._uncertainty.status import Side, enough, is_biased, needs_of
-from matrics._uncertainty.weighted import kish
 
 
-class Evidence(NamedTuple):
-    """The counts that decide: matrices of counts, or of weights with those of their squares."""
-
-    cm: Array  # (n, n)
-    squares: Array | None = None
-    baseline: Array | None = None  # (n, n), of other samples
-    baseline_squares: Array | None = None
-    joint: Array | None = None  # (n, n, n) [true, here, baseline], of the same samples
-    joint_squares: Array | None = None
-    clusters: Array | None = None  # (K, n, n): the matrices of the clusters, which add up to that of counts
-    joint_clusters: Array | None = None  # (K, n, n, n): the joint tables of the clusters
-    labels: JudgedCounts | None = None  # of samples that a judge has labelled; the matrix is the corrected one
-
-    @property
-    def unit(self) -> str:
-        """What there would have to be more of."""
-        if self.labels is not None:
-            return "label"
-        return "sample" if self.clusters is None else "cluster"
-
-    @property
-    def samples(self) -> float:
-        """The number of samples of the matrix, of weighted ones the effective number; of clusters, or of labels."""
-        if self.labels is not None:
-            return float(self.labels.labelled.sum())
-        return size_of(self.cm, self.squares) if self.clusters is None else _filled(self.clusters)
-
-    @property
-    def compared(self) -> float:
-        """The number of samples, or of clusters, of the comparison with the baseline."""
-        if self.joint_clusters is not None:
-            return _filled(self.joint_clusters)
-        return self.samples if self.joint is None else size_of(self.joint, self.joint_squares)
-
-    def times(self, factor: float) -> Evidence:
-        """As many times the samples, in the same proportions."""
-        return Evidence(*(None if table is None else table * factor for table in self[:6]))
-
-
-def _filled(clusters: Array) -> float:
-    """The number of clusters with samples."""
-    return float((clusters.reshape(len(clusters), -1).sum(axis=1) > 0).sum())
-
-
-def size_of(table: Array, squares: Array | None) -> float:
-    """The number of samples of a table of counts, or the effective number of one of weights."""
-    total = table.sum(dtype=np.float64)
-    return float(total if squares is None else kish(total, squares.sum(dtype=np.float64), NUMPY))
-
-
-def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, Any], *, is_relative: bool) -> Any:
+def limits_of(
+    metrics: dict[str, Metric | ScoreMeasure], given: Evidence, options: dict[str, Any], *, is_relative: bool
+) -> dict[str, Limits]:
     """The limits of each measure by its key, or those of its difference from the baseline's."""
+    of_scores = [metric for metric in metrics.values() if isinstance(metric, ScoreMeasure)]
+    limits = {}
+    if of_scores and given.scores is not None:
+        other = given.baseline_scores if is_relative else None
+        limits = limits_of_scores(of_scores, given.scores, options["level"], other)
+    of_labels = {key: metric for key, metric in metrics.items() if isinstance(metric, Metric)}
+    return limits | _limits_of_labels(of_labels, given, options, is_relative=is_relative)
+
+
+def _limits_of_labels(
+    metrics: dict[str, Metric], given: Evidence, options: dict[str, Any], *, is_relative: bool
+) -> dict[str, Limits]:
     if not metrics:
         return {}
     chosen = list(metrics.values())
@@ -94,6 +59,9 @@ def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, An
         found = compare_paired(given.joint_clusters, chosen, cluster_axis=0, **options)
     elif given.joint is not None:
         found = compare_paired(given.joint, chosen, squared_weights=given.joint_squares, **options)
+    elif given.clusters is not None:
+        others: Any = given.baseline_clusters
+        found = compare(given.clusters, others, chosen, cluster_axis=0, **options)
     else:
         squares: Any = None if given.squares is None else (given.squares, given.baseline_squares)
         other: Any = given.baseline  # there is one, or nothing to compare
@@ -101,29 +69,30 @@ def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, An
     return {key: _plain(*(one[k] for k in range(3)), one.status) for key, one in found.items()}
 
 
-def needs_of_requirement(wanted: Requirement, given: Evidence) -> list[tuple[float, float]]:
+def needs_of_requirement(requirement: Requirement, given: Evidence) -> list[tuple[float, float]]:
     """The samples that there are, and those that are needed for the limit that decides on a requirement to hold.
 
     A difference from a baseline needs them of both models.
     """
-    measure, side = Measure.of(wanted.metric), _side_of(wanted)
-    return [need for table in _tables_of(wanted, given) for need in needs_of(measure=measure, side=side, **table)]
+    measure, side = Measure.of(requirement.metric), _side_of(requirement)
+    return [need for table in _tables_of(requirement, given) for need in needs_of(measure=measure, side=side, **table)]
 
 
-def has_bias(wanted: Requirement, given: Evidence) -> bool:
+def has_bias(requirement: Requirement, given: Evidence) -> bool:
     """Whether the limit that decides on a requirement may not hold because an estimate is biased."""
-    measure, side = Measure.of(wanted.metric), _side_of(wanted)
-    side = None if wanted.is_relative else side  # a difference is wrong on either side
-    return any(is_biased(measure=measure, side=side, **table) for table in _tables_of(wanted, given))
+    measure, side = Measure.of(requirement.metric), _side_of(requirement)
+    side = None if requirement.is_relative else side  # a difference is wrong on either side
+    return any(is_biased(measure=measure, side=side, **table) for table in _tables_of(requirement, given))
 
 
-def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
+def _tables_of(requirement: Requirement, given: Evidence) -> list[dict[str, Any]]:
     """The matrices of a requirement: of a difference from a baseline those of both models."""
     here = {"cm": given.cm, "squares": given.squares, "clusters": given.clusters}
-    if not wanted.is_relative:
+    if not requirement.is_relative:
         return [here]
     if given.joint is None:
-        return [here, {"cm": given.baseline, "squares": given.baseline_squares}]
+        there = {"cm": given.baseline, "squares": given.baseline_squares, "clusters": given.baseline_clusters}
+        return [here, there]
     return [
         {
             "cm": given.joint.sum(axis),
@@ -134,17 +103,21 @@ def _tables_of(wanted: Requirement, given: Evidence) -> list[dict[str, Any]]:
     ]
 
 
-def _side_of(wanted: Requirement) -> Side:
+def _side_of(requirement: Requirement) -> Side:
     """The limit that decides."""
-    return "low" if wanted.sign in {">=", ">"} else "high"
+    return "low" if requirement.sign in {">=", ">"} else "high"
 
 
-def about_one_limit(limits: Limits, wanted: Requirement, given: Evidence) -> Limits:
+def about_one_limit(limits: Limits, requirement: Requirement, given: Evidence) -> Limits:
     """The limits with the status of the one that decides: few errors, or a bias, may make only the other one wrong."""
-    if limits.status == IntervalStatus.FEW_SAMPLES:
-        holds = all(enough(number, least) for number, least in needs_of_requirement(wanted, given))
+    if requirement.is_of_scores:
+        has_few = limits.status == IntervalStatus.FEW_SAMPLES
+        about_area = has_few and not requirement.is_relative and _side_of(requirement) == "low"
+        holds = about_area and given.scores is not None and lower_limit_holds(requirement.metric, given.scores)
+    elif limits.status == IntervalStatus.FEW_SAMPLES:
+        holds = all(enough(number, least) for number, least in needs_of_requirement(requirement, given))
     elif limits.status == IntervalStatus.BIASED:
-        holds = not has_bias(wanted, given)
+        holds = not has_bias(requirement, given)
     else:
         return limits
     return limits._replace(status=IntervalStatus.OK) if holds else limits
@@ -161,36 +134,34 @@ def _plain(*parts: Any) -> Limits:
 STEPS, MOST_TIMES = 10, 2.0**10
 
 
-def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
+def deciding_samples(requirement: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
     """About how many samples in the same proportions would decide; None if no number would.
 
     ``options`` are those of :func:`matrics.interval`.
     """
-    distance = abs(limits.estimate - wanted.limit)
+    distance = abs(limits.estimate - requirement.limit)
     if not 0 < distance < math.inf or limits.are_missing or limits.status == IntervalStatus.LIMITS_MISS:
         return None
-    now = given.compared if wanted.is_relative else given.samples
     if given.labels is not None:
-        return _deciding_labels(wanted, limits, distance, given.labels, options)
-    if given.clusters is not None:  # as the width falls with the root of their number
-        if limits.status == IntervalStatus.BIASED:
-            return None
-        few = limits.status != IntervalStatus.OK
-        times = ((limits.high - limits.low) / 2 / distance) ** 2
-        return None if few and times <= 1 else math.ceil(max(times * now, now + 1))
+        return _deciding_labels(requirement, limits, distance, given.labels, options)
+    if requirement.is_of_scores and given.scores is not None:
+        return deciding_number(limits, distance, given.scores.number)
+    now = given.compared if requirement.is_relative else given.samples
+    if given.clusters is not None:
+        return deciding_number(limits, distance, now)
     times = 1.0
-    if limits.low <= wanted.limit <= limits.high:
-        times = _times_for_width(wanted, distance, now, given, options)
+    if limits.low <= requirement.limit <= limits.high:
+        times = _times_for_width(requirement, distance, now, given, options)
     if limits.status != IntervalStatus.OK:
-        times = max(times, _times_for_status(limits.status, given, wanted))
+        times = max(times, _times_for_status(limits.status, given, requirement))
     return math.ceil(max(times * now * (1 - 1e-9), now + 1)) if math.isfinite(times) else None
 
 
 def _deciding_labels(
-    wanted: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
+    requirement: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
 ) -> int | None:
     """About how many labels drawn at random would decide; None if all samples would not be enough."""
-    needed = labels_needed(counts, wanted.metric, half_width=distance, level=options["level"])
+    needed = labels_needed(counts, requirement.metric, half_width=distance, level=options["level"])
     if not math.isfinite(float(needed.labels)):
         return None
     few = limits.status != IntervalStatus.OK
@@ -198,7 +169,7 @@ def _deciding_labels(
 
 
 def _times_for_width(
-    wanted: Requirement, distance: float, now: float, given: Evidence, options: dict[str, Any]
+    requirement: Requirement, distance: float, now: float, given: Evidence, options: dict[str, Any]
 ) -> float:
     """How many times as many samples put the bound outside the interval; infinite if none do.
 
@@ -207,18 +178,17 @@ def _times_for_width(
     """
     # With a power of one half the difference is half of the width. That of two independent samples varies twice as much
     # as one value, whose own half width would be found by simulation for some measures, and by the search below faster.
-    paired = given.joint if wanted.is_relative else None
-    difference = distance if wanted.is_relative else distance * math.sqrt(2)
+    paired = given.joint if requirement.is_relative else None
+    difference = distance if requirement.is_relative else distance * math.sqrt(2)
     size: dict[str, Any] = {"difference": difference, "power": 0.5, "paired": paired}
     # NaN: the measure of mere proportions is undefined, or does not vary.
-    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now
+    start = float(samples_needed(given.cm, requirement.metric, **size, **options)) / now
     start = 1.0 if math.isnan(start) else start
 
     def decides(times: float) -> bool:
-        (found,) = limits_of(
-            {str(wanted.metric): wanted.metric}, given.times(times), options, is_relative=wanted.is_relative
-        ).values()
-        return verdict_of(wanted.sign, wanted.limit, found._replace(status=IntervalStatus.OK)) != "undecided"
+        metrics, is_relative = {str(requirement.metric): requirement.metric}, requirement.is_relative
+        (limits,) = limits_of(metrics, given.times(times), options, is_relative=is_relative).values()
+        return verdict_of(requirement.sign, requirement.limit, limits._replace(status=IntervalStatus.OK)) != "undecided"
 
     low, high = 1.0, max(start, 1.0)
     while not decides(high):
@@ -231,76 +201,120 @@ def _times_for_width(
     return high
 
 
-def _times_for_status(status: IntervalStatus, given: Evidence, wanted: Requirement) -> float:
+def _times_for_status(status: IntervalStatus, given: Evidence, requirement: Requirement) -> float:
     """How many times as many samples an interval needs for a status of 0; infinite if no number gives one."""
     if status == IntervalStatus.BIASED:  # with more samples the classes that differ compete no longer
         some = (2.0**k for k in range(1, STEPS + 1))
-        return next((times for times in some if not has_bias(wanted, given.times(times))), math.inf)
+        return next((times for times in some if not has_bias(requirement, given.times(times))), math.inf)
     if status != IntervalStatus.FEW_SAMPLES:
         return math.inf
-    needs = needs_of_requirement(wanted, given)
+    needs = needs_of_requirement(requirement, given)
     return max(least / number if number else math.inf for number, least in needs)
 
 
 METHOD = "auto"
 
 
-def check_manner(margin: Any, on_undecided: Any, *, has_baseline: bool) -> float:
-    """The margin, once it and what undecided counts as are checked."""
+def check_options(
+    margin: Any, on_undecided: Any, *, other: bool, correction: Any = None, has_groups: bool = False
+) -> float:
+    """The margin, once it, what undecided counts as and the correction are checked."""
     is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < math.inf:
         raise ArgumentError("margin", f"expected a number of at least 0, got {quoted(margin)}")
-    if margin and not has_baseline:
-        raise ArgumentError("margin", f"expected a baseline with it, got {margin:g} without one")
+    if margin and not other:
+        raise ArgumentError("margin", f"expected a baseline with it, or a reference group, got {margin:g} without")
     if on_undecided not in (None, "pass", "fail"):
         raise ArgumentError("on_undecided", f"expected 'pass', 'fail' or None, got {quoted(on_undecided)}")
+    if correction not in (None, "none", "bonferroni"):
+        raise ArgumentError("correction", f"expected 'none', 'bonferroni' or None, got {quoted(correction)}")
+    if correction is not None and not has_groups:
+        raise ArgumentError("correction", f"expected groups with it, got {quoted(correction)} without")
     return float(margin)
 
 
 def judged(
-    wanted: list[Requirement],
-    given: Evidence,
+    requirements: list[Requirement],
+    given: Samples,
     classes: Classes,
     *,
     level: float,
+    correction: Correction | None = None,
     on_undecided: Any = None,
     zero_division: float = math.nan,
     top: int = 5,
 ) -> GateResult:
-    """The verdict on each requirement, and the most frequent errors by the names of the classes."""
+    """The verdict on each requirement in each group, and the most frequent errors by the names of the classes."""
     level = check_level(level)
+    _refuse_unlabelled(requirements, given)
     options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
-    absolute, relative = (
-        {str(one.metric): one.metric for one in wanted if one.is_relative is side} for side in (False, True)
+    rows: list[list[RequirementResult]] = [[] for _ in requirements]
+    for place, evidence in enumerate(given.parts):
+        is_reference = place == given.reference
+        chosen = [k for k, own in enumerate(requirements) if not (is_reference and own.is_relative)]
+        for side in (False, True):
+            of_side = [k for k in chosen if requirements[k].is_relative is side]
+            number = given.shared_by(correction, is_relative=side)
+            here = evidence if given.reference is None else evidence.against(given.parts[given.reference])
+            shared = {**options, "level": 1 - (1 - level) / number if number > 1 else level}
+            metrics = {str(requirements[k].metric): requirements[k].metric for k in of_side}
+            limits = limits_of(metrics, here, shared, is_relative=side)
+            for k in of_side:
+                verdict = _result(requirements[k], limits[str(requirements[k].metric)], here, shared)
+                group = given.names[place] if given.names else ""
+                rows[k].append(replace(verdict, group=group, adjusted_for=number))
+    samples, units = (sum(part.samples for part in given.parts), given.parts[0].unit)
+    return GateResult(
+        tuple(row for of_requirement in rows for row in of_requirement),
+        on_undecided,
+        samples,
+        _errors(given, classes, top),
+        units,
+        given.names,
+        None if given.reference is None else given.names[given.reference],
+        level,
     )
-    found = {
-        side: limits_of(of_side, given, options, is_relative=side)
-        for side, of_side in ((False, absolute), (True, relative))
-    }
-    verdicts = []
-    for one in wanted:
-        limits = about_one_limit(found[one.is_relative][str(one.metric)], one, given)
-        verdict = verdict_of(one.sign, one.limit, limits)
-        needed = deciding_samples(one, limits, given, options) if verdict == "undecided" else None
-        verdicts.append(
-            RequirementResult(
-                one.asked,
-                one.title,
-                verdict,
-                limits.estimate,
-                limits.low,
-                limits.high,
-                one.limit,
-                level,
-                METHOD,
-                limits.status,
-                samples=given.compared if one.is_relative else given.samples,
-                is_weighted=given.squares is not None,
-                unit=given.unit,
-                needed=needed,
-            )
-        )
+
+
+def _refuse_unlabelled(requirements: list[Requirement], given: Samples) -> None:
+    """Raise for measures of labels where there are only scores."""
+    first = next((requirement for requirement in requirements if not requirement.is_of_scores), None)
+    if given.parts[0].cm is None and first is not None:
+        raise ArgumentError("y_pred", f"expected predicted labels with {first.metric}, got scores alone")
+
+
+def _result(requirement: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> RequirementResult:
+    """The verdict on one requirement, by the limits of its measure."""
+    limits = about_one_limit(limits, requirement, given)
+    verdict = verdict_of(requirement.sign, requirement.limit, limits)
+    number = given.compared if requirement.is_relative else given.samples
+    if requirement.is_of_scores and given.scores is not None:
+        number = given.scores.number
+    return RequirementResult(
+        requirement.asked,
+        requirement.title,
+        verdict,
+        limits.estimate,
+        limits.low,
+        limits.high,
+        requirement.limit,
+        options["level"],
+        METHOD,
+        limits.status,
+        samples=number,
+        is_weighted=given.squares is not None,
+        unit=given.unit,
+        needed=deciding_samples(requirement, limits, given, options) if verdict == "undecided" else None,
+    )
+
+
+def _errors(given: Samples, classes: Classes, top: int) -> tuple[Confusion, ...]:
+    """The most frequent errors in all samples."""
+    matrices = [part.cm for part in given.parts if part.cm is not None]
+    if not matrices:
+        return ()
     names = [str(label) for label in classes.labels or range(classes.number)]
-    whole = given.cm if given.labels is None else np.rint(given.cm)  # a corrected matrix has parts of samples
-    errors = tuple(most_frequent(whole, names, top))
-    return GateResult(tuple(verdicts), on_undecided, given.samples, errors, given.unit)
+    whole = sum(matrices[1:], start=matrices[0])
+    if given.parts[0].labels is not None:  # a corrected matrix has parts of samples
+        whole = np.rint(whole)
+    return tuple(most_frequent(whole, names, top))

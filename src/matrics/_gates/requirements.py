@@ -1,38 +1,58 @@
-"""Requirements: bounds of measures (``recall[fraud] >= 0.9``), and measures no worse than those of a baseline."""
+"""Requirements: bounds of measures (``recall[fraud] >= 0.9``), and measures no worse than those of others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import title_of
+from matrics._catalogue.of_scores import spec_of
 from matrics._catalogue.record import Metric
 from matrics._errors import ArgumentError
+from matrics._gates.scores import ScoreMeasure, is_of_scores, read_measure
 from matrics._quoting import quoted, split_outside
-from matrics._ranking.constraints import is_bound, read_constraints
+from matrics._ranking.constraints import is_bound, read_bound
 from matrics._scoring.score import resolve
 
 _EXPECTED = "expected bounds such as 'mcc >= 0.8'"
 
+Other = Literal["baseline", "reference"]  # another model, or another group of samples
+
 
 class Requirement(NamedTuple):
-    """A bound of one value: of a measure, or of its difference from the baseline's."""
+    """A bound of one value: of a measure, or of its difference from that of a baseline or of the reference group."""
 
     asked: str  # as the user wrote it
     title: str
-    metric: Metric
+    metric: Any  # a Metric, or a ScoreMeasure
     sign: str
     limit: float
     is_relative: bool = False
 
+    @property
+    def is_of_scores(self) -> bool:
+        """Whether the measure is of scores, and not of predicted labels."""
+        return isinstance(self.metric, ScoreMeasure)
 
-def read_requirements(given: Any, classes: Classes, margin: float, *, has_baseline: bool) -> list[Requirement]:
-    """The requirements of a text, a measure, or several of them; measures without a bound are for the baseline.
+
+class _Known(NamedTuple):
+    """What requirements are read with."""
+
+    classes: Classes
+    margin: float
+    other: Other | None
+    are_probabilities: bool | None  # None without scores
+
+
+def read_requirements(
+    given: Any, classes: Classes, margin: float, *, other: Other | None = None, are_probabilities: bool | None = None
+) -> list[Requirement]:
+    """The requirements of a text, a measure, or several of them; measures without a bound are for the other.
 
     Parameters
     ----------
@@ -41,32 +61,41 @@ def read_requirements(given: Any, classes: Classes, margin: float, *, has_baseli
     classes : Classes
         The classes of the matrix; a measure of every class is one requirement for each.
     margin : float
-        By how much a measure may be worse than the baseline's.
-    has_baseline : bool
-        Whether there is a baseline, which measures without a bound need.
+        By how much a measure may be worse than the other's.
+    other : {"baseline", "reference"}, optional
+        What measures without a bound are compared with.
+    are_probabilities : bool, optional
+        Whether the scores are probabilities; None if there are no scores.
     """
     is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, Metric))
     items = list(given) if is_several else [given]
     wrong = next((item for item in items if not isinstance(item, (str, Metric))), None)
     if wrong is not None or not items:
         raise TypeError(f"requirements: {_EXPECTED}, as text or a list of such, got {quoted(given)}")
-    found: list[Requirement] = []
+    known, requirements = _Known(classes, margin, other, are_probabilities), list[Requirement]()
     for item in items:
         parts = [part.strip() for part in split_outside(item)] if isinstance(item, str) else [item]
         if not all(parts):
             raise ArgumentError("requirements", f"{_EXPECTED}, got an empty one: {quoted(item)}")
         for part in parts:
             if isinstance(part, str) and is_bound(part):
-                found += [_bound(*one) for one in _each(part, classes)]
-            elif has_baseline:
-                found += _relative(part, classes, margin)
+                requirements += _bounds(part, known)
+            elif other is not None:
+                requirements += _relative(part, other, known)
             else:
                 raise ArgumentError(
                     "requirements", f"{_EXPECTED}, or a baseline to compare with, got {quoted(str(part))}"
                 )
-    if has_baseline and not any(one.is_relative for one in found):
-        raise ArgumentError("baseline", "expected a measure to compare with it, such as 'mcc', got bounds alone")
-    return found
+    if other is not None and not any(requirement.is_relative for requirement in requirements):
+        raise ArgumentError(other, "expected a measure to compare with it, such as 'mcc', got bounds alone")
+    return requirements
+
+
+def has_measures(given: Iterable[str], *, of_scores: bool) -> bool:
+    """Whether texts of requirements have measures of scores, or measures of labels."""
+    parts = [part.strip() for text in given for part in split_outside(text)]
+    names = [read_bound(part, "requirements").name if is_bound(part) else part for part in parts]
+    return any(is_of_scores(name) is of_scores for name in names)
 
 
 def bound(metric: str | Metric, sign: str, limit: Any, classes: Classes) -> list[Requirement]:
@@ -81,17 +110,31 @@ def bound(metric: str | Metric, sign: str, limit: Any, classes: Classes) -> list
     ]
 
 
-def _each(text: str, classes: Classes) -> list[tuple[str, str, Metric, str, float]]:
-    (constraint,) = read_constraints(text, classes, "requirements")
-    (key,) = resolve(constraint.name, classes)
-    asked = f"{constraint.name} {constraint.sign} {constraint.limit:.10g}"
+def _bounds(text: str, known: _Known) -> list[Requirement]:
+    name, sign, limit = read_bound(text, "requirements")
+    asked = f"{name} {sign} {limit:.10g}"
+    measures = _measures(name, known)
+    if len({key for key, _, _ in measures}) != 1:
+        raise ArgumentError(
+            "requirements", f"expected one measure before {sign} in {quoted(text)}, got {len(measures)}"
+        )
+    return [_bound(asked, title, metric, sign, limit) for _, title, metric in measures]
+
+
+def _measures(name: str | Metric, known: _Known) -> list[tuple[str, str, Metric | ScoreMeasure]]:
+    """The key, the title and the measure of each that a name means, with those of every class by class."""
+    if isinstance(name, str) and is_of_scores(name):
+        measure = read_measure(name, are_probabilities=known.are_probabilities)
+        key = spec_of(name)
+        return [(key, key, measure)]
     return [
-        (asked, title, metric, constraint.sign, constraint.limit)
-        for title, metric in _by_class(title_of(key), constraint.metric, classes)
+        (key, title, metric)
+        for key, whole in resolve(name, known.classes).items()
+        for title, metric in _by_class(title_of(key), whole, known.classes)
     ]
 
 
-def _bound(asked: str, title: str, metric: Metric, sign: str, limit: float) -> Requirement:
+def _bound(asked: str, title: str, metric: Metric | ScoreMeasure, sign: str, limit: float) -> Requirement:
     least, most = metric.range
     if not least <= limit <= most:
         raise ArgumentError(
@@ -102,19 +145,20 @@ def _bound(asked: str, title: str, metric: Metric, sign: str, limit: float) -> R
     return Requirement(asked, f"{title} {sign} {limit:.10g}", metric, sign, limit)
 
 
-def _relative(part: str | Metric, classes: Classes, margin: float) -> list[Requirement]:
-    """No worse than the baseline by more than the margin, as a bound of the difference."""
-    found = []
-    for key, whole in resolve(part, classes).items():
-        if whole.higher_is_better is None:
+def _relative(part: str | Metric, other: Other, known: _Known) -> list[Requirement]:
+    """No worse than the other by more than the margin, as a bound of the difference."""
+    requirements = []
+    for key, title, metric in _measures(part, known):
+        if metric.higher_is_better is None:
             raise ArgumentError(
-                "requirements", f"expected measures with a better direction to compare with the baseline, got {key}"
+                "requirements", f"expected measures with a better direction to compare with the {other}, got {key}"
             )
-        sign, limit = (">=", 0.0 - margin) if whole.higher_is_better else ("<=", margin)
-        for title, metric in _by_class(title_of(key), whole, classes):
-            text = f"{title} - baseline {sign} {limit:.10g}"
-            found.append(Requirement(str(key), text, metric, sign, limit, is_relative=True))
-    return found
+        if isinstance(metric, ScoreMeasure):
+            metric.check_difference(other)
+        sign, limit = (">=", 0.0 - known.margin) if metric.higher_is_better else ("<=", known.margin)
+        text = f"{title} - {other} {sign} {limit:.10g}"
+        requirements.append(Requirement(str(key), text, metric, sign, limit, is_relative=True))
+    return requirements
 
 
 def _by_class(title: str, metric: Metric, classes: Classes) -> list[tuple[str, Metric]]:

@@ -84,7 +84,12 @@ class RequirementResult(Result):
         What ``samples`` and ``needed`` count.
     needed : int or None
         If it is undecided: about how many samples in the same proportions would decide, for a baseline on other samples
-        the number of each. None if it is decided, or if no number would.
+        and for a reference group the number of each. None if it is decided, or if no number would.
+    group : str
+        The group of samples; empty without groups.
+    adjusted_for : int
+        The number of groups whose limits hold together at the level of the gate, as ``level`` of each is higher
+        (Bonferroni); 1 without adjustment.
     """
 
     requirement: str
@@ -101,6 +106,13 @@ class RequirementResult(Result):
     is_weighted: bool = False
     unit: str = "sample"
     needed: int | None = None
+    group: str = ""
+    adjusted_for: int = 1
+
+    @property
+    def name(self) -> str:
+        """The group, if there is one, and the title."""
+        return f"{self.group}: {self.title}" if self.group else self.title
 
     def __str__(self) -> str:
         """The verdict in one line.
@@ -111,7 +123,7 @@ class RequirementResult(Result):
         """
         value, low, high = with_limits(self.estimate, self.low, self.high)
         where = "no limits" if math.isnan(self.low) else f"{in_percent(self.level)} between {low} and {high}"
-        text = f"{short(self.title)}: {self.verdict}; {value}, {where}"
+        text = f"{short(self.name)}: {self.verdict}; {value}, {where}"
         return "; ".join([text, *self.remarks])
 
     @property
@@ -153,6 +165,13 @@ class GateResult(Result):
         The most frequent errors.
     unit : {"sample", "cluster", "label"}
         What ``samples`` counts.
+    groups : tuple of str
+        The groups of samples, in their order; empty without groups.
+    reference : str or None
+        The group with which the other groups are compared.
+    level : float
+        The confidence level of the gate: that of each requirement, and with adjusted limits that of a requirement in
+        all groups together.
     """
 
     requirements: tuple[RequirementResult, ...]
@@ -160,6 +179,26 @@ class GateResult(Result):
     samples: float = math.nan
     errors: tuple[Confusion, ...] = ()
     unit: str = "sample"
+    groups: tuple[str, ...] = ()
+    reference: str | None = None
+    level: float = 0.95
+
+    @property
+    def adjustments(self) -> list[str]:
+        """Whether the limits are adjusted for the number of groups, in sentences."""
+        if not self.groups:
+            return []
+        sentences = {}
+        for row in self.requirements:
+            what = "limits of differences" if " - reference " in row.title else "limits"
+            if row.adjusted_for == 1:
+                sentences[what] = f"{what} hold for each group alone: they are not adjusted for the number of groups"
+            else:
+                sentences[what] = (
+                    f"{what} are adjusted for {row.adjusted_for} groups: {in_percent(round(row.level, 6))} each, "
+                    f"{in_percent(self.level)} together (Bonferroni)"
+                )
+        return list(sentences.values())
 
     @property
     def found(self) -> Verdict:
@@ -179,7 +218,7 @@ class GateResult(Result):
 
     def __str__(self) -> str:
         """A line for each requirement, and the most frequent errors unless it passes."""
-        lines = [str(one) for one in self.requirements]
+        lines = [*map(str, self.requirements), *self.adjustments]
         if self.found == "undecided" and self.on_undecided:
             lines.append(f"undecided counts as {self.on_undecided}")
         if self.found != "pass" and self.errors:

@@ -1,9 +1,9 @@
-"""The measures: a file or a folder per family, one function per measure. Importing a family registers its measures.
+"""The measures: a file or a folder per family, a function per measure. Importing a family registers its measures.
 
 A measure is public by its line in the ``__all__`` of its file.
 """
 
-# ruff: noqa: F403 (each family says what of it is public)
+# ruff: noqa: F403 (each family lists its public names)
 from matrics._catalogue.registry import groups
 
 # In the order in which the measures are listed.
@@ -51,4 +51,4 @@ __all__ += similarity.__all__
 __all__ += dissimilarity.__all__
 __all__ += costs.__all__
 
-groups()  # found now: what torch.compile has made before they are found would be compiled again
+groups()  # computed now: torch.compile would otherwise compile its earlier code again

@@ -96,7 +96,7 @@ def bangdiwala_b(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)} \text{ of the counts of pairs}",
     source="Hubert and Arabie 1985; Dembélé, equations 13 and 14 for the pairs",
-    undefined="fewer than two samples, all samples in one cell, or no two samples in the same row or column",
+    undefined="fewer than two samples, all samples in a single cell, or no two samples in the same row or column",
     aliases=("ari", "adjusted_rand_score"),
     chance="any sizes",
     symmetric=True,
@@ -105,8 +105,8 @@ def bangdiwala_b(t: Table) -> Array:
 def adjusted_rand_index(t: Table) -> Array:
     """Agreement of two clusterings beyond chance: κ of the pairs of samples (:func:`pair_counts`).
 
-    A pair is either in one class or in two, so the labels of the classes do not matter. The cells must be counts of
-    samples: soft counts do not form pairs.
+    Both samples of a pair are in the same class or in two classes, so the labels of the classes do not matter. The
+    cells must be counts of samples: soft counts do not form pairs.
 
     Examples
     --------

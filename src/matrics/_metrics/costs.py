@@ -83,13 +83,13 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     Metric
         Lower is better; its values are between the lowest and the highest cost, and undefined for an empty matrix. It
         works wherever measures are named, and prints as its spec, ``expected_cost(costs=[[0,1],[50,0]])``, which the
-        command line takes. Metrics of equal costs and names are equal; one of a traced array is equal to itself alone,
-        and its text has the shape of the array only.
+        command line takes. Metrics of equal costs and names are equal; a metric of a traced array is equal to itself
+        only, and its text has the shape of the array only.
 
     Raises
     ------
     ValueError
-        The costs are no square matrix of finite numbers, or the names are not one for each class. When matrices are
+        The costs are no square matrix of finite numbers, or there is no name for each class. When matrices are
         scored: they have another number of classes, or other names.
     TypeError
         The costs are no real numbers. When matrices are scored: the costs are traced or need a gradient, and the

@@ -1,4 +1,4 @@
-"""Counts of one class against the rest, and their fractions of all samples."""
+"""Counts of a class against the rest, and their fractions of all samples."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def true_positives(t: Table) -> Array:
     scale_free=False,
 )
 def true_negatives(t: Table) -> Array:
-    """Samples of other classes that are not predicted as this one.
+    """Samples of other classes that are not predicted as this class.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def true_negatives(t: Table) -> Array:
     scale_free=False,
 )
 def false_positives(t: Table) -> Array:
-    """Samples of other classes that are predicted as this one.
+    """Samples of other classes that are predicted as this class.
 
     Examples
     --------

@@ -32,8 +32,8 @@ __all__ = [
 
 def _cube(t: Table) -> Array:
     """The values tp (tp - 4)², as a factor of products."""
-    beside = t.wide(t.abs(t.tp - 4))
-    return t.wide(t.tp) * beside * beside
+    distance = t.wide(t.abs(t.tp - 4))
+    return t.wide(t.tp) * distance * distance
 
 
 @metric(
@@ -73,7 +73,7 @@ def batagelj_bren(t: Table) -> Array:
     needs_every_class=True,
 )
 def baulieu_i(t: Table) -> Array:
-    """One minus the product of precision and recall.
+    """1 minus the product of precision and recall.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def baulieu_ii(t: Table) -> Array:
     symmetric=True,
 )
 def baulieu_iii(t: Table) -> Array:
-    """One half minus twice the covariance.
+    """1/2 minus twice the covariance.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def baulieu_iv(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_v(t: Table) -> Array:
-    """Errors over errors plus true positives, with one more error in both.
+    """Errors over errors plus true positives, with another error in both.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def baulieu_v(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_vi(t: Table) -> Array:
-    """Errors over errors plus true positives plus one.
+    """Errors over errors plus true positives plus 1.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def baulieu_xi(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_xii(t: Table) -> Array:
-    """Errors over errors plus true positives minus one.
+    """Errors over errors plus true positives minus 1.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def baulieu_xv(t: Table) -> Array:
     symmetric=True,
 )
 def canberra(t: Table) -> Array:
-    """Errors over row sum plus column sum of the class: one minus F1.
+    """Errors over row sum plus column sum of the class: 1 minus F1.
 
     Examples
     --------

@@ -136,8 +136,8 @@ def _kappa_error(t: Table, method: KappaMethod) -> Array:
     return t.ratio(t.sqrt(t.sum(cells * slopes * slopes, axis=(t.true_axis, t.pred_axis))) * total, room)
 
 
-def _slopes_of_kappa(t: Table, beside: Array) -> Array:
-    """The size of (1 - pₑ) d for each cell, in the order of the cells, where 1 - κ is known: ``beside``.
+def _slopes_of_kappa(t: Table, complement: Array) -> Array:
+    """The size of (1 - pₑ) d for each cell, in the order of the cells, where 1 - κ is known: ``complement``.
 
     With r and c for a cell's true and predicted share, d is (1 - κ)(1 + pₑ - r - c) on the diagonal, elsewhere
     κ + (1 - κ)(c of the row's class + r of the column's - pₑ). With a dominant class all of these are nearly 1 and
@@ -150,8 +150,8 @@ def _slopes_of_kappa(t: Table, beside: Array) -> Array:
     by_row = t.rowwise(pred * not_true - agreed) + t.columnwise(true)
     by_column = t.rowwise(pred) + t.columnwise(true * not_pred - agreed)
     beyond = xp.where(t.rowwise(agreed) <= t.columnwise(agreed), by_row, by_column)
-    miss = t.cellwise(kappa) + t.cellwise(beside) * beyond
-    hit = t.cellwise(beside) * t.rowwise(not_true * not_pred + agreed)
+    miss = t.cellwise(kappa) + t.cellwise(complement) * beyond
+    hit = t.cellwise(complement) * t.rowwise(not_true * not_pred + agreed)
     return t.abs(xp.where(t.is_diagonal, hit, miss))
 
 
@@ -168,7 +168,7 @@ def _kappa_defined(t: Table) -> Array:
         r"\frac{k_i + t_j}{m} \right)^2 - (p_o p_e - 2 p_e + p_o)^2}"
     ),
     source="Fleiss, Cohen and Everitt 1969; Cohen 1960",
-    undefined="all samples in one cell of the diagonal",
+    undefined="all samples in a single cell of the diagonal",
     aliases=("kappa_se",),
     symmetric=True,
     scale_free=False,
@@ -203,7 +203,7 @@ def kappa_standard_error(t: Table, *, method: KappaMethod = "fleiss") -> Array:
     higher_is_better=None,
     formula=r"\kappa \pm z \cdot \text{kappa_standard_error}",
     source="Fleiss, Cohen and Everitt 1969; Cohen 1960",
-    undefined="all samples in one cell of the diagonal",
+    undefined="all samples in a single cell of the diagonal",
     symmetric=True,
     scale_free=False,
 )

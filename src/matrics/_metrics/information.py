@@ -158,7 +158,7 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     symmetric=True,
 )
 def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "min", "max"] = "arithmetic") -> Array:
-    """Mutual information over a mean of the two entropies, over the joint entropy, or over one of the two.
+    """Mutual information over a mean of the two entropies, over the joint entropy, or over either entropy.
 
     The formula is that of the default, as in scikit-learn; Dembélé divides by the joint entropy.
 
@@ -192,7 +192,7 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     """Σ_j q_j CEN_j over twice the total, in nats, where q_j = true + pred - (1 - diagonal_weight) tp.
 
     Computed directly, x ln x of the fractions C_jk / q_j and C_kj / q_j takes two logarithms of every cell. With q_j
-    moved out of the logarithm, it takes one of every cell, which the joint entropy shares, and one of every q_j.
+    moved out of the logarithm, it takes a logarithm of every cell, which the joint entropy shares, and of every q_j.
     """
     _, spread = _class_confusion(t, diagonal_weight)
     return t.sum(spread, axis=0) / 2
@@ -221,8 +221,8 @@ def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
 def cen(t: Table) -> Array:
     """Confusion entropy: how evenly the errors are spread over the cells; 0 without errors.
 
-    It measures how the errors are spread, not how many there are: all samples in one off-diagonal cell give 0 as well.
-    It can exceed 1 for two classes only, where its largest value is 2 / (e ln 2) = 1.0615.
+    It measures how the errors are spread, not how many there are: all samples in a single off-diagonal cell give 0 as
+    well. It can exceed 1 for two classes only, where its largest value is 2 / (e ln 2) = 1.0615.
 
     Examples
     --------
@@ -424,7 +424,7 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{H(\mathrm{true})}",
     source="Sindhwani et al. 2001",
-    undefined="all samples in one true class",
+    undefined="all samples in a single true class",
     aliases=("relative_classifier_information",),
     chance="any sizes",
 )

@@ -1,4 +1,4 @@
-"""Odds of one class against the rest: likelihood ratios, odds ratios, and functions of them."""
+"""Odds of a class against the rest: likelihood ratios, odds ratios, and functions of them."""
 
 from __future__ import annotations
 

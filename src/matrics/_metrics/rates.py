@@ -1,4 +1,4 @@
-"""Measures of one class against the rest: rates of its row, of its column, or of both."""
+"""Measures of a class against the rest: rates of its row, of its column, or of both."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def recall(t: Table) -> Array:
     proportion_of="not_true",
 )
 def specificity(t: Table) -> Array:
-    """Fraction of the other classes' samples that are not predicted as this one.
+    """Fraction of the other classes' samples that are not predicted as this class.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def precision(t: Table) -> Array:
     proportion_of="not_pred",
 )
 def npv(t: Table) -> Array:
-    """Fraction of the samples not predicted as the class that are not of it: negative predictive value.
+    """Fraction of the samples not predicted as the class that are of other classes: negative predictive value.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def npv(t: Table) -> Array:
     proportion_of="not_true",
 )
 def fpr(t: Table) -> Array:
-    """Fraction of the other classes' samples that are predicted as this one: false positive rate.
+    """Fraction of the other classes' samples that are predicted as this class: false positive rate.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def fdr(t: Table) -> Array:
     proportion_of="not_pred",
 )
 def false_omission_rate(t: Table) -> Array:
-    """Fraction of the samples not predicted as the class that are of it.
+    """Fraction of the samples not predicted as the class that belong to it.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     ignores_class_sizes="two classes",
 )
 def auc_of_labels(t: Table) -> Array:
-    """Area under the ROC curve of one operating point: the mean of recall and specificity.
+    """Area under the ROC curve of a single operating point: the mean of recall and specificity.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def auc_of_labels(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def gini(t: Table) -> Array:
-    """Gini index of one operating point: twice the area under its ROC curve minus one.
+    """Gini index of a single operating point: twice the area under its ROC curve minus 1.
 
     The same value as :func:`informedness`, under the name used by Dembélé.
 
@@ -336,7 +336,7 @@ def gini(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def informedness(t: Table) -> Array:
-    """Recall plus specificity minus one: how much the prediction depends on the true class.
+    """Recall plus specificity minus 1: how much the prediction depends on the true class.
 
     Examples
     --------
@@ -358,7 +358,7 @@ def informedness(t: Table) -> Array:
     chance="any sizes",
 )
 def markedness(t: Table) -> Array:
-    """Precision plus negative predictive value minus one: how much the true class depends on the prediction.
+    """Precision plus negative predictive value minus 1: how much the true class depends on the prediction.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def distance_index(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def similarity_index(t: Table) -> Array:
-    """One minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1].
+    """1 minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1].
 
     Examples
     --------

@@ -55,7 +55,9 @@ def _scaled(t: Table, b: Array) -> Array:
 def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     """Ascending eigenvalues ``[class, *batch]`` of the symmetric part of matrices in the order of the cells."""
     xp = t.xp
-    safe = t.zero_unless(defined, rates)  # one NaN or infinity makes LAPACK's callers raise for the whole stack
+    safe = t.zero_unless(
+        defined, rates
+    )  # NaN or infinity in a matrix makes LAPACK's callers raise an error for the stack
     if t.n > 3:
         return t.eigenvalues(_symmetric_part(t, safe))
 
@@ -102,14 +104,14 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
     def sent(x: Array, y: Array, z: Array) -> Three:
         return a * x + d * y + e * z, d * x + b * y + f * z, e * x + f * y + c * z
 
-    beside = sent(*along)
-    low, high = _pair(t, _dot(across, sent(*across)), _dot(along, beside), _dot(across, beside))
+    sent_along = sent(*along)
+    low, high = _pair(t, _dot(across, sent(*across)), _dot(along, sent_along), _dot(across, sent_along))
     # The three sum to 0. As in a Rayleigh quotient, the gradient of the vector does not matter.
     both = low + high
     far = -both
-    # These two, not the skew, decide whether the farthest one is the smallest or the largest: if the middle one is half
-    # way, either answer will do, but XLA may compute the skew again for each use and get different answers. Comparing
-    # the three would not do: a maximum of two equal values halves their gradients.
+    # These two, not the skew, decide whether the farthest is the smallest or the largest: if the middle eigenvalue is
+    # half way, either answer will do, but XLA may compute the skew again for each use and get different answers.
+    # Comparing the three would not do: a maximum of two equal values halves their gradients.
     below = both > 0
     return mean + xp.where(below, far, low), mean + xp.where(below, low, high), mean + xp.where(below, high, far)
 
@@ -285,8 +287,8 @@ def gershgorin_bounds(cm: ArrayLike, *, invalid: Invalid = "warn") -> Gershgorin
 
     Notes
     -----
-    Dembélé uses 1 - r as a lower bound of the eigenvalues of B. It is not one: it fails on the paper's own examples,
-    as in the one below, where the smallest eigenvalue is 0.8.
+    Dembélé uses 1 - r as a lower bound of the eigenvalues of B. It is not a bound: it fails on the paper's own
+    examples, as in the example below, where the smallest eigenvalue is 0.8.
 
     Examples
     --------

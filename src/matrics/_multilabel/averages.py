@@ -1,4 +1,4 @@
-"""From a measure's values of several labels or samples to one value."""
+"""A single value from a measure's values of several labels or samples."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def checked_average(average: Any) -> Average:
     if average not in AVERAGES:
         expected = ", ".join(map(repr, (*AVERAGES, None)))
         raise ArgumentError("average", f"expected one of {expected}, got {quoted(average)}")
-    found: Average = average
-    return found
+    checked: Average = average
+    return checked
 
 
-def asked(metrics: str | Metric | Iterable[str | Metric], average: Average) -> dict[str, Metric]:
+def metrics_of_labels(metrics: str | Metric | Iterable[str | Metric], average: Average) -> dict[str, Metric]:
     """The metrics of the matrices of labels, with keys whose titles name the average."""
     how = {"label": " of each label", "samples": ", mean over samples"}.get(average, f", {average} over labels")
-    found = resolve(metrics, TWO)
+    resolved = resolve(metrics, TWO)
     # Class 1 means that a sample has the label.
     return {
         named(str(key), title_of(key).removesuffix(" of class 1") + how, metric): metric
-        for key, metric in found.items()
+        for key, metric in resolved.items()
     }
 
 
@@ -53,13 +53,13 @@ def over_labels(
     """The average over labels of what ``score`` finds for each of them."""
     each: list[str | Metric] = list(by_spec(metrics))
     if average in ("label", "micro"):
-        found = score(each) if average == "label" else score_pooled(each)
-        return {key: found[str(metric)] for key, metric in metrics.items()}
-    found = score([*each, SUPPORT])
-    support = found[SUPPORT]
+        scores = score(each) if average == "label" else score_pooled(each)
+        return {key: scores[str(metric)] for key, metric in metrics.items()}
+    scores = score([*each, SUPPORT])
+    support = scores[SUPPORT]
     # The support of an invalid matrix is NaN, which the mean must be as well.
     weights = support if average == "weighted" else support * 0 + 1
-    return means(metrics, found, weights, zero_division)
+    return means(metrics, scores, weights, zero_division)
 
 
 def by_spec(metrics: dict[str, Metric]) -> list[Metric]:

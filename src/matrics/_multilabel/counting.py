@@ -1,4 +1,4 @@
-"""Count zeros and ones into 2×2 matrices: of each label, of each sample, or of whole samples."""
+"""Counts of 0 and 1 in 2×2 matrices: of each label, of each sample, or of whole samples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IGNORED = -1
 
 
 class LabelSets(NamedTuple):
-    """What one call is given, checked and in one shape."""
+    """The arguments of a call, checked and in the same shape."""
 
     own: Standard  # the library of the user's arrays
     backend: Standard  # that in which they are counted
@@ -48,7 +48,7 @@ class LabelSets(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """The counts of one call, in the user's library."""
+    """The counts of a call, in the user's library."""
 
     matrix: Array  # (*B, K, 2, 2), for K labels or samples; K is 1 for whole samples
     dropped: Array  # (*B, K): how many entries, or whole samples, have a value other than 0 and 1
@@ -65,7 +65,7 @@ def enter(
 ) -> LabelSets:
     """Check the arguments. Without a state, values other than 0 and 1 raise an error if they can be read at no cost.
 
-    With one, given by its counts (*B, L, 2, 2), all axes between B and L are samples.
+    With a state, given by its counts (*B, L, 2, 2), all axes between B and L are samples.
     """
     values = {"y_true": _cells(y_true), "y_pred": _cells(y_pred)}
     check_columns(y_true=y_true, y_pred=y_pred)
@@ -137,7 +137,7 @@ def _cells(value: Any) -> Any:
 
 
 def _as_labels(array: Array, name: str, backend: Standard, instead: str) -> Array:
-    """The values 0 and 1 as integers; floating predictions, of which most are scores, only if they are seen."""
+    """The values 0 and 1 as integers; floating predictions, most of which are scores, only if they can be inspected."""
     if backend.is_integer(array):
         return array
     is_unseen = name == "y_pred" and backend.host_view(array) is None
@@ -150,7 +150,8 @@ def _as_labels(array: Array, name: str, backend: Standard, instead: str) -> Arra
 def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
     if are_several(threshold):
         raise ValueError(
-            "threshold: expected one number for all labels, got several: for one a label pass y_pred >= thresholds"
+            "threshold: expected a single number for all labels, got several: for a number per label pass "
+            "y_pred >= thresholds"
         )
     if not backend.is_float(y_pred):
         raise TypeError(f"threshold: expected y_pred to be floating scores of the labels, got dtype {y_pred.dtype}")
@@ -183,7 +184,7 @@ def _sample_axes(y_true: Array, y_pred: Array, state: Array | None) -> int:
 
 
 def _flat(array: Array, sample_ndim: int, backend: Standard) -> Array:
-    """The array with one axis of samples."""
+    """The array with a single axis of samples."""
     if sample_ndim == 1:
         return array
     shape = tuple(array.shape)
@@ -209,10 +210,10 @@ def _refuse(samples: LabelSets) -> None:
 
 
 def _is_ignored(y_true: Array, ignored: tuple[int, ...]) -> Array:
-    found = y_true != y_true  # noqa: PLR0124 (nowhere, in any library)
+    ignored_samples = y_true != y_true  # noqa: PLR0124 (nowhere, in any library)
     for value in ignored:
-        found = found | (y_true == value)
-    return found
+        ignored_samples = ignored_samples | (y_true == value)
+    return ignored_samples
 
 
 def _known(y_true: Array, y_pred: Array, ignored: tuple[int, ...]) -> tuple[Array, Array]:
@@ -225,7 +226,7 @@ def _known(y_true: Array, y_pred: Array, ignored: tuple[int, ...]) -> tuple[Arra
 
 
 def _as_whole(y_true: Array, y_pred: Array, ignored: tuple[int, ...], xp: Any) -> tuple[Array, Array]:
-    """Samples with one label, which is true, and predicted if all labels of the sample are right.
+    """Samples with a single label, which is true, and predicted if all labels of the sample are correct.
 
     A sample with any value other than 0 and 1 has the true value 2, which is dropped.
     """
@@ -274,9 +275,9 @@ def _on_host(samples: LabelSets, of: Of) -> tuple[Array, Array]:
     for start in range(0, batch, several):
         for first in range(0, n, step):
             part = (slice(start, start + several), slice(first, first + step))
-            found, lost = _part([array[part] for array in arrays], of, samples.ignored, bins)
+            counts, lost = _part([array[part] for array in arrays], of, samples.ignored, bins)
             place = part if of == "sample" else part[:1]
-            sums[place] += found
+            sums[place] += counts
             dropped[place] += lost
     return sums.reshape(*shape[:-2], rows, 2, 2), dropped.reshape(*shape[:-2], rows)
 
@@ -293,7 +294,7 @@ class LabelBins:
         """Cells (S, K, 4); the fifth bin of each label or sample counts unknown values."""
         batch, n, number = y_true.shape
         first, bins = self.first[:batch, :n], self.memory[:batch, :n]
-        codes = y_true.astype(np.uint8)  # of one byte each, in which all but the last step is fast
+        codes = y_true.astype(np.uint8)  # of a single byte each, in which all but the last step is fast
         codes += codes
         codes += y_pred.astype(np.uint8, copy=False)
         np.add(first, codes, out=bins)
@@ -304,14 +305,14 @@ class LabelBins:
         return np.bincount(bins.ravel(), worth, minlength=batch * rows * 5).reshape(batch, rows, 5)[..., :4]
 
 
-@lru_cache(maxsize=4)  # batches of one size need the same
+@lru_cache(maxsize=4)  # batches of the same size need the same bins
 def first_bins(batch: int, n: int, number: int, *, samplewise: bool) -> Array:
     """The first bin of the label or sample of each entry, (S, N, L)."""
     rows = n if samplewise else number
     first = 5 * np.arange(batch * rows).reshape((batch, n, 1) if samplewise else (batch, 1, number))
-    found = np.ascontiguousarray(np.broadcast_to(first, (batch, n, number)))
-    found.flags.writeable = False
-    return found
+    bins = np.ascontiguousarray(np.broadcast_to(first, (batch, n, number)))
+    bins.flags.writeable = False
+    return bins
 
 
 def _part(arrays: list[Array], of: Of, ignored: tuple[int, ...], bins: LabelBins) -> tuple[Array, Array | int]:

@@ -10,7 +10,7 @@ from typing import Any, overload
 from matrics._arrays import Array
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options
-from matrics._multilabel.averages import Average, asked, by_spec, checked_average, means, over_labels
+from matrics._multilabel.averages import Average, by_spec, checked_average, means, metrics_of_labels, over_labels
 from matrics._multilabel.counting import LabelSets, count, enter
 from matrics._scoring.score import score as score_matrices
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -42,7 +42,7 @@ def confusion_matrix(
     sample_weight: Any = None,
     ignore_index: int | Sequence[int] | None = None,
 ) -> Array:
-    """Count zeros and ones into a 2×2 confusion matrix for each label, or for each sample.
+    """Count 0 and 1 into a 2×2 confusion matrix for each label, or for each sample.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def confusion_matrix(
     y_pred : array_like of int or bool, shape (*B, N, L)
         1 if the label is predicted. Batches broadcast: a ``y_true`` (N, L) against (M, N, L) predictions of M models.
     samplewise : bool, default False
-        One matrix for each sample, over its labels, instead of one for each label, over the samples.
+        A matrix for each sample, over its labels, instead of a matrix for each label, over the samples.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional
@@ -60,8 +60,8 @@ def confusion_matrix(
     Returns
     -------
     array, shape (*B, L, 2, 2), or (*B, N, 2, 2) if samplewise
-        Rows are the true values 0 and 1, columns the predicted ones: ``[[tn, fp], [fn, tp]]``. 64-bit integers (32-bit
-        in default JAX); floats if weighted.
+        Rows are the true values 0 and 1, columns the predicted values: ``[[tn, fp], [fn, tp]]``. 64-bit integers
+        (32-bit in default JAX); floats if weighted.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def score(
     """
     average = checked_average(average)
     check_options(zero_division, invalid, workers)
-    chosen = asked(metrics, average)
+    chosen = metrics_of_labels(metrics, average)
     samples = enter(y_true, y_pred, sample_weight, ignore_index)
     scored = partial(score_matrices, zero_division=zero_division, invalid=invalid, workers=workers)
     if average == "samples":

@@ -10,13 +10,13 @@ from matrics._arrays import Array, as_arrays
 from matrics._arrays.sizes import check_count
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options
-from matrics._multilabel.averages import Average, asked, checked_average, over_labels
+from matrics._multilabel.averages import Average, checked_average, metrics_of_labels, over_labels
 from matrics._multilabel.counting import LabelCounts, count, enter
 from matrics._states import leaves
 from matrics._states.confusion import ConfusionState
 from matrics.typing import ArrayLike
 
-# Low words of default JAX are below 2**16, so that this many labels can be summed before one would wrap.
+# Low words of default JAX are below 2**16, so that this many labels can be summed before a word would wrap.
 LABELS_AT_ONCE = 2**14
 
 
@@ -69,7 +69,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         num_labels : int
             Number of labels, L.
         batch_shape : tuple of int, default ()
-            One set of labels for each model, fold or threshold: the leading axes that are not pooled.
+            A set of labels for each model, fold or threshold: the leading axes that are not pooled.
         like : array, optional
             An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
@@ -128,7 +128,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
             Entries with this true value are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
         check_options(zero_division, invalid, workers)
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         return over_labels(
-            asked(metrics, average),
+            metrics_of_labels(metrics, average),
             average,
             lambda each: self.labels.score(each, **options),
             lambda each: _pooled(self.labels).score(each, **options),

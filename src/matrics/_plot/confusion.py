@@ -27,7 +27,7 @@ from matrics._plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics._plot.order import ordered_classes
 from matrics._plot.style import INK, right, shaded, tidy, wrong
 from matrics._quoting import quoted
-from matrics._tables.found_labels import count_found
+from matrics._tables.label_counts import count_labels
 from matrics._uncertainty.model_samples import named_models
 from matrics._wording import percentage
 from matrics.typing import ArrayLike, NumPyArray
@@ -252,7 +252,7 @@ def confusion_matrix(
         raise TypeError(f"expected either cm, or y_true= and y_pred= (with or without labels=), got {got}")
     if cm is None:
         names_of_models, predictions = named_models(y_pred)
-        counts = count_found(y_true, predictions, labels)
+        counts = count_labels(y_true, predictions, labels)
         cm = counts.matrix if names_of_models is None else dict(zip(names_of_models, counts.matrix, strict=True))
         class_names = counts.class_names if class_names is None else class_names
     positions, matrices = host_stack(cm)

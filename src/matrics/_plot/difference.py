@@ -260,8 +260,8 @@ def difference(
     top : int, default 5
         The number of significant differences that are named below, the largest first.
     text : "auto" or bool, default "auto"
-        Whether the differences are written into the cells: for up to 20 classes if left out. Without text, significant
-        cells are marked by their signs.
+        Whether numbers are written into the cells, the differences: for up to 20 classes if left out. Without numbers,
+        significant cells are marked by their signs.
     width : float, optional
         The width of a new figure in inches, such as 3.5, a column of many journals; chosen by the contents if left out.
         Texts keep their size.

@@ -26,6 +26,7 @@ def roc_auc(
     multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -58,6 +59,9 @@ def roc_auc(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -120,7 +124,15 @@ def roc_auc(
         raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {quoted(multi_class)}")
     if comparison == "one_vs_one" and positive is not None:
         raise ValueError("multi_class='one_vs_one': expected no positive=, which compares a class with the rest")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     if comparison == "one_vs_one" and samples.num_classes is not None:
         return one_vs_one(samples, check_average(average, ("auto", "macro", "weighted")), zero_division, workers)
     return of_rows(
@@ -141,6 +153,7 @@ def partial_roc_auc(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -169,6 +182,9 @@ def partial_roc_auc(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -220,7 +236,15 @@ def partial_roc_auc(
             value = 0.5 * (1 + (value - area_of_random_scores) / (limit - area_of_random_scores))
         return safe.define(value, curve.of_both_classes)  # after scaling, so that zero_division stays as it is
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         area,
         samples,
@@ -237,6 +261,7 @@ def average_precision(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -268,6 +293,9 @@ def average_precision(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -300,7 +328,15 @@ def average_precision(
     >>> matrics.ranking.average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     np.float64(0.8333333333333333)
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         _average_precision,
         samples,

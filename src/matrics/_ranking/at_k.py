@@ -25,6 +25,7 @@ def precision_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -58,6 +59,9 @@ def precision_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -91,7 +95,7 @@ def precision_at_k(
     """
     return _of_highest(
         "precision", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 
@@ -103,6 +107,7 @@ def recall_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -136,6 +141,9 @@ def recall_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -165,7 +173,7 @@ def recall_at_k(
     """
     return _of_highest(
         "recall", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 
@@ -177,6 +185,7 @@ def lift_at_k(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -207,6 +216,9 @@ def lift_at_k(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample. k stays a number of rows; of these the value is the share of the weight.
     ignore_index : int or sequence of int, optional
@@ -236,7 +248,7 @@ def lift_at_k(
     """
     return _of_highest(
         "lift", y_true, y_score, k, average, sample_weight, zero_division, workers,
-        labels=labels, positive=positive, ignore_index=ignore_index,
+        labels=labels, positive=positive, lower_is_positive=lower_is_positive, ignore_index=ignore_index,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, on_host
+from matrics._arrays import NUMPY, Array, Standard
 from matrics._catalogue.classes import TWO, Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import as_stack, evaluate, frames_to_the_user
@@ -20,6 +20,7 @@ from matrics._ranking.costs import COST, cost_of
 from matrics._ranking.inputs import ScoredSamples
 from matrics._ranking.prevalence import at_shares
 from matrics._ranking.thresholds import all_thresholds
+from matrics._ranking.unlabelled import Unlabelled
 from matrics._scoring.score import resolve
 from matrics._uncertainty.results import Interval
 
@@ -70,6 +71,13 @@ class Goal(NamedTuple):
     def needs_rows(self) -> bool:
         """Whether a constraint is on a number of samples, which counts rows also if samples have weights."""
         return any(not constraint.metric.scale_free for constraint in self.constraints)
+
+    def unlabelled(self, given: Any, samples: ScoredSamples) -> Unlabelled | None:
+        """The scores of samples without labels, which bounds on a number of samples count; other bounds need labels."""
+        if given is not None and self.shares is not None:
+            raise ArgumentError("unlabelled_scores", "expected None with prevalence=, at which no rows are counted")
+        counted = [(bound.text, bound.metric) for bound in self.constraints if not bound.metric.scale_free]
+        return Unlabelled.read(given, samples, counted, "subject_to", "a bound on ")
 
     def measured(
         self,
@@ -151,49 +159,6 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO, *, has_costs
     return Goal(name, measure, constraints)
 
 
-class Unlabelled(NamedTuple):
-    """The scores of samples without labels, which count in bounds on a number of samples."""
-
-    scores: Array  # (M,), ascending
-
-    @classmethod
-    def read(cls, unlabelled_scores: Any, samples: ScoredSamples, goal: Goal) -> Unlabelled | None:
-        """The sorted scores, or None; raises an error for bounds that need labels."""
-        if unlabelled_scores is None:
-            return None
-        if samples.backend is not NUMPY or samples.num_classes is not None:
-            raise ArgumentError(
-                "unlabelled_scores", "expected None with arrays on a device, while tracing, and with several classes"
-            )
-        if goal.shares is not None:
-            raise ArgumentError("unlabelled_scores", "expected None with prevalence=, at which no rows are counted")
-        counted = [constraint for constraint in goal.constraints if not constraint.metric.scale_free]
-        known = ("predicted_positives", "predicted_negatives")
-        other_bounds = [constraint.text for constraint in counted if constraint.metric.name not in known]
-        if other_bounds or not counted:
-            raise ArgumentError(
-                "subject_to",
-                "expected a bound on predicted_positives or predicted_negatives with unlabelled_scores=, as other "
-                f"bounds need labels, got {quoted(other_bounds[0]) if other_bounds else 'none'}",
-            )
-        scores = np.asarray(on_host(unlabelled_scores, "unlabelled_scores"))
-        if scores.dtype.kind not in "iuf" or scores.ndim != 1:
-            raise ArgumentError(
-                "unlabelled_scores", f"expected numbers, shape (M,), got dtype {scores.dtype}, shape {scores.shape}"
-            )
-        if np.isnan(scores).any():
-            place = int(np.flatnonzero(np.isnan(scores))[0])
-            raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {place}")
-        return cls(np.sort(scores))
-
-    def added(self, cm: Array, limits: Array) -> Array:
-        """The matrices (…, T, 2, 2) with these samples added to the row of the negative class."""
-        below = np.searchsorted(self.scores, limits, side="left")
-        return cm + np.stack(
-            [np.stack([below, self.scores.size - below], axis=-1), np.zeros((*below.shape, 2))], axis=-2
-        )
-
-
 def as_counted(samples: ScoredSamples) -> ScoredSamples:
     """The samples without their weights; a weight of 0 leaves a sample out."""
     if samples.weight is None:
@@ -228,8 +193,9 @@ def find_best(
     value = xp.where(has_best, backend.take_along(values[0], best_index)[..., 0], math.nan)
     if backend is NUMPY and goal.constraints and not has_best.all():
         _explain(goal, values, has_best)
-    num_rows = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
-    return BestThreshold(samples.finish(threshold), samples.finish(value), rows_of_constraints=num_rows)  # type: ignore[arg-type]
+    num_rows: Any = None if unlabelled is None or rows is None else int(np.max(rows[..., 0, :, :].sum(axis=(-2, -1))))
+    best = samples.finish(samples.directed(threshold))
+    return BestThreshold(best, samples.finish(value), rows_of_constraints=num_rows)
 
 
 def _explain(goal: Goal, values: list[Array], has_best: Array) -> None:

@@ -13,12 +13,13 @@ from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
 from matrics._errors import ArgumentError
-from matrics._ranking.best import BestThreshold, Goal, Unlabelled, find_best, read_goal
+from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
 from matrics._ranking.best_cells import drawn_cells, is_best_at_positives, matrices_at
 from matrics._ranking.costs import read_costs
 from matrics._ranking.inputs import read
 from matrics._ranking.prevalence import read_shares
 from matrics._ranking.rows import SampleRows, as_rows
+from matrics._ranking.unlabelled import Unlabelled
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics._uncertainty.model_samples import cluster_codes
 from matrics._uncertainty.options import check_level
@@ -54,6 +55,7 @@ def best_threshold(
     unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
@@ -81,6 +83,9 @@ def best_threshold(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative. With ``level``, samples keep their weights when they are
         drawn, and samples of weight 0 are not drawn.
@@ -208,11 +213,19 @@ def best_threshold(
         name for name, value_given in {"clusters": clusters, "num": num, "rng": rng}.items() if value_given is not None
     ]:
         raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     goal = read_goal(metric, subject_to, samples.classes, has_costs=costs is not None)._replace(shares=shares)
-    unlabelled = Unlabelled.read(unlabelled_scores, samples, goal)
+    unlabelled = goal.unlabelled(unlabelled_scores, samples)
     if costs is not None and shares is not None:
         raise ValueError("prevalence: expected None with costs, which are sums over the samples as they are")
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
@@ -232,7 +245,9 @@ def best_threshold(
     error_costs = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
     rows_of_results: list[tuple[Any, ...]] = []
-    for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
+    for k, (threshold, value) in enumerate(
+        zip(np.ravel(samples.directed(best.threshold)), np.ravel(best.value), strict=True)
+    ):
         row = _Row.of(rows, k, cluster_codes_, error_costs)
         replicates = _replicates(row, goal, unlabelled, num, generator, options)
         status = _status(row, replicates)
@@ -246,6 +261,7 @@ def best_threshold(
     threshold_intervals, value_intervals, optimism = (
         zip(*rows_of_results, strict=True) if rows_of_results else ((), (), ())
     )
+    threshold_intervals = tuple(_reversed(limits) if lower_is_positive else limits for limits in threshold_intervals)
     optimisms = samples.finish(np.asarray(optimism, float).reshape(shape))
     num_rows: Any = None if unlabelled is None else best.rows_of_constraints
     return BestThreshold(
@@ -421,6 +437,11 @@ def _intervals(  # noqa: PLR0917 (the results of a curve)
     low, high = min(low, estimate), max(high, estimate)  # with few replicates or values, the estimate may be outside
     value_interval = Interval(estimate, low, high, float(np.std(replicates.values)), replicates.undefined, status)
     return threshold_interval, value_interval, optimism
+
+
+def _reversed(limits: Interval) -> Interval:
+    """The interval of a threshold whose scores have the other sign."""
+    return limits._replace(estimate=-limits.estimate, low=-limits.high, high=-limits.low)
 
 
 def _status(row: _Row, replicates: _Replicates) -> int:

@@ -58,7 +58,16 @@ def is_bound(text: str) -> bool:
     return any(len(split_outside(text, character)) > 1 for character in "<>=")
 
 
-def _read(text: str, classes: Classes, argument: str) -> Constraint:
+class Bound(NamedTuple):
+    """The parts of a bound: the name of a measure as given, a sign, and a number."""
+
+    name: str
+    sign: str
+    limit: float
+
+
+def read_bound(text: str, argument: str) -> Bound:
+    """Split a bound into its parts; ``argument`` is the name for messages."""
     if len(text) > LONGEST:
         raise ArgumentError(
             argument, f"expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
@@ -76,6 +85,11 @@ def _read(text: str, classes: Classes, argument: str) -> Constraint:
         limit = math.nan
     if math.isnan(limit):
         raise ArgumentError(argument, f"expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
+    return Bound(name, sign, limit)
+
+
+def _read(text: str, classes: Classes, argument: str) -> Constraint:
+    name, sign, limit = read_bound(text, argument)
     metrics = list(resolve(name, classes).values())
     if len(metrics) != 1:
         raise ArgumentError(argument, f"expected a single measure before {sign} in {quoted(text)}, got {len(metrics)}")

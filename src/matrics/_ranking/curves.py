@@ -55,6 +55,7 @@ def roc_curve(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -75,6 +76,9 @@ def roc_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -103,7 +107,15 @@ def roc_curve(
     """
     return RocCurve(
         *_curve(
-            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
+            read(
+                y_true,
+                y_score,
+                sample_weight,
+                ignore_index,
+                labels=labels,
+                positive=positive,
+                lower_is_positive=lower_is_positive,
+            ),
             zero_division,
             ("fpr", "recall"),
         )
@@ -116,6 +128,7 @@ def precision_recall_curve(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -136,6 +149,9 @@ def precision_recall_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -164,7 +180,15 @@ def precision_recall_curve(
     """
     return PrecisionRecallCurve(
         *_curve(
-            read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive),
+            read(
+                y_true,
+                y_score,
+                sample_weight,
+                ignore_index,
+                labels=labels,
+                positive=positive,
+                lower_is_positive=lower_is_positive,
+            ),
             zero_division,
             ("precision", "recall"),
         )
@@ -179,6 +203,7 @@ def precision_at_recall(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -207,6 +232,9 @@ def precision_at_recall(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -238,7 +266,15 @@ def precision_at_recall(
     """
     minimum = _share(recall, "recall")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     method = check_average(average, positive=positive, num_classes=samples.num_classes)
     return of_rows(_highest("precision", "recall", minimum), samples, method, zero_division, workers)
 
@@ -251,6 +287,7 @@ def recall_at_precision(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -279,6 +316,9 @@ def recall_at_precision(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -310,7 +350,15 @@ def recall_at_precision(
     """
     minimum = _share(precision, "precision")
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     method = check_average(average, positive=positive, num_classes=samples.num_classes)
     return of_rows(_highest("recall", "precision", minimum), samples, method, zero_division, workers)
 
@@ -323,6 +371,7 @@ def recall_at_specificity(
     average: Average | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -351,6 +400,9 @@ def recall_at_specificity(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -389,7 +441,15 @@ def recall_at_specificity(
         recall = xp.max(xp.where(reached, curve.recall(safe), 0), axis=-1)
         return safe.define(recall, curve.of_both_classes)
 
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     return of_rows(
         best,
         samples,
@@ -435,4 +495,4 @@ def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str])
         curve = points(rows, with_thresholds=True)
         values = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](curve, safe)) for name in names]
     length = rows.scores.shape[1] + 1
-    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*values, curve.thresholds))
+    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*values, samples.directed(curve.thresholds)))

@@ -11,6 +11,7 @@ from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import named
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric, groups
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.inputs import ScoredSamples
 from matrics._scoring.score import resolve
@@ -52,6 +53,12 @@ def refuse_others(chosen: Mapping[str, tuple[Metric, ...]], samples: ScoredSampl
     awaiting = [key for key, several in chosen.items() if len(several) > 1]
     if not awaiting or samples.backend is not NUMPY:
         return
+    if samples.lower_is_positive:
+        raise ArgumentError(
+            "lower_is_positive",
+            f"expected False with {', '.join(awaiting)}, whose weight is the odds of the threshold, a probability of "
+            "the positive class; fix its weight, as in net_benefit(weight=0.25)",
+        )
     outside = (samples.scores < 0) | (samples.scores > 1)
     if outside.any():
         raise ValueError(

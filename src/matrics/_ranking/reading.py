@@ -1,4 +1,4 @@
-"""Convert the histograms of a ScoreState to counts, running sums and edges."""
+"""Counts, running sums and edges of the histograms of a ScoreState."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from matrics._ranking.inputs import returned
 from matrics._ranking.leaves import ScoreLeaves, edges_of
 from matrics._states.two_words import WORD, TwoWords
 
-# On the host, histograms of so many filled bins are read at once: arrays of that length need no fresh memory.
+# On the host, histograms are grouped up to this number of filled bins, so that arrays reuse memory.
 BINS_AT_ONCE = 2**14 - 2**6
 
 
 class Reading(NamedTuple):
-    """Histograms of a state, by NumPy where values are at hand."""
+    """The histograms of a state, as NumPy arrays if the values are on the host."""
 
     backend: Standard
     own: Standard  # the library of the state, to which results return
-    counts: Array  # (*B, [n,] K, 2); low words if there are others
+    counts: Array  # (*B, [n,] K, 2); low words if there are high words
     carried: Array | None
     rounded: Array  # (*B,)
-    edges: Array  # (E,), of bins in ascending order; of buckets none
+    edges: Array  # (E,), of bins in ascending order; empty for buckets
     points: tuple[int, ...]  # the buckets that hold a single number each
     has_classes: bool
     is_integer: bool
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
             return cls._of(state, state.counts, state.carried)
         if state.bins.shape[-2]:
             return cls._of(state, state.bins, state.bins_carried)
-        raise ValueError("expected a state that keeps areas, got one made with bits=0 and without edges=")
+        raise ValueError("expected a state that keeps areas, got bits=0 and no edges; make the state with bits=15")
 
     @classmethod
     def of_bins(cls, leaves: Sequence[Any]) -> Reading:
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
         state = ScoreLeaves(*leaves)
         if not state.bins.shape[-2]:
             raise ValueError(
-                "expected a state that keeps counts at thresholds, got one made without thresholds= and edges="
+                "expected a state that keeps counts at thresholds, got none; make the state with thresholds= or edges="
             )
         return cls._of(state, state.bins, state.bins_carried)
 
@@ -61,30 +61,30 @@ class Reading(NamedTuple):
         views: list[Any] = [own.host_view(array) for array in arrays]
         is_on_host = all(view is not None for view in views)
         backend = NUMPY if is_on_host else own
-        counts, carried, rounded, _, states = seen = views if is_on_host else arrays
+        counts, carried, rounded, _, states = arrays_read = views if is_on_host else arrays
         xp, is_integer = backend.xp, backend.is_integer(counts)
-        words: Array | None = None
+        high_words: Array | None = None
         if not is_integer:
             counts = xp.astype(counts, backend.widest_float(counts))
         elif carried.shape[-1] > 0 and is_on_host:
             counts = (carried.astype(np.int64) << WORD) + counts
         elif carried.shape[-1] > 0:
-            whole = TwoWords(counts, carried)
-            counts, words = whole.low, whole.high
-        edges = edges_of(state._replace(edges=seen[3], states=states), backend)
+            words_of_counts = TwoWords(counts, carried)
+            counts, high_words = words_of_counts.low, words_of_counts.high
+        edges = edges_of(state._replace(edges=arrays_read[3], states=states), backend)
         points = GRIDS[bits].points if is_bucket and bits is not None else ()
-        return cls(backend, own, counts, words, rounded, edges, points, has_classes, is_integer)
+        return cls(backend, own, counts, high_words, rounded, edges, points, has_classes, is_integer)
 
     def pooled(self) -> Reading:
         """The histogram of the scores of all classes together."""
         xp = self.backend.xp
         if self.carried is None:
             return self._replace(counts=xp.sum(self.counts, axis=-3, dtype=self.counts.dtype))
-        whole = TwoWords(self.counts, self.carried).sum(-3, self.backend)
-        return self._replace(counts=whole.low, carried=whole.high)
+        total = TwoWords(self.counts, self.carried).sum(-3, self.backend)
+        return self._replace(counts=total.low, carried=total.high)
 
     def is_valid(self) -> Array | None:
-        """Whether no count is negative, NaN or infinite, (*B,); None if that is certain."""
+        """Whether no count is negative, NaN or infinite, (*B,); None for integer counts, which are always valid."""
         if self.is_integer:
             return None
         xp = self.backend.xp
@@ -98,7 +98,7 @@ class Reading(NamedTuple):
         return self.backend.xp.astype(self.counts, self.backend.widest_float(self.rounded))
 
     def running(self, *, from_the_top: bool) -> Array:
-        """Running sums over bins, (…, K + 1, 2), of whole counts; in two words, of floats."""
+        """The running sums over bins, (…, K + 1, 2), in the type of the counts; for counts of two words, as floats."""
         backend = self.backend
         xp = backend.xp
 
@@ -108,33 +108,35 @@ class Reading(NamedTuple):
 
         if self.carried is None:
             return sums(self.counts)
-        # Words so short that the sum of all stays below 2**31; the last one has what is above 2**16 or more.
+        # Counts are split into short words, so that all sums stay below 2**31; the last word has the remaining bits.
         bits = min(30 - int(self.counts.shape[-2]).bit_length(), WORD)
         number = WORD // bits + 1
         total: Array = xp.astype(sums(self.carried >> (number * bits - WORD)), xp.float32) * float(2 ** (number * bits))
         for shift in reversed(range(0, number * bits, bits)):
-            beyond = WORD - shift
-            word = (self.counts >> shift) | (self.carried << beyond) if beyond > 0 else self.carried >> -beyond
+            bits_above = WORD - shift
+            word = (
+                (self.counts >> shift) | (self.carried << bits_above) if bits_above > 0 else self.carried >> -bits_above
+            )
             total = total + xp.astype(sums(word & (2**bits - 1)), xp.float32) * float(2**shift)
         return total
 
     def matrices(self) -> Array:
-        """The confusion matrices at each threshold, the highest first: (…, E + 2, 2, 2)."""
+        """The confusion matrices at each threshold in descending order, (…, E + 2, 2, 2)."""
         xp = self.backend.xp
         positive = self.running(from_the_top=True)
         negative = xp.flip(self.running(from_the_top=False), axis=-2)
         return xp.stack([negative, positive], axis=-1)
 
     def bins(self) -> list[BoundedBins]:
-        """What areas are made of: all histograms together, or by NumPy groups of them one after the other."""
+        """The counts from which areas are computed: of all histograms, or with NumPy of groups of histograms."""
         backend, xp = self.backend, self.backend.xp
         if backend.looking_is_free:
             return self._bins_on_host()
         dtype = backend.widest_float(self.rounded)
         counts = xp.flip(self.floats(), axis=-2)
-        total = xp.astype(self.running(from_the_top=True), dtype)
-        parts = (slice(-1), slice(1, None), slice(-1, None))  # above each bin, up to it, and of all
-        arrays = [counts[..., 1], counts[..., 0], *(total[..., x, kind] for x in parts for kind in (1, 0))]
+        cumulated = xp.astype(self.running(from_the_top=True), dtype)
+        slices = (slice(-1), slice(1, None), slice(-1, None))  # above each bin, up to each bin, and in all bins
+        arrays = [counts[..., 1], counts[..., 0], *(cumulated[..., x, column] for x in slices for column in (1, 0))]
         shape = tuple(self.counts.shape[:-1])
         is_point = xp.zeros((shape[-1],), dtype=xp.bool, **backend.device_option(counts))
         numbers = backend.class_index(shape[-1], counts)
@@ -146,48 +148,51 @@ class Reading(NamedTuple):
         return [BoundedBins._make([*arrays, is_tied, self.is_integer])]
 
     def _bins_on_host(self) -> list[BoundedBins]:
-        """The same by NumPy without empty bins, which most buckets are; in groups that fit in a cache."""
+        """The same with NumPy without empty bins, as most buckets are empty, in groups that fit in a cache."""
         *batch, length, _ = self.counts.shape
         rows = self.counts.reshape(-1, length, 2)
         rounded = np.reshape(self.rounded, (*self.rounded.shape, *(1,) * (len(batch) - self.rounded.ndim)))
         are_exact = np.broadcast_to(rounded == 0, batch).reshape(-1)
-        # Two bytes, whether there are samples of class 0 and of class 1, are a number that is 0 for an empty bin.
+        # The two booleans of a bin, for samples of class 0 and of class 1, are viewed as an integer: 0 if it is empty.
         filled = [np.flatnonzero((row.reshape(-1) != 0).view(np.uint16) != 0) for row in rows]
-        found, start = [], 0
+        groups, start = [], 0
         while start < len(rows):
             stop = start + 1
             while stop < len(rows) and sum(map(len, filled[start : stop + 1])) <= BINS_AT_ONCE:
                 stop += 1
-            here = slice(start, stop)
-            found.append(self._group(rows[here], filled[here], are_exact[here]))
+            part = slice(start, stop)
+            groups.append(self._group(rows[part], filled[part], are_exact[part]))
             start = stop
-        return found
+        return groups
 
     def _group(self, rows: np.ndarray, filled: list[np.ndarray], are_exact: np.ndarray) -> BoundedBins:
-        """Histograms (R, K, 2) without empty bins, each as long as the longest; the filled bins are known."""
+        """The counts of histograms (R, K, 2) without empty bins, padded to the longest; ``filled`` are their bins."""
         shape = (len(rows), max(map(len, filled)))
         positives, negatives = np.zeros(shape, rows.dtype), np.zeros(shape, rows.dtype)
         is_tied = np.zeros(shape, bool)
         is_tied[are_exact] = True
         for row, bins in enumerate(filled):
-            found = rows[row].take(bins[::-1], axis=0)
-            negatives[row, : len(bins)], positives[row, : len(bins)] = found[:, 0], found[:, 1]
+            counts = rows[row].take(bins[::-1], axis=0)
+            negatives[row, : len(bins)], positives[row, : len(bins)] = counts[:, 0], counts[:, 1]
             for point in self.points:
-                at = int(bins.searchsorted(point))
-                if at < len(bins) and bins[at] == point:
-                    is_tied[row, len(bins) - 1 - at] = True
+                index = int(bins.searchsorted(point))
+                if index < len(bins) and bins[index] == point:
+                    is_tied[row, len(bins) - 1 - index] = True
         above, upto, totals = zip(*map(_sums, (positives, negatives)), strict=True)
         arrays: list[Any] = [x.astype(np.float64, copy=False) for x in (positives, negatives)]
         arrays += [*above, *upto, *totals, is_tied if is_tied.any() else None, self.is_integer]
         return BoundedBins._make(arrays)
 
     def finish(self, x: Array) -> Array:
-        """A result as an array of the state's library; a single number of NumPy is a scalar."""
+        """A result as an array of the library of the state; a single number is a NumPy scalar."""
         return returned(x, self.backend, self.own)
 
 
 def _sums(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sums before each bin, up to each, and of all (R, 1), as floats; integers are added in a quarter of the time."""
+    """The sums before each bin, up to each bin, and over all bins (R, 1), as floats.
+
+    Adding integers takes a quarter of the time of adding floats.
+    """
     sums = np.zeros((counts.shape[0], counts.shape[1] + 1), counts.dtype)
     np.cumsum(counts, axis=-1, out=sums[:, 1:])
     sums = sums.astype(np.float64, copy=False)

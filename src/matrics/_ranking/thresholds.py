@@ -1,4 +1,4 @@
-"""Every threshold: confusion matrices, and any measure of them."""
+"""Confusion matrices and measures at every threshold."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
 from matrics._ranking.rows import Points, SampleRows, as_rows, points
+from matrics._ranking.unlabelled import COUNTED, Unlabelled
 from matrics._stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
@@ -41,7 +42,7 @@ class ThresholdCurve(NamedResult):
     values: dict[str, Array]
 
     def __getitem__(self, key: Any) -> Any:
-        """The values of a measure by its key, or one of the two fields by its position."""
+        """The values of a measure by its key, or a field by its position."""
         return self.values[key] if isinstance(key, str) else tuple(self)[key]
 
 
@@ -52,10 +53,11 @@ def confusion_matrix(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
 ) -> Any:
-    """Count samples into a 2×2 confusion matrix at every threshold, in one pass over the scores.
+    """The 2×2 confusion matrices at every threshold, in a single pass over the scores.
 
     Parameters
     ----------
@@ -74,6 +76,9 @@ def confusion_matrix(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -103,7 +108,15 @@ def confusion_matrix(
            [[2, 0],
             [1, 1]]])
     """
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, _, cm = _at(samples, y_true, y_score, thresholds)
     return samples.finish(cm)
 
@@ -117,15 +130,17 @@ def threshold_curve(
     unique: bool = False,
     cost_false_negative: ArrayLike | float | None = None,
     cost_false_positive: ArrayLike | float | None = None,
+    unlabelled_scores: ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
     workers: int = 1,
 ) -> ThresholdCurve:
-    """Any measures at every threshold.
+    """The values of measures at every threshold.
 
     Parameters
     ----------
@@ -141,6 +156,9 @@ def threshold_curve(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A sample is then predicted as positive if its score is at most the threshold.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -154,14 +172,17 @@ def threshold_curve(
         are probabilities.
     thresholds : array_like, shape (T,), optional
         If left out, all thresholds between scores: infinity, where no sample is predicted as positive, and then every
-        score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
-        last of them, so that shapes do not depend on the values.
+        score, in descending order, T = N + 1. All points of equal scores have the values after the last of these
+        scores, so that shapes do not depend on the values.
     unique : bool, default False
-        Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
+        Leave out points with the same threshold; for a single curve whose values can be inspected (not under ``jit``).
     cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
         or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
         errors. Weights multiply costs.
+    unlabelled_scores : array_like of floating numbers, shape (M,), optional
+        The scores of samples whose true label is not known. The measures ``predicted_positives`` and
+        ``predicted_negatives`` count these as well; all others are of the samples with labels.
     prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are used, if it differs from that of the samples: a
         number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of a single class.
@@ -193,20 +214,28 @@ def threshold_curve(
     array([ nan, 0.58, 0.  , 0.58,  nan])
     """
     if unique and thresholds is not None:
-        raise ArgumentError("unique", "expected no thresholds with unique=True, as those are all scores")
-    samples = read(y_true, y_score, sample_weight, ignore_index, labels=labels, positive=positive)
+        raise ArgumentError("unique", "expected thresholds=None with unique=True, which uses all scores")
+    samples = read(
+        y_true,
+        y_score,
+        sample_weight,
+        ignore_index,
+        labels=labels,
+        positive=positive,
+        lower_is_positive=lower_is_positive,
+    )
     samples, shares = read_shares(prevalence, samples)
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is not None and shares is not None:
         raise ArgumentError("prevalence", "expected None with costs, which are sums over the samples as they are")
-    chosen = resolve_at_thresholds(metrics, samples.classes)
-    refuse_others(chosen, samples)
-    prices = None
+    measures = resolve_at_thresholds(metrics, samples.classes)
+    refuse_others(measures, samples)
+    costs_of_errors = None
     if costs is not None:
-        of_costs = (
+        limits_and_matrices = (
             all_thresholds(costs, unique=unique) if thresholds is None else _at(costs, y_true, y_score, thresholds)
         )
-        prices = cost_of(of_costs[-1])
+        costs_of_errors = cost_of(limits_and_matrices[-1])
     if thresholds is None:
         limits, cm = all_thresholds(samples, unique=unique)
     else:
@@ -215,19 +244,33 @@ def threshold_curve(
     cm = at_shares(cm, shares, samples.backend)
     if shares is not None:
         limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
-    functions = [metric.bind() for several in chosen.values() for metric in several]
-    values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
-    found = together(chosen, values, limits, samples.backend)
-    found |= {} if prices is None else {COST: prices}
-    return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
+    every = [metric for several in measures.values() for metric in several]
+    options: dict[str, Any] = {"zero_division": zero_division, "invalid": "nan", "workers": workers}
+    values = evaluate(cm, [metric.bind() for metric in every], **options)
+    if unlabelled_scores is not None:
+        if shares is not None or samples.is_weighted:
+            raise ArgumentError("unlabelled_scores", "expected None with sample_weight= and prevalence=")
+        counted = [(str(metric), metric) for metric in every if metric.name in COUNTED]
+        unlabelled = Unlabelled.read(unlabelled_scores, samples, counted, "metrics", "")
+        assert unlabelled is not None  # noqa: S101 (for mypy)
+        both = evaluate(unlabelled.added(cm, limits), [metric.bind() for metric in every], **options)
+        values = [
+            of_all if metric.name in COUNTED else value
+            for metric, value, of_all in zip(every, values, both, strict=True)
+        ]
+    found = together(measures, values, limits, samples.backend)
+    found |= {} if costs_of_errors is None else {COST: costs_of_errors}
+    return ThresholdCurve(
+        samples.finish(samples.directed(limits)), {name: samples.finish(value) for name, value in found.items()}
+    )
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
-    """The samples with these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
-    # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
-    of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy") or is_frame(y_true)
-    beside = {} if of_labels else {"y_true": y_true}
-    own, (*_, given) = as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
+    """The samples in the library of the thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
+    # Labels in a list or a NumPy array do not determine the library; they may be texts, which only NumPy supports.
+    are_host_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy") or is_frame(y_true)
+    same_library = {} if are_host_labels else {"y_true": y_true}
+    own, (*_, given) = as_arrays(**same_library, y_score=y_score, thresholds=_thresholds_like(y_score, thresholds))
     if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
         raise ArgumentError(
             "thresholds", f"expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
@@ -239,7 +282,7 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     backend = rows.backend
     if view is not None and np.isnan(view).any():
         raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
-    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    limits = backend.xp.astype(samples.directed(view if backend is NUMPY else given), rows.scores.dtype)
     with backend.quiet():
         cm = _matrices(*_counts_at(rows, limits), rows)
     if samples.weight is not None and samples.is_weighted:
@@ -247,10 +290,10 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     return samples, limits, backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
 
 
-def _beside(y_score: Any, thresholds: Any) -> Any:
-    """Thresholds of a list as an array with scores on a device or in compiled code; anything else unchanged.
+def _thresholds_like(y_score: Any, thresholds: Any) -> Any:
+    """Thresholds of a list as an array like the scores, if these are on a device or in compiled code.
 
-    There an array of NumPy is refused, and torch.compile follows none.
+    There NumPy arrays raise an error, and torch.compile does not trace them. Other thresholds are unchanged.
     """
     if not isinstance(thresholds, (list, tuple)) or not all(isinstance(limit, (int, float)) for limit in thresholds):
         return thresholds
@@ -263,32 +306,32 @@ def _beside(y_score: Any, thresholds: Any) -> Any:
 
 
 def all_thresholds(samples: ScoredSamples, *, unique: bool = False) -> tuple[Array, Array]:
-    """The thresholds (*B, T) of samples and the matrices there, in the library that computes."""
+    """The thresholds (*B, T) of samples and the matrices there, in the library of the computation."""
     rows, shape = as_rows(samples)
     backend = rows.backend
-    found = points(rows, with_thresholds=True, with_rest=True)
+    curve = points(rows, with_thresholds=True, with_rest=True)
     if unique:
-        found = _without_repeats(found, shape)
-    limits = found.thresholds
-    cm = _matrices([found.tn, found.fp], [found.fn, found.tp], rows)
+        curve = _without_repeats(curve, shape)
+    limits = curve.thresholds
+    cm = _matrices([curve.tn, curve.fp], [curve.fn, curve.tp], rows)
     return backend.xp.reshape(limits, (*shape, *cm.shape[1:2])), backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
 
 
-def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
-    if found.backend is not NUMPY:
+def _without_repeats(curve: Points, shape: tuple[int, ...]) -> Points:
+    if curve.backend is not NUMPY:
         raise TypeError(
-            "unique=True makes shapes depend on values: it is for arrays on the CPU, outside jit, compile and vmap"
+            "unique: expected False, or arrays on the CPU outside jit, compile and vmap, as shapes depend on values"
         )
     if shape != ():
-        raise ValueError(f"unique=True: expected the scores of one curve, got shape {shape}")
-    kept = np.flatnonzero(found.is_last[0])
-    limits = None if found.thresholds is None else found.thresholds[:, kept]
-    tp, fp, fn, tn = (None if x is None else x[:, kept] for x in (found.tp, found.fp, found.fn, found.tn))
-    return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, is_last=found.is_last[:, kept])
+        raise ValueError(f"unique=True: expected the scores of a single curve, got shape {shape}")
+    last_points = np.flatnonzero(curve.is_last[0])
+    limits = None if curve.thresholds is None else curve.thresholds[:, last_points]
+    tp, fp, fn, tn = (None if x is None else x[:, last_points] for x in (curve.tp, curve.fp, curve.fn, curve.tn))
+    return curve._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, is_last=curve.is_last[:, last_points])
 
 
 def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:
-    """Matrices (R, T, 2, 2) of their rows; matrices of invalid samples are invalid, and their measures NaN."""
+    """The matrices (R, T, 2, 2) from their rows; cells of invalid samples are -1 or NaN, so that measures are NaN."""
     backend, xp = rows.backend, rows.backend.xp
     cm = xp.stack([xp.stack(cells, axis=-1) for cells in (true_0, true_1)], axis=-2)
     if backend is NUMPY and not rows.spoiled.any():
@@ -298,19 +341,21 @@ def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:
 
 
 def _counts_at(rows: SampleRows, limits: Array) -> tuple[list[Array], list[Array]]:
-    """Rows [tn, fp] and [fn, tp], each (R, T), at thresholds in any order: a histogram, added up from both ends."""
+    """The rows [tn, fp] and [fn, tp], each (R, T), at thresholds in any order, from a cumulated histogram."""
     backend, xp = rows.backend, rows.backend.xp
     count, number = rows.scores.shape[0], limits.shape[0]
     order = xp.argsort(limits)
     ascending = xp.take(limits, order)
-    places = xp.searchsorted(ascending, xp.reshape(rows.scores, (-1,)), side="right")  # thresholds up to the score
-    bins = xp.astype(xp.reshape(places, rows.scores.shape), label_dtype(rows.scores, backend)) * 2
+    numbers_below = xp.searchsorted(
+        ascending, xp.reshape(rows.scores, (-1,)), side="right"
+    )  # the number of thresholds up to the score
+    bins = xp.astype(xp.reshape(numbers_below, rows.scores.shape), label_dtype(rows.scores, backend)) * 2
     bins = bins + xp.astype(rows.positive, bins.dtype)
     dtype = bins.dtype if rows.weight is None else rows.weight.dtype
     counts = backend.count(bins, count, 2 * (number + 1), rows.weight, dtype=dtype)
     counts = xp.reshape(counts, (count, number + 1, 2))
     below = backend.running_sum(counts[:, :-1, :], axis=1)
     above = xp.flip(backend.running_sum(xp.flip(counts[:, 1:, :], axis=1), axis=1), axis=1)
-    back = xp.argsort(order)
-    below, above = xp.take(below, back, axis=1), xp.take(above, back, axis=1)
+    inverse_order = xp.argsort(order)
+    below, above = xp.take(below, inverse_order, axis=1), xp.take(above, inverse_order, axis=1)
     return [below[:, :, 0], above[:, :, 0]], [below[:, :, 1], above[:, :, 1]]

@@ -20,6 +20,7 @@ def roc_auc_variance(
     *,
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: None = None,
     ignore_index: Any = None,
     workers: int = 1,
@@ -49,6 +50,9 @@ def roc_auc_variance(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out; their scores and weights may have any value.
     workers : int, default 1
@@ -84,7 +88,13 @@ def roc_auc_variance(
             "resample the samples, and take the variance of matrics.ranking.roc_auc(..., sample_weight=)"
         )
     return of_rows(
-        _delong, read(y_true, y_score, None, ignore_index, labels=labels, positive=positive), "class", math.nan, workers
+        _delong,
+        read(
+            y_true, y_score, None, ignore_index, labels=labels, positive=positive, lower_is_positive=lower_is_positive
+        ),
+        "class",
+        math.nan,
+        workers,
     )
 
 

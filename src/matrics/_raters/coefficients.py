@@ -159,7 +159,7 @@ def fleiss_kappa(
     Returns
     -------
     array, shape (*B,)
-        Up to 1; 0 for chance. NaN where no item has two ratings, or all ratings are of one class.
+        Up to 1; 0 for chance. NaN where no item has two ratings, or all ratings are of a single class.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def conger_kappa(
     Returns
     -------
     array, shape (*B,)
-        Up to 1; 0 for chance. NaN where no item has two ratings, or all ratings are of one class.
+        Up to 1; 0 for chance. NaN where no item has two ratings, or all ratings are of a single class.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def gwet_ac1(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Examples
     --------
-    Nineteen items on which all agree, and one on which they do not: κ says that this is chance.
+    All raters agree on nineteen items, and disagree on the twentieth: κ treats this as chance.
 
     >>> from matrics import raters
     >>> ratings = [[0, 0, 0]] * 19 + [[0, 0, 1]]
@@ -325,7 +325,7 @@ def krippendorff_alpha(
     Returns
     -------
     array, shape (*B,)
-        Up to 1; 0 for chance. NaN where no item has two ratings, or all such ratings are of one class.
+        Up to 1; 0 for chance. NaN where no item has two ratings, or all such ratings are of a single class.
 
     Raises
     ------

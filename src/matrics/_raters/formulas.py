@@ -1,4 +1,4 @@
-"""The coefficients and what each item contributes to them: formulas on counts of items × classes."""
+"""Formulas of the coefficients, and the contributions of the items, from counts of items × classes."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from matrics._raters.ratings import Ratings
 from matrics._raters.weights import weight_matrix
 from matrics.typing import NumPyArray
 
-# A disagreement up to this is none: what rounding leaves of equal ratings.
+# A disagreement up to this number is a rounding error of equal ratings.
 ROUNDING = 1e-6
 
 DISTANCES = ("nominal", "ordinal", "interval", "ratio")
 
 
 class Linearised(NamedTuple):
-    """A coefficient, and the contributions of the items whose mean it is to first order (Gwet 2014)."""
+    """A coefficient, and the contributions of items, whose mean is the coefficient to first order (Gwet 2014)."""
 
     value: Array  # (*B,)
-    items: Array  # (*B, items), 0 where there are not ratings enough
-    middle: Array  # (*B,): what the contributions are around
-    number: Array  # (*B,): of the items that count
+    items: Array  # (*B, items), 0 for items with too few ratings
+    middle: Array  # (*B,): the mean of the contributions
+    number: Array  # (*B,): the number of items that count
     apart: Array  # (*B, items): how much the ratings of an item disagree, from 0 to 1
-    room: Array  # (*B,): what their mean is divided by, the disagreement by chance
+    room: Array  # (*B,): the disagreement by chance, which divides the mean disagreement
 
     def disagreements(self, xp: Any) -> Array:
-        """The effective number of items whose ratings disagree, (Σ d)² / Σ d²: of equal disagreements, their number."""
+        """The effective number of items whose ratings disagree, (Σ d)² / Σ d²: the number if all are equal."""
         apart = xp.where(self.apart > ROUNDING, self.apart, 0)
         squares = xp.sum(apart**2, axis=-1)
         return xp.sum(apart, axis=-1) ** 2 / xp.where(squares > 0, squares, 1)
 
     def variance(self, xp: Any) -> Array:
-        """The variance of the coefficient if items are drawn at random; NaN for fewer than two."""
+        """The variance of the coefficient if items are drawn at random; NaN for fewer than two items."""
         known = self.number > 1
         number = xp.where(known, self.number, 2)
         squares = xp.sum(self.items**2, axis=-1) - number * self.middle**2
-        # The mean of the contributions is the middle, so that this is the sum of the squared distances.
+        # The mean of the contributions is ``middle``, so that this is the sum of the squared distances.
         return xp.where(known, xp.where(squares > 0, squares, 0) / (number * (number - 1)), math.nan)
 
 
 class Agreement(NamedTuple):
-    """What all coefficients share: how often pairs of raters agree on an item."""
+    """The agreement of pairs of raters on each item, which all coefficients use."""
 
     counts: Array  # (*B, items, n)
     sizes: Array  # (*B, items): ratings of each item
@@ -53,7 +53,7 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, ratings: Ratings, weights: Array) -> Agreement:
-        """Of ratings, with weights (..., n, n) of pairs of ratings, which have as many axes of batches."""
+        """The agreement of ratings, with weights (..., n, n) of pairs of ratings, which have the same batch axes."""
         xp, counts = ratings.backend.xp, ratings.counts
         sizes = xp.sum(counts, axis=-1)
         several = xp.astype(sizes >= 2, counts.dtype)
@@ -71,7 +71,7 @@ class Agreement(NamedTuple):
         return xp.sum(self.counts / sizes[..., None], axis=-2) / number[..., None]
 
     def beyond(self, chance: Array, of_items: Array | None, xp: Any) -> Linearised:
-        """The agreement beyond chance, (a - e) / (1 - e), for the chance e and what items contribute to it."""
+        """The agreement beyond chance, (a - e) / (1 - e), for the chance e and the contributions of items to it."""
         room = 1 - chance
         known = (room != 0) & ~xp.isnan(self.mean)
         room = xp.where(known, room, 1)
@@ -86,76 +86,80 @@ class Agreement(NamedTuple):
 
 
 def percent_agreement(ratings: Ratings, weights: Array) -> Linearised:
-    """Without chance."""
-    xp, found = ratings.backend.xp, Agreement.of(ratings, weights)
-    return found.beyond(xp.zeros_like(found.mean), None, xp)
+    """The agreement without a correction for chance."""
+    xp, agreement = ratings.backend.xp, Agreement.of(ratings, weights)
+    return agreement.beyond(xp.zeros_like(agreement.mean), None, xp)
 
 
 def brennan_prediger(ratings: Ratings, weights: Array) -> Linearised:
-    """Chance is the mean weight: all classes are equally likely."""
-    xp, found = ratings.backend.xp, Agreement.of(ratings, weights)
+    """Agreement by chance is the mean weight: all classes are equally likely."""
+    xp, agreement = ratings.backend.xp, Agreement.of(ratings, weights)
     n = ratings.chosen.shape[-1]
     chance = xp.sum(weights) / n**2 if n > 1 else xp.sum(weights)
-    return found.beyond(xp.zeros_like(found.mean) + chance, None, xp)
+    return agreement.beyond(xp.zeros_like(agreement.mean) + chance, None, xp)
 
 
 def gwet(ratings: Ratings, weights: Array) -> Linearised:
-    """Chance is agreement on the items that are hard to rate."""
-    xp, found = ratings.backend.xp, Agreement.of(ratings, weights)
-    n, shares = ratings.chosen.shape[-1], found.shares(xp)
+    """Agreement by chance is agreement on the items that are hard to rate."""
+    xp, agreement = ratings.backend.xp, Agreement.of(ratings, weights)
+    n, shares = ratings.chosen.shape[-1], agreement.shares(xp)
     if n == 1:
-        return found.beyond(xp.ones_like(found.mean), None, xp)
+        return agreement.beyond(xp.ones_like(agreement.mean), None, xp)
     scale = xp.sum(weights) / (n * (n - 1))
     chance = scale * xp.sum(shares * (1 - shares), axis=-1)
-    sizes = xp.where(found.sizes > 0, found.sizes, 1)
-    of_items = scale * xp.sum(found.counts * (1 - shares)[..., None, :], axis=-1) / sizes
-    return found.beyond(chance, of_items, xp)
+    sizes = xp.where(agreement.sizes > 0, agreement.sizes, 1)
+    of_items = scale * xp.sum(agreement.counts * (1 - shares)[..., None, :], axis=-1) / sizes
+    return agreement.beyond(chance, of_items, xp)
 
 
 def fleiss(ratings: Ratings, weights: Array) -> Linearised:
-    """Chance is that of two ratings drawn from all."""
-    xp, found = ratings.backend.xp, Agreement.of(ratings, weights)
-    shares = found.shares(xp)
+    """Agreement by chance is that of two ratings drawn from all ratings."""
+    xp, agreement = ratings.backend.xp, Agreement.of(ratings, weights)
+    shares = agreement.shares(xp)
     both = (xp.sum(weights * shares[..., None, :], axis=-1) + xp.sum(weights * shares[..., :, None], axis=-2)) / 2
     chance = xp.sum(shares * both, axis=-1)
-    of_items = xp.sum(found.counts * both[..., None, :], axis=-1) / xp.where(found.sizes > 0, found.sizes, 1)
-    return found.beyond(chance, of_items, xp)
+    of_items = xp.sum(agreement.counts * both[..., None, :], axis=-1) / xp.where(
+        agreement.sizes > 0, agreement.sizes, 1
+    )
+    return agreement.beyond(chance, of_items, xp)
 
 
 def conger(ratings: Ratings, weights: Array) -> Linearised:
-    """Chance is the mean of those of all pairs of raters, each with its own shares of the classes."""
-    xp, found = ratings.backend.xp, Agreement.of(ratings, weights)
+    """Agreement by chance is the mean over all pairs of raters, each with the shares of the classes of that rater."""
+    xp, agreement = ratings.backend.xp, Agreement.of(ratings, weights)
     rated = xp.sum(ratings.chosen, axis=-1)  # (*B, items, raters)
     of_rater = xp.sum(rated, axis=-2)  # (*B, raters)
-    some = xp.where(of_rater > 0, of_rater, 1)
-    shares = xp.sum(ratings.chosen, axis=-3) / some[..., None]  # (*B, raters, n)
+    positive = xp.where(of_rater > 0, of_rater, 1)
+    shares = xp.sum(ratings.chosen, axis=-3) / positive[..., None]  # (*B, raters, n)
     number = shares.shape[-2]
     if number < 2:
-        return found.beyond(xp.ones_like(found.mean), None, xp)
+        return agreement.beyond(xp.ones_like(agreement.mean), None, xp)
     total = xp.sum(shares, axis=-2)
     spread = xp.sum(shares[..., :, None] * shares[..., None, :], axis=-3)  # (*B, n, n)
     pairs = total[..., :, None] * total[..., None, :] - spread
     chance = xp.sum(weights * pairs, axis=(-2, -1)) / (number * (number - 1))
-    # A rating moves the shares of its rater; those of the others stay.
+    # A rating changes the shares of its rater, and not those of the other raters.
     others = total[..., None, :] - shares  # (*B, raters, n)
     worth = xp.sum(weights[..., None, :, :] * others[..., None, :], axis=-1)  # of each class for each rater
     mean = xp.sum(worth * shares, axis=-1)
-    items = number_of(found, xp)
-    own = xp.sum(ratings.chosen * worth[..., None, :, :], axis=-1)
-    moved = (own - (rated - (of_rater / items[..., None])[..., None, :]) * mean[..., None, :]) / some[..., None, :]
-    of_items = items[..., None] * xp.sum(moved, axis=-1) / (number * (number - 1))
-    return found.beyond(chance, of_items, xp)
+    items = number_of(agreement, xp)
+    worths = xp.sum(ratings.chosen * worth[..., None, :, :], axis=-1)
+    changes = (worths - (rated - (of_rater / items[..., None])[..., None, :]) * mean[..., None, :]) / positive[
+        ..., None, :
+    ]
+    of_items = items[..., None] * xp.sum(changes, axis=-1) / (number * (number - 1))
+    return agreement.beyond(chance, of_items, xp)
 
 
-def number_of(found: Agreement, xp: Any) -> Array:
+def number_of(agreement: Agreement, xp: Any) -> Array:
     """The number of items with a rating, at least 1."""
-    return xp.where(found.number > 0, found.number, 1)
+    return xp.where(agreement.number > 0, agreement.number, 1)
 
 
 def krippendorff(ratings: Ratings, distances: Any, values: Any) -> Linearised:
-    """1 less the distance of pairs of ratings of an item over that of pairs of any; items with one rating do not count.
+    """1 less the mean distance of ratings of an item over that of any ratings; items with a single rating do not count.
 
-    Linearised as by Gwet (2014), with the weights 1 less the distance over the largest one.
+    The linearisation is Gwet's (2014), with weights of 1 less the distance over the largest distance.
     """
     xp, counts = ratings.backend.xp, ratings.counts
     sizes = xp.sum(counts, axis=-1)
@@ -192,20 +196,20 @@ def _distances(distances: Any, shares: Array, values: Any, ratings: Ratings) -> 
     xp, n = ratings.backend.xp, shares.shape[-1]
     blank = xp.zeros_like(shares[..., :, None] + shares[..., None, :])
     if isinstance(distances, str) and distances == "ordinal":
-        # The ratings between two classes, and half of those of either.
+        # The ratings between two classes, and half of the ratings of both.
         until = ratings.backend.running_sum(shares)
         middle = until - shares / 2
         return (middle[..., :, None] - middle[..., None, :]) ** 2
     if isinstance(distances, str):
         name = {"nominal": "none", "interval": "quadratic", "ratio": "ratio"}[distances]
-        given = weight_matrix(name, n, values)
+        weights = weight_matrix(name, n, values)
     else:
-        given = weight_matrix(distances, n)
-    return blank + (1 - as_weights(given, ratings))
+        weights = weight_matrix(distances, n)
+    return blank + (1 - as_weights(weights, ratings))
 
 
 def as_weights(weights: NumPyArray, ratings: Ratings) -> Array:
-    """Weights (n, n) in the library of the ratings, with as many axes of batches as they have."""
+    """Weights (n, n) in the library of the ratings, with the same number of batch axes."""
     backend, n = ratings.backend, len(weights)
     batch = len(ratings.chosen.shape) - 3
     return backend.xp.reshape(backend.constant(weights.tolist(), ratings.chosen), (*(1,) * batch, n, n))

@@ -37,7 +37,7 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
 
     Examples
     --------
-    Every measure of a matrix is one of pairs of raters:
+    Every measure of a matrix is a measure of pairs of raters:
 
     >>> import matrics
     >>> ratings = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 0, 1], [1, 1, -1]]
@@ -51,7 +51,7 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
     raters = chosen.shape[-2]
     rows = [
         xp.sum(chosen[..., a, None, :, None] * chosen[..., :, None, :], axis=-4) for a in range(raters)
-    ]  # one rater at a time: (*B, raters, n, n) from (*B, items, raters, n, n)
+    ]  # a rater at a time: (*B, raters, n, n) from (*B, items, raters, n, n)
     integer = read.backend.widest_int(chosen) or xp.int32
     return read.returned(xp.astype(xp.stack(rows, axis=-4), integer))
 

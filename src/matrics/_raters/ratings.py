@@ -26,9 +26,9 @@ class Ratings(NamedTuple):
         """How many raters chose each class (*B, items, n)."""
         return self.backend.xp.sum(self.chosen, axis=-2)
 
-    def returned(self, found: Array) -> Any:
+    def returned(self, values: Array) -> Any:
         """A result in the library of the ratings."""
-        return self.home.from_host(np.asarray(found)[()]) if self.backend is NUMPY else found
+        return self.home.from_host(np.asarray(values)[()]) if self.backend is NUMPY else values
 
 
 def read_ratings(ratings: Any, num_classes: int | None, labels: Iterable[Hashable] | None) -> Ratings:

@@ -55,23 +55,27 @@ def cautions(
     manner: IntervalSettings,
 ) -> list[Caution]:
     """All warnings, the warnings before the notes."""
-    told = [
-        *_about("classes", _few_samples(data)),
+    notices = [
+        *(_about("leaderboard", _few_answers(data)) if data.are_passes else _about("classes", _few_samples(data))),
         *_about("leaderboard", _undefined(data, found)),
-        *_about("matrices", _one_class(data)),
+        *([] if data.are_passes else _about("matrices", _one_class(data))),
         *_about("matrices", _shifts(data)),
         *_about("methods", _of_pairing(data)),
         *_about("groups", _of_groups(data)),
         *_about("leaderboard", _of_the_comparison(data, found)),
-        *_about("leaderboard", _at_chance(data, manner)),
+        *([] if data.are_passes else _about("leaderboard", _at_chance(data, manner))),
         *_about("scores", _of_scores(data, scores)),
         *_about("leaderboard", _alike(data, same)),
     ]
-    return sorted(told, key=lambda one: one.gravity != "warning")
+    if data.are_passes:  # whose page has neither matrices nor classes
+        notices = [
+            caution._replace(about="leaderboard") if caution.about == "matrices" else caution for caution in notices
+        ]
+    return sorted(notices, key=lambda one: one.gravity != "warning")
 
 
-def _about(section: str, told: Iterator[Caution]) -> Iterator[Caution]:
-    return (one._replace(about=section) for one in told)
+def _about(section: str, notices: Iterator[Caution]) -> Iterator[Caution]:
+    return (one._replace(about=section) for one in notices)
 
 
 def _few_samples(data: Data) -> Iterator[Caution]:
@@ -107,6 +111,17 @@ def _few_samples(data: Data) -> Iterator[Caution]:
     ]
     if never:
         yield Caution("warning", f"Never predicted, so that their precision is undefined: {listed(never)}.")
+
+
+def _few_answers(data: Data) -> Iterator[Caution]:
+    """Few answers that pass or fail: there are no classes, but limits need samples."""
+    distinct = float(data.totals.min() / repeats(data))
+    if distinct < FEW:
+        yield Caution(
+            "warning",
+            f"There are fewer than {FEW} answers of a model: {amount(distinct)}.",
+            "Their limits may be too narrow.",
+        )
 
 
 def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:

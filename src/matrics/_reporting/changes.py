@@ -18,6 +18,8 @@ from matrics._wording import counted, listed, number, short
 __all__ = ["Change", "Changes", "changes_since", "stored_values"]
 
 ELEMENT = "matrics-values"
+# The largest page and the longest values that are read, far above those of ten thousand models by all measures.
+MOST_BYTES, MOST_VALUES = 2**28, 2**26
 TEXTS = ("data", "date", "sha256", "first")
 
 
@@ -146,10 +148,21 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
 
 
 def _read(path: Path) -> dict[str, Any]:
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ArgumentError(
+            "compare", f"expected a page of at most {MOST_BYTES:,} bytes, got {size:,} bytes: {quoted(str(path))}"
+        )
     text = path.read_text("utf-8", errors="replace")
     # Searched as plain text: a regular expression would begin anew at each tag of a page that has no end.
     stored, end, _ = text.partition(f'<script type="application/json" id="{ELEMENT}">')[2].partition("</script>")
     values: Any = None
+    if len(stored) > MOST_VALUES:
+        raise ArgumentError(
+            "compare",
+            f"expected a page whose values have at most {MOST_VALUES:,} characters, got {len(stored):,} in "
+            f"{quoted(str(path))}",
+        )
     if end:
         with contextlib.suppress(ValueError, RecursionError):
             values = json.loads(stored)

@@ -12,7 +12,7 @@ from matrics._catalogue.record import Metric
 from matrics._plot.confusion import Confusion, most_frequent
 from matrics._reporting.areas import ModelScores
 from matrics._reporting.data import Data
-from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, cells_of, repeats
+from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, cells_of
 from matrics._reporting.verdicts import Limited
 from matrics._scoring.score import score
 from matrics._study.agreement import Agreement, agreement
@@ -118,9 +118,7 @@ def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClas
         for k in in_order[:MOST_CLASSES]
     ]
     errors = most_frequent(matrix, data.classes, MOST_ERRORS)
-    unit = "sample" if repeats(data) == 1 else "prediction"
-    unit = unit if data.weighted is None else f"weighted {unit}"
-    return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows), unit)
+    return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows), data.unit)
 
 
 def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:

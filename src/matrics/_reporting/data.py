@@ -196,6 +196,21 @@ class Data:
     weighted: Weighted | None = None
 
     @property
+    def are_passes(self) -> bool:
+        """Whether the labels only say which answers pass, as in a log: all are to pass, and none has another class."""
+        if not set(self.classes) <= {"pass", "fail"}:
+            return False
+        names = np.asarray(self.classes)
+        return not self.matrices[:, names == "fail"].any() and bool(self.matrices.any())
+
+    @property
+    def unit(self) -> str:
+        """What a row of the data is: a sample, or a prediction if samples are repeated."""
+        repeated = self.paired is not None and len(self.paired.samples) > self.paired.number
+        unit = "answer" if self.are_passes else "prediction" if repeated else "sample"
+        return unit if self.weighted is None else f"weighted {unit}"
+
+    @property
     def sizes(self) -> NumPyArray:
         """The samples of each model in each true class (M, n); with weights, the effective numbers."""
         sizes: NumPyArray = self.matrices.sum(axis=-1)

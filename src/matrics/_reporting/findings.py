@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from matrics._reporting.classes import (
     winners,
 )
 from matrics._reporting.data import Data
-from matrics._reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
-from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
+from matrics._reporting.group_findings import ModelGroups, model_groups
+from matrics._reporting.leaderboard import PASS_RATE, IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics._reporting.methods import methods
 from matrics._reporting.verdicts import Limited
 from matrics._study.agreement import Agreement
@@ -36,6 +36,7 @@ __all__ = ["Findings", "facts", "find"]
 
 
 BEST_MODELS = 3  # models whose classes and groups are shown
+SHARE_OF_PASSES = "Share of the answers that pass."
 FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
 
 
@@ -73,8 +74,6 @@ class Findings:
         Which model has the largest area under the ROC curve, where all have scored the same samples; or empty.
     groups : list of ModelGroups
         The differences between groups.
-    group_tables : list of GroupTable
-        Measures of each group by the models that are shown in detail.
     cautions : list of Caution
         Warnings and notes.
     methods : str
@@ -97,7 +96,6 @@ class Findings:
     scores: list[ModelScores]
     best_area: str
     groups: list[ModelGroups]
-    group_tables: list[GroupTable]
     cautions: list[Caution]
     methods: str
     references: list[str]
@@ -110,46 +108,49 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
     agreed = compared_measures(data, board)
     scores = model_scores(data, manner)
     won = winners(data, board)
-    told = cautions(data, board, scores, duplicates(agreed), manner)
+    notices = cautions(data, board, scores, duplicates(agreed), manner)
     blind = [blindness(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
+    if data.are_passes:
+        blind = [replace(of, summary=SHARE_OF_PASSES) if of.measure == PASS_RATE else of for of in blind]
     of_areas = best_area(data, manner)
     paragraph, references = methods(data, board, manner, version, scores, compares_areas=bool(of_areas))
     return Findings(
-        summary=_summary(data, board, won, told),
+        summary=_summary(data, board, won, notices),
         read=_read(data),
         leaderboard=board,
         detection=detection(data, scores, manner),
         best=best,
-        classes=[model_classes(data, k, manner) for k in best],
+        classes=[] if data.are_passes else [model_classes(data, k, manner) for k in best],
         hardest=hardest_classes(data, board.tied),
         winners=won,
         blindness=blind,
-        limitations=limitations(blind),
+        limitations=[] if data.are_passes else limitations(blind),
         agreement=agreed,
         scores=scores,
         best_area=of_areas,
         groups=model_groups(data, best, board, manner),
-        group_tables=group_tables(data, best, board, manner),
-        cautions=told,
+        cautions=notices,
         methods=paragraph,
         references=references,
     )
 
 
-def _summary(data: Data, board: Leaderboard, won: list[Winner], told: list[Caution]) -> list[str]:
+def _summary(data: Data, board: Leaderboard, won: list[Winner], notices: list[Caution]) -> list[str]:
     """Three sentences."""
-    return [_what(data), _which(data, board, won), _beware(told)]
+    return [_what(data), _which(data, board, won), _beware(notices)]
 
 
 def _what(data: Data) -> str:
     predictions = data.predictions.sum()
-    sizes = f"{counted(len(data.models), 'model')} over {counted(len(data.classes), 'class')}"
+    models = counted(len(data.models), "model")
+    sizes = models if data.are_passes else f"{models} over {counted(len(data.classes), 'class')}"
     made = "were" if predictions != 1 else "was"
+    what = "answer" if data.are_passes else "prediction"
     samples = ""
     if data.paired is not None:
         same = "the same " if len(data.models) > 1 else ""
         samples = f", on {same}{counted(data.paired.number, 'sample')}"
-    return f"{counted(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
+    return f"{counted(float(predictions), what)} of {sizes} {made} scored{samples}."
 
 
 def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
@@ -178,10 +179,10 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     return f"{name} is best, with {value}{tied}{also}."
 
 
-def _beware(told: list[Caution]) -> str:
-    grave = [one for one in told if one.gravity == "warning"]
+def _beware(notices: list[Caution]) -> str:
+    grave = [one for one in notices if one.gravity == "warning"]
     if not grave:
-        return "There are no warnings; the notes explain how to read the numbers."
+        return "There are no warnings" + ("; the notes explain how to read the numbers." if notices else ".")
     first = grave[0].first.rstrip(".")
     rest = f" (and {counted(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
@@ -190,35 +191,41 @@ def _beware(told: list[Caution]) -> str:
 def _read(data: Data) -> list[str]:
     """A description of the data."""
     sizes = data.predictions
-    told = []
+    sentences = []
     if data.rows is not None:
-        told.append(f"{counted(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        sentences.append(f"{counted(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        if data.origin.left_out:
+            be = "was" if data.origin.left_out == 1 else "were"
+            sentences.append(f"{counted(data.origin.left_out, 'further row')} without all these values {be} left out.")
         if data.by:
-            told.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
+            sentences.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
-        told.append(f"{counted(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
-    low, high = float(sizes.min()), float(sizes.max())
-    each = counted(low, "prediction") if low == high else f"{amount(low)} to {counted(high, 'prediction')}"
-    told.append(f"{counted(len(data.models), 'model')} with {each} each; {counted(len(data.classes), 'class')}.")
+        sentences.append(f"{counted(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
+    unit, low, high = "answer" if data.are_passes else "prediction", float(sizes.min()), float(sizes.max())
+    each = counted(low, unit) if low == high else f"{amount(low)} to {counted(high, unit)}"
+    classes = "the pass rate is their accuracy" if data.are_passes else counted(len(data.classes), "class")
+    sentences.append(f"{counted(len(data.models), 'model')} with {each} each; {classes}.")
     if data.paired is not None:
         number_of = data.paired.number
         times = repeats(data)
         often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
-        told.append(f"All models predicted the same {counted(number_of, 'sample')} ({data.paired.column}){often}.")
+        sentences.append(f"All models predicted the same {counted(number_of, 'sample')} ({data.paired.column}){often}.")
     if data.weighted is not None:
         ends = dict.fromkeys(amount(round(float(end))) for end in (data.totals.min(), data.totals.max()))
-        told.append(
+        sentences.append(
             f"Samples are weighted ({data.weighted.column}): a matrix is as sure as one of "
             f"{' to '.join(ends)} samples of one weight, (Σ w)² / Σ w². Tests of single cells "
             "and of class sizes, which are those of counts, are left out."
         )
     if data.groups is not None:
-        told.append(f"{counted(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
+        sentences.append(
+            f"{counted(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}."
+        )
     if data.scores is not None:
         what = [data.classes[k] for k in data.scores.positives]
         kind = "probabilities" if data.scores.are_probabilities else "scores"
-        told.append(f"There are {kind} of {'class' if len(what) == 1 else 'classes'} {listed(what)}.")
-    return told
+        sentences.append(f"There are {kind} of {'class' if len(what) == 1 else 'classes'} {listed(what)}.")
+    return sentences
 
 
 def facts(data: Data) -> dict[str, str]:
@@ -235,8 +242,8 @@ def facts(data: Data) -> dict[str, str]:
         "Date": data.origin.date.partition(" ")[0],
         "Models": amount(len(data.models)),
         "Samples": samples,
-        "Classes": amount(len(data.classes)),
-        "Positive class": _positive(data),
+        "Classes": "" if data.are_passes else amount(len(data.classes)),
+        "Positive class": "" if data.are_passes else _positive(data),
         "Threshold": "" if data.threshold is None else f"{data.threshold:g}, as no predicted labels were given",
     }
     return {name: value for name, value in found.items() if value}

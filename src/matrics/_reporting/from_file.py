@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from matrics._catalogue.classes import Sorted, class_names_of
-from matrics._files.compression import suffix_of
-from matrics._files.inputs import open_input, read_rows
+from matrics._files.inputs import header_of, open_input, read_rows
 from matrics._files.labels import sides
-from matrics._files.matrices import read
+from matrics._files.matrices import read, read_single
 from matrics._files.names import Names
-from matrics._files.rows import named
-from matrics._files.text import STDIN, TEXTS, open_text
+from matrics._files.text import STDIN
 from matrics._files.wide import MODEL, ROW, by_model
 from matrics._quoting import quoted
 from matrics._reporting.origin import Origin, origin_of_files
@@ -77,8 +74,10 @@ def read_file(
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
     found = open_input(path, answers=(reading or {}).get("answers"))
     origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
-    if found.kind in ("arrays", "counts"):
-        source = read(found, Names(by=tuple(map(str, wanted.by)), **(reading or {})), None)
+    true, pred = _text(wanted.y_true), _text(wanted.y_pred)
+    known = Names(true, pred, by=tuple(map(str, wanted.by)), **(reading or {}))
+    source = read(found, known, None) if found.kind in ("arrays", "counts") else read_single(found, known)
+    if source is not None:
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
         if len(set(names)) < len(names):
@@ -90,11 +89,11 @@ def read_file(
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)
     models = (reading or {}).get("models", ())
-    has_pred = not wanted.y_score or (not models and wanted.y_pred in _columns(found.paths[0], path, encoding))
+    has_pred = not wanted.y_score or (not models and wanted.y_pred in header_of(found, encoding))
     scores = tuple(map(str, wanted.y_score.values()))
     columns = ReportNames(
-        _text(wanted.y_true),
-        _text(wanted.y_pred),
+        true,
+        pred,
         tuple(_text(name) for name in [*wanted.by, *others] if not (models and name in {MODEL, ROW})),
         scores=scores,
         has_pred=has_pred,
@@ -105,7 +104,8 @@ def read_file(
         found, columns = by_model(found, columns)
         if wanted.paired_on == ROW:
             columns = replace(columns, by=(*columns.by, ROW))
-    table = read_rows(found, columns, lambda table, _: table, warns=False)[1]
+    _, table, left_out = read_rows(found, columns, lambda table, _: table, warns=False)
+    origin = replace(origin, left_out=left_out)
     if not table.num_rows:
         raise ValueError(f"{path}: expected rows of labels, got none")
     # Labels in an order are meant by the caller, and those of a log are not written by people.
@@ -115,13 +115,3 @@ def read_file(
 
 def _text(name: Hashable) -> str:
     return str(name)
-
-
-def _columns(first: Path, path: Path, encoding: str) -> list[str]:
-    """The names of the columns of the first file."""
-    suffix = suffix_of(first)
-    with named(str(path)):
-        if suffix in TEXTS:
-            with open_text(first, suffix, encoding) as text:
-                return text.header
-        return list(pq.read_schema(first).names) if suffix == ".parquet" else []

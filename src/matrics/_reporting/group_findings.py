@@ -13,22 +13,29 @@ from matrics._reporting.data import Data
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics._reporting.verdicts import Limited
 from matrics._scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
+from matrics._scoring.score import score
 from matrics._uncertainty.compare import compare
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.results import Interval
 from matrics._wording import capital, counted, number, short
 from matrics.typing import NumPyArray
 
-__all__ = ["GroupRow", "GroupTable", "ModelGroups", "group_tables", "model_groups"]
+__all__ = ["GroupRow", "ModelGroups", "model_groups"]
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group: its samples, and a measure of them with limits."""
+    """One group: its samples, those of the positive class where there is one, and all measures, the first one first."""
 
     name: str
     samples: float
-    measured: Limited
+    positives: float | None
+    values: dict[str, Limited]
+
+    @property
+    def measured(self) -> Limited:
+        """The measure that ranks the models."""
+        return next(iter(self.values.values()))
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,9 @@ class ModelGroups:
     model, measure : str
         The model and the measure.
     rows : list of GroupRow
-        The groups, the worst first; undefined ones last.
+        The groups in their order.
+    positive : str
+        The positive class; empty if there is none.
     ends : tuple of GroupRow, or None
         The groups with the smallest and the largest value, of several the largest group; None if fewer have a value.
     difference, ratio : float
@@ -55,11 +64,17 @@ class ModelGroups:
     model: str
     measure: str
     rows: list[GroupRow]
+    positive: str
     ends: tuple[GroupRow, GroupRow] | None
     difference: float
     ratio: float
     is_beyond_chance: bool | None
     parities: dict[str, float]
+
+    @property
+    def measures(self) -> list[str]:
+        """The titles of all measures."""
+        return list(self.rows[0].values)
 
     @property
     def known(self) -> int:
@@ -85,56 +100,6 @@ class ModelGroups:
         return f"{told}, {'a significant difference' if self.is_beyond_chance else 'not a significant difference'}."
 
 
-@dataclass(frozen=True)
-class GroupTableRow:
-    """A group: its predictions by one model, and a measure of each model."""
-
-    name: str
-    samples: float
-    values: list[Limited]
-
-
-@dataclass(frozen=True)
-class GroupTable:
-    """One measure of all groups and of the models that are shown."""
-
-    measure: str
-    rows: list[GroupTableRow]
-
-
-def group_tables(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[GroupTable]:
-    """The first measure of each group; and of two classes the recall of each, which does not depend on their sizes."""
-    groups = data.groups
-    if groups is None:
-        return []
-    filled = [k for k in range(len(groups.names)) if groups.matrices[:, k].any()]
-    side = 1 if found.verdict.higher_is_better else -1
-    stack = groups.matrices[list(models)][:, filled]
-    (first,) = interval(stack, found.metrics[found.first], level=manner.level).values()
-    measured = {found.title: first}
-    if len(data.classes) == 2:
-        (recall,) = interval(stack, "recall:class", level=manner.level).values()
-        for k, name in enumerate(data.classes):
-            title = f"recall of {short(name)}"
-            if title != found.title:
-                measured[title] = Interval(*(part[..., k] for part in recall))
-    worst = np.argsort(np.nan_to_num(side * np.asarray(first.estimate)[0], nan=math.inf), kind="stable")
-    return [
-        GroupTable(
-            title,
-            [
-                GroupTableRow(
-                    groups.names[filled[place]],
-                    float(groups.matrices[list(models), filled[place]].sum((-2, -1)).max()),
-                    [Limited.of(one, (row, place)) for row in range(len(models))],
-                )
-                for place in worst
-            ],
-        )
-        for title, one in measured.items()
-    ]
-
-
 def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[ModelGroups]:
     """The groups of some models."""
     if data.groups is None:
@@ -142,32 +107,63 @@ def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: 
     return [_of_model(data, model, found, manner) for model in models]
 
 
-def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettings) -> ModelGroups:
-    groups, measure = data.groups, found.metrics[found.first]
+def _of_model(data: Data, model: int, board: Leaderboard, manner: IntervalSettings) -> ModelGroups:
+    groups, measure = data.groups, board.metrics[board.first]
     assert groups is not None  # noqa: S101 (the caller has looked)
     matrices = groups.matrices[model]
     filled = [k for k in range(len(matrices)) if matrices[k].any()]
-    (one,) = interval(matrices[filled], measure, level=manner.level).values()
+    values = _measured(data, matrices[filled], board, manner)
+    positive = data.known.default_positive
     rows = [
-        GroupRow(groups.names[k], float(matrices[k].sum()), Limited.of(one, place)) for place, k in enumerate(filled)
+        GroupRow(
+            groups.names[k],
+            float(matrices[k].sum()),
+            None if positive is None else float(matrices[k][positive].sum()),
+            {title: Limited.of(interval_of, place) for title, interval_of in values.items()},
+        )
+        for place, k in enumerate(filled)
     ]
-    side = 1 if found.verdict.higher_is_better else -1
-    apart = disparity(np.asarray(one.estimate))
+    apart = disparity(np.asarray([row.measured.value for row in rows]))
     beyond = None
     ends = _ends(rows)
     if ends is not None:
         number = sum(not math.isnan(row.measured.value) for row in rows)
         shared = 1 - (1 - manner.level) / (number * (number - 1) / 2)
-        worst, best = (filled[rows.index(row)] for row in ends)
-        (pair,) = compare(matrices[best], matrices[worst], measure, level=shared).values()
+        least, most = (filled[rows.index(row)] for row in ends)
+        (pair,) = compare(matrices[most], matrices[least], measure, level=shared).values()
         beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
     parities = {}
     if matrices.shape[-1] == 2:
         parities = _parities(data, matrices[filled])
-    rows.sort(key=lambda row: math.inf if math.isnan(row.measured.value) else side * row.measured.value)
-    return ModelGroups(
-        data.models[model], found.title, rows, ends, float(apart.difference), float(apart.ratio), beyond, parities
-    )
+    name = "" if positive is None else data.classes[positive]
+    numbers = (float(apart.difference), float(apart.ratio), beyond)
+    return ModelGroups(data.models[model], board.title, rows, name, ends, *numbers, parities)
+
+
+def _measured(data: Data, stack: NumPyArray, board: Leaderboard, manner: IntervalSettings) -> dict[str, Interval]:
+    """All chosen measures by their titles, with limits where the leaderboard has some; of two classes also the recalls.
+
+    The recall of each class does not depend on the sizes of the classes.
+    """
+    with_limits = interval(stack, [board.metrics[name] for name in board.judged], level=manner.level, workers=-1)
+    others = [name for name in board.metrics if name not in board.judged]
+    plain = score(stack, [board.metrics[name] for name in others], workers=-1) if others else {}
+    measured = {}
+    for name in (board.first, *(name for name in board.metrics if name != board.first)):
+        key = str(board.metrics[name])
+        measured[board.verdicts[name].title] = with_limits[key] if key in with_limits else _without_limits(plain[key])
+    if len(data.classes) == 2:
+        (recall,) = interval(stack, "recall:class", level=manner.level).values()
+        for k, name in enumerate(data.classes):
+            title = f"recall of {short(name)}"
+            if title not in measured:
+                measured[title] = Interval(*(part[..., k] for part in recall))
+    return measured
+
+
+def _without_limits(values: Any) -> Interval:
+    nothing = np.full(np.shape(values), math.nan)
+    return Interval(np.asarray(values), nothing, nothing, nothing, *[np.zeros(np.shape(values), np.int64)] * 2)
 
 
 def _ends(rows: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow] | None:

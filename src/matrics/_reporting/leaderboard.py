@@ -31,6 +31,9 @@ __all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "le
 #: recalls is balanced accuracy.
 DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,eve"
 
+#: What the accuracy is called where all answers are to pass.
+PASS_RATE = "pass rate"  # noqa: S105 (no password)
+
 MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
 # Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
 MOST_CELLS = 5e8
@@ -155,6 +158,9 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
             full[name] = _plain(title_of(name), values[name], higher_is_better=bool(metric.higher_is_better))
     _add_limits(full, judged, data, order[candidates:], manner)
     in_order = {name: full[name] for name in chosen}
+    if data.are_passes:
+        passes = {name: replace(of, label=PASS_RATE) for name, of in in_order.items() if of.label == "accuracy"}
+        in_order |= passes
     return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num, tuple(left_out))
 
 

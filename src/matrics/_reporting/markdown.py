@@ -55,6 +55,8 @@ def _leaderboard(data: Data, found: Findings) -> Iterator[str]:
 
 
 def _classes(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)
+    if not found.classes:
+        return
     yield "## Worst classes and most frequent errors"
     if found.hardest:
         yield _bullets(found.hardest)
@@ -83,10 +85,19 @@ def _groups(data: Data, found: Findings) -> Iterator[str]:
         return
     yield f"## Groups of {cell(data.groups.column)}"
     for one in found.groups:
-        rows = [[short(row.name), amount(row.samples), row.measured.text] for row in one.rows]
+        positives = [f"samples of {short(one.positive)}"] if one.positive else []
+        rows = [
+            [
+                short(row.name),
+                amount(row.samples),
+                *([] if row.positives is None else [amount(row.positives)]),
+                *(value.text for value in row.values.values()),
+            ]
+            for row in one.rows
+        ]
         yield f"### {cell(short(one.model))}"
         yield cell(one.sentence)
-        yield _table(["group", "predictions", one.measure], rows)
+        yield _table(["group", "predictions", *positives, *one.measures], rows)
 
 
 def _measures(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)

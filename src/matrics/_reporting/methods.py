@@ -79,9 +79,12 @@ def methods(
 ) -> tuple[str, list[str]]:
     """The paragraph, and the references that it cites."""
     text = _Text(in_percent(manner.level))
-    sizes = f"{counted(len(data.models), 'model')} over {counted(len(data.classes), 'class')}"
+    models = counted(len(data.models), "model")
+    sizes = f"Confusion matrices of {models} over {counted(len(data.classes), 'class')}"
+    if data.are_passes:
+        sizes = f"Answers of {models} that pass or fail"
     text.tell(
-        f"Confusion matrices of {sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
+        f"{sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
         f"{version}; undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
     )
     _limits(text, data, found)

@@ -34,6 +34,8 @@ class Origin:
         The command that reproduces the report; None for data in memory.
     path : str
         The file or files as they were named; empty for data in memory.
+    left_out : int
+        The number of rows that lack a value and are left out.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Origin:
     date: str = ""
     command: str = ""
     path: str = ""
+    left_out: int = 0
 
 
 def origin_of_files(name: str, files: Sequence[Path], command: str = "", *, path: str = "") -> Origin:

@@ -97,7 +97,7 @@ def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, lis
     """All pictures, by the section of the page to which they belong."""
     return {
         "leaderboard": _forest(data, found, manner),
-        "matrices": [*_heat_maps(data, found), *_difference(data, found, manner)],
+        "matrices": [] if data.are_passes else [*_heat_maps(data, found), *_difference(data, found, manner)],
         "measures": _agreement(found),
         "scores": [*_curves(data, found), *_calibration(data, found, manner)],
     }

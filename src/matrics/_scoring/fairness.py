@@ -92,7 +92,8 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     more. :func:`matrics.interval` shows how precisely each group's value is known.
 
     Minimum, maximum and difference are those of Fairlearn's ``MetricFrame`` (``between_groups``), which leaves NaN out
-    as well; so is the ratio where no value is negative. With one group, Fairlearn's difference is 0 and its ratio is 1.
+    as well; so does the ratio where no value is negative. For a single group, Fairlearn's difference is 0 and its ratio
+    1.
 
     References
     ----------
@@ -104,23 +105,23 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     >>> print(matrics.fairness.disparity([0.5, 0.8, float("nan"), 0.4]))
     Disparity(minimum=0.4, maximum=0.8, difference=0.4, ratio=0.5, undefined=1)
     """
-    backend, (found,) = as_arrays(values=values)
-    if not (backend.is_integer(found) or backend.is_float(found)):
-        raise TypeError(f"values: expected real numbers, one for each group, got dtype {found.dtype}")
-    shape = tuple(found.shape)
+    backend, (array,) = as_arrays(values=values)
+    if not (backend.is_integer(array) or backend.is_float(array)):
+        raise TypeError(f"values: expected real numbers, one for each group, got dtype {array.dtype}")
+    shape = tuple(array.shape)
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < len(shape):
         raise ValueError(
             f"axis: expected one of the axes of the values, which have the shape {shape}, got {quoted(axis)}"
         )
     if shape[axis] == 0:
         raise ValueError(f"values: expected at least one group along axis={axis}, got shape {shape}")
-    found, xp = backend.to_float(found), backend.xp
+    array, xp = backend.to_float(array), backend.xp
     with backend.quiet():
-        undefined = xp.isnan(found)
-        number = xp.sum(xp.astype(undefined, backend.widest_int(found) or xp.int32), axis=axis)
-        some, several = number < shape[axis], number < shape[axis] - 1
-        minimum = xp.where(some, xp.min(xp.where(undefined, math.inf, found), axis=axis), math.nan)
-        maximum = xp.where(some, xp.max(xp.where(undefined, -math.inf, found), axis=axis), math.nan)
+        undefined = xp.isnan(array)
+        number = xp.sum(xp.astype(undefined, backend.widest_int(array) or xp.int32), axis=axis)
+        has_defined, several = number < shape[axis], number < shape[axis] - 1
+        minimum = xp.where(has_defined, xp.min(xp.where(undefined, math.inf, array), axis=axis), math.nan)
+        maximum = xp.where(has_defined, xp.max(xp.where(undefined, -math.inf, array), axis=axis), math.nan)
         # Replaced before the division, as the gradient passes through both branches of where.
         known = several & (minimum >= 0) & (maximum > 0)
         ratio = backend.divide(xp.where(known, minimum, 0), xp.where(known, maximum, 1))
@@ -335,13 +336,13 @@ def _disparities(
         )
     if len(shape) < 3 or shape[-3] == 0:
         raise ValueError(f"cm: expected a confusion matrix for each group, (*B, groups, 2, 2), got shape {shape}")
-    # The size of the population is NaN only in invalid matrices: an undefined group is left out, an invalid one is not.
+    # The size of the population is NaN only in invalid matrices: undefined groups are left out, invalid groups are not.
     classes = Classes.of(2, names_or_labels(class_names, 2, labels), positive, by_construction=True)
     measures = [get_metric(name).resolved_for(classes) for name in [*names, "population"]]
     *values, sizes = score(cm, measures, **options).values()
     xp = backend.xp
     valid = ~xp.any(xp.isnan(sizes), axis=-1)
     return [
-        _result(backend, *(xp.where(valid, field, math.nan) for field in found[:-1]), found.undefined)
-        for found in map(disparity, values)
+        _result(backend, *(xp.where(valid, field, math.nan) for field in result[:-1]), result.undefined)
+        for result in map(disparity, values)
     ]

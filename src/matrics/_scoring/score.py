@@ -1,4 +1,4 @@
-"""score(): many measures of one stack, in one pass."""
+"""score(): many measures of a stack, in a single pass."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def score(
 
 
 def _number_of_classes(cm: Any) -> int:
-    # The shape of an array is read without a check, which would take as long as scoring one matrix.
+    # The shape of an array is read without a check, which would take as long as scoring a matrix.
     try:
         shape: Sequence[int] = getattr(cm, "shape", ())
     except RuntimeError:  # of a nested tensor, which is refused below
@@ -156,15 +156,15 @@ def bound_functions(
     key = _key_of(metrics, number, class_names, positive)
     if key is None:
         return _bound(metrics, number, class_names, positive)
-    found = _KNOWN.get(key)
-    if found is None:
-        found = _bound(metrics, number, class_names, positive)
+    bound = _KNOWN.get(key)
+    if bound is None:
+        bound = _bound(metrics, number, class_names, positive)
         if len(_KNOWN) >= MAX_KNOWN:
             _KNOWN.clear()
         listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
         if sum(len(text) for text in (*(class_names or ()), *listed) if isinstance(text, str)) <= MAX_LETTERS:
-            _KNOWN[key] = found
-    return found
+            _KNOWN[key] = bound
+    return bound
 
 
 def _key_of(
@@ -237,7 +237,7 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
 
 
 def _members(name: str | Metric, known: Mapping[str, Sequence[str]], classes: Classes | None) -> Sequence[str | Metric]:
-    """The measures of a group; of classes without an order those that need none. Any other name is itself."""
+    """The measures of a group; for classes without an order those without a need for it. Other names are unchanged."""
     if not isinstance(name, str) or name not in known:
         return [name]
     if classes is None or classes.ordered:
@@ -257,8 +257,8 @@ def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
 def _refuse_namesake(metric: Metric, other: Metric) -> None:
     if metric is not other and metric != other:
         raise ValueError(
-            f"metrics: expected one measure of each name, got two that are called {quoted(metric.spec)}, "
-            f"{_where(metric)} and {_where(other)}: give one of them another name, by name="
+            f"metrics: expected a single measure of each name, got two that are called {quoted(metric.spec)}, "
+            f"{_where(metric)} and {_where(other)}: give one of the two another name, by name="
         )
 
 

@@ -1,4 +1,4 @@
-"""Classes merged into fewer: from fine classes to the coarse ones of a hierarchy."""
+"""Classes merged into fewer classes: from fine to coarse classes of a hierarchy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def merge_classes(cm: Any, into: Any) -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``into`` lacks a class or a new class, or has one twice.
+        The shape is not (*B, n, n), or ``into`` lacks a class or a new class, or has a class twice.
     TypeError
         The cells are not real numbers, or ``into`` is neither of the two.
 
@@ -112,7 +112,7 @@ def _by_number(numbers: list[int], n: int) -> list[list[int]]:
     unused = sorted(set(range(count)) - set(numbers))
     if unused or min(numbers) < 0:
         got = f"no class for {unused[0]}" if unused else str(min(numbers))
-        raise ValueError(f"into: expected new classes 0 to {count - 1}, each of at least one class, got {got}")
+        raise ValueError(f"into: expected new classes 0 to {count - 1}, each of at least 1 class, got {got}")
     members: list[list[int]] = [[] for _ in range(count)]
     for old, new in enumerate(numbers):
         members[new].append(old)
@@ -124,9 +124,9 @@ def _by_list(lists: list[list[int]], n: int) -> list[list[int]]:
     missing = sorted(set(range(n)) - set(listed))
     outside = sorted(set(listed) - set(range(n)))
     twice = sorted(old for old in set(listed) if listed.count(old) > 1) if len(listed) > n - len(missing) else []
-    for found, what in ((outside, "outside"), (twice, "twice"), (missing, "not at all")):
-        if found:
-            raise ValueError(f"into: expected each of the classes 0 to {n - 1} once, got {found[0]} {what}")
+    for numbers, what in ((outside, "outside"), (twice, "twice"), (missing, "not at all")):
+        if numbers:
+            raise ValueError(f"into: expected each of the classes 0 to {n - 1} once, got {numbers[0]} {what}")
     if not all(lists):
-        raise ValueError(f"into: expected at least one class in each, got none for the new class {lists.index([])}")
+        raise ValueError(f"into: expected at least 1 class in each, got none for the new class {lists.index([])}")
     return lists

@@ -26,7 +26,7 @@ class PrevalenceEstimate(NamedResult):
     """An estimate of the share of each class, as from :func:`matrics.stats.estimate_prevalence`, or from elsewhere.
 
     Functions with ``prevalence=`` take it, and :func:`matrics.interval` and :func:`matrics.compare` let its
-    covariance widen their limits. One that was published needs the first two fields only:
+    covariance widen their limits. A published prevalence needs the first two fields only:
     ``PrevalenceEstimate(0.12, 0.12 * 0.88 / 1000)`` is a share of 12 % of 1,000 people, with the square of its standard
     error.
 
@@ -41,7 +41,7 @@ class PrevalenceEstimate(NamedResult):
     status : array of int, shape (*B,), optional
         Why the estimate is missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
     matrix : array, shape (*B, n, n), optional
-        The matrix by whose rates it was found. Errors in these are errors of the estimate as well, and limits of
+        The matrix whose rates gave the estimate. Errors in the rates are errors of the estimate as well, and limits of
         measures of the same matrix account for that.
     by_cells : array, shape (*B, n, n, n), optional
         The derivative of each share by each cell of that matrix.
@@ -71,7 +71,8 @@ def at_prevalence(cm: ArrayT, prevalence: PrevalenceLike, *, positive: Hashable 
 def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Array:
     """The matrix as it would be where the true classes have other shares, with the same rates in each class.
 
-    Any measure of the result is that measure there: of a case-control study with as many ill people as healthy ones,
+    Any measure of the result is that measure there: of a case-control study with equal numbers of ill and healthy
+    people,
     the positive predictive value in a hospital where 2 % are ill.
 
     Parameters
@@ -90,7 +91,7 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     -------
     array, shape (*B, n, n)
         Floating. Each row is multiplied so that it has its share of the matrix's samples, whose number does not change.
-        Without a sample of a class whose share is above 0 nothing is known of it: all cells of the matrix are NaN. The
+        If a class with a share above 0 has no samples, its row is unknown: all cells of the matrix are NaN. The
         row of a class whose share is 0 becomes 0.
 
     Raises
@@ -109,11 +110,12 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     Notes
     -----
     It is assumed that samples of a class are as easy there as here: sensitivity and specificity are the same. That is
-    not so where, for example, the ill are found at an earlier stage.
+    not so where, for example, the ill are diagnosed at an earlier stage.
 
     Examples
     --------
-    A test finds 90 of 100 ill people, and is wrong about 5 of 100 healthy ones. Where 2 % are ill, 73 % of its alarms
+    A test detects 90 of 100 ill people, and is wrong about 5 of 100 healthy people. Where 2 % are ill, 73 % of its
+    alarms
     are false:
 
     >>> import matrics
@@ -138,11 +140,11 @@ def reweighted(cells: Array, shares: Array, backend: Standard) -> Array:
     """Matrices (*B, n, n) at shares (*B, n) of their rows; NaN without samples of a class with a share."""
     xp = backend.xp
     size = xp.sum(cells, axis=-1, keepdims=True)
-    wanted = shares[..., None] * xp.sum(size, axis=-2, keepdims=True)
+    target_counts = shares[..., None] * xp.sum(size, axis=-2, keepdims=True)
     has_samples = size >= float(xp.finfo(cells.dtype).smallest_normal)
     rates = backend.divide(cells, xp.where(has_samples, size, 1))
-    is_unknown = xp.any(~has_samples & (wanted != 0), axis=-2, keepdims=True)
-    return xp.where(is_unknown, math.nan, rates * wanted)
+    is_unknown = xp.any(~has_samples & (target_counts != 0), axis=-2, keepdims=True)
+    return xp.where(is_unknown, math.nan, rates * target_counts)
 
 
 def together(cells: Array, shares: Array, backend: Standard, name: str = "cm") -> tuple[Array, Array]:
@@ -178,7 +180,9 @@ def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: 
     own, (array,) = as_arrays(prevalence=prevalence)
     if own.xp is not xp and own is not NUMPY:
         ours, theirs = library(cells), library(array)
-        raise TypeError(f"prevalence: expected an array of the library of the matrices ({ours}), got one of {theirs}")
+        raise TypeError(
+            f"prevalence: expected an array of the library of the matrices ({ours}), got an array of {theirs}"
+        )
     if array.dtype == own.xp.bool or not (own.is_integer(array) or own.is_float(array)):
         raise TypeError(f"prevalence: expected real numbers, got dtype {array.dtype}")
     length = array.shape[-1] if array.ndim else 1
@@ -216,7 +220,7 @@ def _all_of(numbers: Sequence[Any], n: int, positive: int | None, *, is_listed: 
 
 
 def _with_rest(array: Array, n: int, positive: int | None, xp: Any) -> Array:
-    """The shares of both classes, where there is only that of one."""
+    """The shares of both classes, if a single share is given."""
     if array.ndim and array.shape[-1] == n:
         return array
     share = array[..., 0] if array.ndim else array
@@ -242,7 +246,7 @@ def _check(shares: Sequence[float], place: str = "") -> None:
 
 
 def _check_all(shares: NumPyArray, missing: NumPyArray) -> None:
-    """The same of each row, but for those that are missing."""
+    """Check the shares of each row, except for missing rows."""
     good = missing | (shares >= 0).all(axis=-1) & (np.abs(shares.sum(axis=-1) - 1) <= ROUNDING)
     if not good.all():
         first = np.argwhere(~good)[0]
@@ -257,7 +261,7 @@ def _refuse(got: str, n: int) -> None:
 
 
 def _positive(cm: Any, positive: Any, n: int) -> int | None:
-    """The index of the class of two that a single number is of; None where it has to be said."""
+    """The index of the class, of two, to which a single number belongs; None if it must be named."""
     is_frame = hasattr(cm, "columns") and hasattr(cm, "index")
     labels = list(cm.index) if is_frame else [0, 1]
     if positive is None:

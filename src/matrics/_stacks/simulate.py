@@ -21,7 +21,7 @@ __all__ = ["class_proportions", "controlled_errors", "random_matrices", "resampl
 Scheme = Literal["multinomial", "rows", "poisson", "dirichlet", "clusters"]
 SCHEMES = get_args(Scheme)
 
-# Cells that are drawn at a time: they fit in a cache. Each has a stream of its own, so draws depend on it.
+# Cells drawn at a time, which fit in a cache. Each block has its own random stream, so draws depend on this number.
 CELLS_AT_ONCE = 2**16
 MOST_SAMPLES = 2.0**62
 
@@ -147,7 +147,7 @@ class Drawable(NamedTuple):
 
     source: RandomSource
     cells: Array  # in the library of the source, floating
-    valid: Array | None  # which matrices are valid, if values cannot be inspected; invalid ones are zeros
+    valid: Array | None  # whether matrices are valid, if values cannot be inspected; invalid matrices are zeros
     integers: bool  # whether draws are integers
 
 
@@ -198,7 +198,7 @@ def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
 
 
 def check_prior(prior: Any, shape: tuple[int, ...], source: RandomSource) -> Array:
-    """The number added to each cell; by default one sample over all cells."""
+    """The number added to each cell; by default a single sample over all cells."""
     values = np.asarray(1 / math.prod(shape) if prior is None else prior)
     if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
         got = f"shape {values.shape}" if values.dtype.kind in "iuf" else repr(prior)
@@ -209,7 +209,7 @@ def check_prior(prior: Any, shape: tuple[int, ...], source: RandomSource) -> Arr
 
 
 def in_a_row(cells: Array, scheme: str, xp: Any) -> Array:
-    """Matrices along one axis: (B, n, n), or (K, B, n, n) for clusters."""
+    """Matrices along a single axis: (B, n, n), or (K, B, n, n) for clusters."""
     n, lead = cells.shape[-1], cells.shape[:1] if scheme == "clusters" else ()
     return xp.reshape(cells, (*lead, math.prod(cells.shape[len(lead) : -2]), n, n))
 
@@ -286,7 +286,7 @@ def random_matrices(
     is_diagonal = np.eye(n, dtype=np.bool_)
     if source.backend is not NUMPY:
         return _random_cells(source, ratio, is_diagonal, largest)
-    # Whole matrices, or rows of one, that fit in a cache: one after the other, they are the numbers of a single draw.
+    # Whole matrices, or rows of a matrix, that fit in a cache: drawn in sequence, they equal a single draw.
     out = np.empty((num, n, n), np.int64)
     matrices, rows = max(1, CELLS_AT_ONCE // n**2), max(1, CELLS_AT_ONCE // n)
     for first in range(0, num, matrices):
@@ -308,14 +308,14 @@ def _random_cells(source: RandomSource, ratio: Array, is_diagonal: Array, larges
 
 
 def class_proportions(num_classes: int, imbalance: ArrayLike) -> Array:
-    """Proportions of classes, from equal ones to proportions that halve from class to class.
+    """Proportions of classes, from equal proportions to proportions that halve from class to class.
 
     Parameters
     ----------
     num_classes : int
         Number of classes, k.
     imbalance : array_like, shape (*B,)
-        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous one.
+        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous class.
 
     Returns
     -------
@@ -348,7 +348,8 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
     proportions : array_like, shape (*B, k)
         Sizes of the true classes, for example of :func:`class_proportions`.
     hits : array_like, shape (*B, k) or (*B, 1), or a number
-        The recall of each class, or one for all: the fraction of its samples that are predicted correctly. Broadcasts
+        The recall of each class, or a single recall: the fraction of its samples that are predicted correctly.
+        Broadcasts
         against ``proportions``.
 
     Returns
@@ -380,7 +381,7 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
         raise ValueError("proportions: expected an axis of classes (*B, k), got a number")
     k = sizes.shape[-1]
     if k < 2:
-        raise ValueError("proportions: expected at least two classes, as errors go to the others, got one")
+        raise ValueError("proportions: expected at least two classes, as errors go to the other classes, got 1")
     for name, values in (("proportions", sizes), ("hits", recalls)):
         if backend.can_look(values) and not bool(xp.all((values >= 0) & (values < math.inf))):
             wrong = backend.to_numpy(values)
@@ -388,7 +389,7 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
     if backend.can_look(recalls) and not bool(xp.all(recalls <= 1)):
         raise ValueError(f"hits: expected recalls in [0, 1], got {backend.to_numpy(recalls).max()}")
     if recalls.ndim and recalls.shape[-1] not in (1, k):
-        raise ValueError(f"hits: expected {k} recalls along the last axis, or one, got shape {tuple(recalls.shape)}")
+        raise ValueError(f"hits: expected {k} recalls along the last axis, or 1, got shape {tuple(recalls.shape)}")
     others = max(k - 1, 1)
     correct, wrong = sizes * recalls, sizes * (1 - recalls) / others
     eye = backend.constant([[float(i == j) for j in range(k)] for i in range(k)], correct)

@@ -1,4 +1,4 @@
-"""Transformations of stacks: valid matrices stay valid (unless NaN is requested), and invalid ones stay invalid."""
+"""Transformations of stacks: valid matrices stay valid (unless NaN is requested), and invalid matrices stay invalid."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def invalid_stays(table: Table, result: Array) -> Array:
 
 def check_over(over: Any, name: str = "over") -> None:
     """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
-    if over is not None and not _is_one_of(over, Over):
+    if over is not None and not _is_value_of(over, Over):
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {quoted(over)}")
 
 
-def _is_one_of(word: Any, words: Any) -> bool:
-    """Whether it is one of the words of a Literal type; an array, which compares by element, is not."""
+def _is_value_of(word: Any, words: Any) -> bool:
+    """Whether the word is a value of a Literal type; an array, which compares by element, is not."""
     return isinstance(word, str) and word in get_args(words)
 
 
@@ -60,7 +60,7 @@ def transpose(cm: Any) -> Array:
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        Counts or soft counts; rows are predicted classes, columns true ones (or the reverse).
+        Counts or soft counts; rows are predicted classes, columns true classes (or the reverse).
 
     Returns
     -------
@@ -108,7 +108,7 @@ def normalize(cm: Any, *, over: Over = "true") -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``over`` is not one of the three values.
+        The shape is not (*B, n, n), or ``over`` has another value.
     TypeError
         The cells are not real numbers.
 
@@ -151,7 +151,7 @@ def repair(cm: Any, *, where: Where = "empty_class") -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``where`` is not one of the two values.
+        The shape is not (*B, n, n), or ``where`` has another value.
     TypeError
         The cells are not real numbers.
 
@@ -165,7 +165,7 @@ def repair(cm: Any, *, where: Where = "empty_class") -> Array:
            [[5.5, 1.5],
             [0.5, 0.5]]])
     """
-    if not _is_one_of(where, Where):
+    if not _is_value_of(where, Where):
         raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {quoted(where)}")
     t = _table(cm, floating=True)
     with t.backend.quiet():
@@ -197,7 +197,7 @@ def rebalance(cm: Any, *, empty: Empty = "nan") -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``empty`` is not one of the two values.
+        The shape is not (*B, n, n), or ``empty`` has another value.
     TypeError
         The cells are not real numbers.
 
@@ -216,7 +216,7 @@ def rebalance(cm: Any, *, empty: Empty = "nan") -> Array:
     array([[8., 4.],
            [4., 2.]])
     """
-    if not _is_one_of(empty, Empty):
+    if not _is_value_of(empty, Empty):
         raise ValueError(f"empty: expected 'nan' or 'repair', got {quoted(empty)}")
     t = _table(cm, floating=True)
     with t.backend.quiet():
@@ -231,7 +231,7 @@ def one_vs_rest(cm: HostArray) -> NumPyArray: ...
 @overload
 def one_vs_rest(cm: ArrayT) -> ArrayT: ...
 def one_vs_rest(cm: Any) -> Array:
-    """Each class against the rest: one 2×2 matrix per class, in which the class itself has index 1.
+    """Each class against the rest: a 2×2 matrix per class, in which the class itself has index 1.
 
     Any overall measure of the result is that measure for each class.
 
@@ -283,7 +283,7 @@ def pair_counts(cm: Any) -> Array:
     Returns
     -------
     array, shape (*B, 2, 2)
-        Floating. Rows: the pair has different true classes (0) or the same one (1); columns: the same for predicted
+        Floating. Rows: the pair has different true classes (0) or the same class (1); columns: the same for predicted
         classes. In a soft matrix, a negative number of pairs is replaced by 0. Pairs are squares of counts: beyond
         1e19 samples they overflow float32, and beyond 1e154 float64.
 
@@ -318,7 +318,7 @@ def weight_cells(cm: HostArray, weights: ArrayLike) -> NumPyArray: ...
 @overload
 def weight_cells(cm: ArrayT, weights: ArrayLike) -> ArrayT: ...
 def weight_cells(cm: Any, weights: Any) -> Array:
-    """Multiply cells by weights: the weight of a sample of one class that is predicted as another.
+    """Multiply cells by weights: the weight of a sample of a class that is predicted as another class.
 
     Any measure of the result is that measure with these weights, so that measures need no option for weights.
 
@@ -326,7 +326,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
-    weights : array_like, shape (n, n), or one that broadcasts with (*B, n, n)
+    weights : array_like, shape (n, n), or a shape that broadcasts with (*B, n, n)
         Not negative; a list, a NumPy array, or an array of the library of ``cm``.
 
     Returns
@@ -343,7 +343,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
 
     Notes
     -----
-    Labatut and Cherifi, section 7.1: one weight matrix sets the importance of classes and of kinds of errors, and
+    Labatut and Cherifi, section 7.1: a weight matrix sets the importance of classes and of kinds of errors, and
     makes weighted forms of each measure redundant. A negative weight makes the cell negative and the matrix invalid.
 
     Examples
@@ -360,14 +360,14 @@ def weight_cells(cm: Any, weights: Any) -> Array:
         weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **t.backend.device_option(t.cells))
     elif backend.xp is not t.xp:
         ours, theirs = library(t.cells), library(weights)
-        raise TypeError(f"weights: expected an array of the library of cm ({ours}), got one of {theirs}")
+        raise TypeError(f"weights: expected an array of the library of cm ({ours}), got an array of {theirs}")
     xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
     if (
         mine[-1] != t.n
         or len(mine) > len(shape)
         or any(a not in (1, b) for a, b in zip(mine[::-1], shape[::-1], strict=False))
     ):
-        raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or one that broadcasts with {shape}, got {mine}")
+        raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or a shape that broadcasts with {shape}, got {mine}")
     weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
     with t.backend.quiet():
         return invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

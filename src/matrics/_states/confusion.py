@@ -22,7 +22,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
     """Confusion matrices as a running state: immutable, of fixed shape, and merged by addition, leaf by leaf.
 
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
-    checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+    checkpoints unchanged. A single ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
     ) -> ConfusionState:
         """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
 
-        Labels (B, T) in a state without ``batch_shape`` are B times T samples of one matrix.
+        Labels (B, T) in a state without ``batch_shape`` are B times T samples of the same matrix.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------
@@ -181,10 +181,10 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         -----
         No value is inspected on any backend: labels and groups out of range and NaN scores are not counted and raise no
         error, but ``dropped`` counts them, for all groups together. A NaN or infinite weight is added to its cell,
-        and makes that matrix invalid; a negative one is subtracted from its cell.
+        and makes that matrix invalid; a negative weight is subtracted from its cell.
 
         Counts have no gradient with respect to scores, as those of :func:`matrics.confusion_matrix`: ``jax.grad`` gives
-        0 without a warning. :func:`matrics.soft_confusion_matrix` has one.
+        0 without a warning. :func:`matrics.soft_confusion_matrix` is differentiable.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         >>> heads.update([0, 1, 1], [[0, 1, 1], [0, 0, 1], [1, 0, 0]]).score("accuracy")["accuracy"].round(2)
         array([1.  , 0.67, 0.  ])
 
-        One matrix for each group of samples:
+        A matrix for each group of samples:
 
         >>> regions = matrics.ConfusionState.zeros(2, num_groups=2)
         >>> regions.update([0, 1, 1], [0, 1, 0], groups=[0, 1, 1]).score("accuracy")["accuracy"]

@@ -25,7 +25,7 @@ from matrics.typing import ArrayLike
 class Additive(tuple[Any, ...]):
     """Named tuples of arrays that add up.
 
-    A state is a subclass of this and of its named tuple, so that JAX and PyTorch take it as one.
+    A state is a subclass of this and of its named tuple, so that JAX and PyTorch treat it as a tuple.
     """
 
     __slots__ = ()
@@ -82,7 +82,7 @@ class RunningState(Additive):
         return self + total
 
     def push(self, *batch: Any, **options: Any) -> Self:
-        """Count a batch into a window of the last k batches, and forget the oldest one.
+        """Count a batch into a window of the last k batches, and drop the oldest batch.
 
         The window is a state made with ``batch_shape=(k,)``, or ``(k, *B)`` for several matrices: its first axis is the
         time, with the newest batch at the end. Like ``update``, this returns a new state of the same shape, for
@@ -252,17 +252,17 @@ class RunningState(Additive):
         return state
 
     def _blank(self, method: str) -> Self:
-        """One entry of the first axis of the batch, without counts; raises where there is none."""
+        """An entry of the first axis of the batch, without counts; without such an axis an error is raised."""
         if not self._batch or not self._batch[0]:
             raise ValueError(
                 f"{method}: expected a window, a {type(self).__name__}.zeros(..., batch_shape=(k,)) with k of at least "
-                f"1, got one of batch_shape {self._batch}"
+                f"1, got a state of batch_shape {self._batch}"
             )
         return windows.blank(self)
 
 
 class CountLeaves(NamedTuple):
-    """The arrays of a state: counts (*B, ...), dropped (*B,), and what one number for each count cannot hold.
+    """The arrays of a state: counts (*B, ...), dropped (*B,), and the digits that a single word per count cannot hold.
 
     That is the high words of integers, what rounding has lost of sums in float32, or an empty array.
     """
@@ -291,7 +291,9 @@ def zeros(
     backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
     xp = backend.xp
     if dtype is not None and dtype not in (xp.float32, xp.float64):
-        raise TypeError(f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}")
+        raise TypeError(
+            f"dtype: expected None for integer counts, float32 or float64 for weighted counts, got {dtype!r}"
+        )
     integer = label_dtype(like, backend)
     is_compensated = compensated and dtype == xp.float32
     is_double = is_compensated or (dtype is None and backend.widest_int(like) is None)
@@ -339,7 +341,7 @@ def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> 
     if not backend.is_float(counts):
         raise TypeError(
             "sample_weight: expected None, as this state has integer counts; make it with "
-            f"{type(state).__name__}.zeros(..., dtype=), float32 or float64, for weighted ones"
+            f"{type(state).__name__}.zeros(..., dtype=), float32 or float64, for weighted counts"
         )
 
 
@@ -350,8 +352,8 @@ def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight:
     classes = check_classes_of_state(n, labels)
     number = n if labels is None else None
     options |= {"num_classes": number, "labels": classes.labels, "sample_weight": sample_weight, "state": state.counts}
-    found = count_labels(y_true, y_pred, **options)
-    return add(state, found.matrix, found.dropped, None, found.backend)
+    batch_counts = count_labels(y_true, y_pred, **options)
+    return add(state, batch_counts.matrix, batch_counts.dropped, None, batch_counts.backend)
 
 
 def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard) -> CountLeaves:
@@ -372,7 +374,7 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
 
 
 def refuse_narrow(state: Any, counts: Array, backend: Standard) -> None:
-    """Raise for integer counts in one word where there are no 64-bit integers."""
+    """Raise an error for integer counts in a single word where there are no 64-bit integers."""
     is_narrow = backend.widest_int(counts) is None and backend.is_integer(counts) and 0 not in counts.shape
     if is_narrow and not has_words(state):
         raise TypeError(
@@ -382,7 +384,7 @@ def refuse_narrow(state: Any, counts: Array, backend: Standard) -> None:
 
 
 def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
-    """The sum of two numbers of samples in one word; in 32 bits it ends before it would wrap."""
+    """The sum of two numbers of samples in a single word; in 32 bits it saturates before it would wrap."""
     if backend.widest_int(dropped) is not None:
         return dropped + more
     xp, most = backend.xp, MOST_DROPPED
@@ -390,7 +392,7 @@ def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
 
 
 def merge(state: Any, other: Any) -> CountLeaves:
-    """The arrays of the sum of two states of one class."""
+    """The arrays of the sum of two states of the same class."""
     backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
     if tuple(mine.shape) != tuple(theirs.shape):
         raise ValueError(
@@ -406,7 +408,7 @@ def merge(state: Any, other: Any) -> CountLeaves:
 
 
 def exact(state: Any) -> Array:
-    """The counts in one array; of two words 64-bit integers of NumPy, or float32 under ``jit``.
+    """The counts in a single array; of two words 64-bit integers of NumPy, or float32 under ``jit``.
 
     It is a copy where arrays can be written to: a state never changes.
     """
@@ -421,7 +423,7 @@ def exact(state: Any) -> Array:
 
 
 def to_score(state: Any) -> tuple[Standard, Array]:
-    """The library of the state, and its counts in one array: of two words as ``exact`` returns them."""
+    """The library of the state, and its counts in a single array: of two words as ``exact`` returns them."""
     own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
     if not has_words(state):
         return own, counts + carried if has_remainders(state) else state.counts

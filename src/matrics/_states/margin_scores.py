@@ -148,7 +148,7 @@ class _OnHost(HostArithmetic, _WholeMargins):
 
 
 def scores_of(chosen: Mapping[str, Metric], functions: Sequence[TableFunction], table: NoCells) -> dict[str, Array]:
-    """The values of all measures; raises with the names of those that need cells."""
+    """The values of all measures; measures that need cells raise an error, which names them."""
     scores: dict[str, Array] = {}
     lacking: list[str] = []
     # A formula may lay out a number for each pair of classes before it reads cells: it is first tried on few classes.
@@ -191,7 +191,7 @@ def _reads_cells(metric: Metric) -> bool:
 
 
 def tell_of_invalid(table: NoCells, invalid: Invalid) -> None:
-    """Raise, or warn, if counts are invalid; the message names the first ones."""
+    """Raise an error, or warn, if counts are invalid; the message names the first invalid counts."""
     backend = table.backend
     refuse_unseen(table.valid, backend)
     valid = np.asarray(backend.to_numpy(table.valid))

@@ -158,7 +158,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
             Samples with any of these true labels are left out, and do not count as dropped.
         axis_name : str or tuple of str, optional
             In JAX, inside ``shard_map`` or ``vmap``: the axis of the devices whose counts of the batch are added up.
-            The new state is the same on all of them, if this one is.
+            The new state is the same on all devices, if this state is.
 
         Returns
         -------
@@ -176,10 +176,10 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Notes
         -----
         No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
-        ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative one is subtracted.
+        ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative weight is subtracted.
 
         Counts have no gradient with respect to scores, as those of :func:`matrics.confusion_matrix`: ``jax.grad`` gives
-        0 without a warning. :func:`matrics.soft_confusion_matrix` has one.
+        0 without a warning. :func:`matrics.soft_confusion_matrix` is differentiable.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         Returns
         -------
         list of str
-            Found by trying each measure.
+            Determined by trying each measure.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """States as bytes: an archive of NumPy's arrays (``.npz``), the same for every library, with the names of the classes.
 
-The arrays are those that the state would have in NumPy: the two words of default JAX, which has no numbers of 64 bits,
-become one number, and are split again where a state is read for such a library.
+The arrays are those of the state in NumPy: the two words of default JAX, which has no numbers of 64 bits, become a
+single number, and are split again when a state is read for such a library.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from matrics._states.two_words import MOST_DROPPED, WORD
 #: The version of the layout. It rises with each change after which older versions would read other numbers.
 LAYOUT = 1
 
-# Two arrays with one number each: high words of integers, and what sums in float32 have lost.
+# Two arrays for the same numbers: high words of integers, and the rounding errors of sums in float32.
 WORDS = {"counts": "carried", "bins": "bins_carried"}
 SUMS = {"calibration": "calibration_remainders", "sums": "remainders"}
-ONE_WORD = ("dropped", "rounded")
+SINGLE_WORD = ("dropped", "rounded")
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 FAULTS = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.TokenError, struct.error, RuntimeError)
 
@@ -122,7 +122,7 @@ def _in_32_bits(leaves: dict[str, Array]) -> dict[str, Array]:
             narrow[more] = (leaves[name] - narrow[name]).astype(np.float32)
             if not narrow[name].size:
                 narrow[more] = leaves[more].astype(np.float32)
-    for name in ONE_WORD:
+    for name in SINGLE_WORD:
         if name in leaves:
             narrow[name] = np.minimum(leaves[name], MOST_DROPPED)
     return {name: x.astype(np.int32) if x.dtype.kind == "i" else x for name, x in narrow.items()}
@@ -152,7 +152,7 @@ def check_leaves(template: Any, leaves: dict[str, Array]) -> None:
 
 
 def _read(template: type, data: bytes) -> dict[str, Array]:
-    """The arrays of an archive; of a damaged one, or of too large ones, an error."""
+    """The arrays of an archive; a damaged archive, or too large arrays, raise an error."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -161,7 +161,7 @@ def _read(template: type, data: bytes) -> dict[str, Array]:
                 return {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
     except (*FAULTS, zipfile.BadZipFile, zlib.error, OSError) as error:
         raise ValueError(
-            f"buffer: expected the bytes of {template.__name__}.to_bytes(), got others or damaged ones: {error}"
+            f"buffer: expected the bytes of {template.__name__}.to_bytes(), got other or damaged bytes: {error}"
         ) from error
     raise ValueError(f"buffer: expected a state of at most {ARRAY.in_words}, got {size:,} bytes")
 

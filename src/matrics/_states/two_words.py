@@ -9,7 +9,7 @@ from matrics._arrays import Array, Standard
 # In default JAX the low word is below 2**16 after each step, so that 2**15 states can be added up leaf by leaf before
 # it would wrap; the high word is in units of 2**16.
 WORD = 16
-# Dropped samples are counted in one word there.
+# Dropped samples are counted in a single word.
 MOST_DROPPED = 2**30 - 1
 
 
@@ -43,12 +43,12 @@ class TwoWords:
 
 def carry(low: Array, high: Array, places: Array, backend: Standard) -> tuple[Array, Array]:
     """Rows of low and high words, with low words below 2**16 again where something was added to them."""
-    found = TwoWords(backend.look_up(low, places), backend.look_up(high, places))
-    return backend.set_at(low, places, found.low), backend.set_at(high, places, found.high)
+    words = TwoWords(backend.look_up(low, places), backend.look_up(high, places))
+    return backend.set_at(low, places, words.low), backend.set_at(high, places, words.high)
 
 
 def two_sum(total: Array, more: Array, backend: Standard) -> tuple[Array, Array]:
-    """The sum of two arrays, and what rounding lost of it (Knuth's two-sum); 0 where the sum is not finite."""
+    """The sum of two arrays, and its rounding error (Knuth's two-sum); 0 where the sum is not finite."""
     xp = backend.xp
     with backend.quiet():
         added = total + more

@@ -10,19 +10,19 @@ from matrics._arrays import Array, as_arrays
 from matrics._quoting import quoted
 from matrics._states.two_words import MOST_DROPPED
 
-# The arrays of a state that say how it counts, numbers of samples that have one word, and sums of weights.
+# The arrays of a state with its settings; those with numbers of samples in a single word; and sums of weights.
 SETTINGS = ("edges", "states", "top_k")
-ONE_WORD = ("dropped", "rounded")
+SINGLE_WORD = ("dropped", "rounded")
 WEIGHED = ("counts", "bins", "calibration", "calibration_remainders", "sums", "remainders")
 
-# Low words of default JAX are below 2**16, so that this many states can be summed before one would wrap.
+# Low words of default JAX are below 2**16, so that this many states can be summed before a word would wrap.
 STATES_AT_ONCE = 2**14
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
 
 
 def checked_decay(decay: Any) -> float:
-    """The factor as a float; raises for one that is not above 0 and at most 1.
+    """The factor as a float, checked to be above 0 and at most 1.
 
     >>> checked_decay(1)
     1.0
@@ -50,7 +50,7 @@ def emptied(state: _State) -> _State:
 
 
 def shifted(state: _State, newest: _State) -> _State:
-    """The entries of the batch of a state without the first, and a new one at the end."""
+    """The entries of the batch of a state without the first, and a new entry at the end."""
 
     def moved(_: str, leaf: Array, last: Array) -> Array:
         backend, (leaf, last) = as_arrays(state=leaf, newest=last)
@@ -66,7 +66,7 @@ def sums(state: _State, length: int) -> Iterator[_State]:
 
         def summed(name: str, leaf: Array, start: int = start, stop: int = stop) -> Array:
             xp, part = as_arrays(leaf=leaf)[0].xp, leaf[start:stop, ...]
-            return sum_of_dropped(part) if name in ONE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
+            return sum_of_dropped(part) if name in SINGLE_WORD else xp.sum(part, axis=0, dtype=leaf.dtype)
 
         yield _each(summed, state)
 
@@ -83,13 +83,13 @@ def sum_of_dropped(numbers: Array) -> Array:
 
 
 def decayed(state: _State, decay: float) -> _State:
-    """The state with its weights times a factor; raises for one of integer counts."""
+    """The state with its weights times a factor; integer counts raise an error."""
 
     def multiplied(name: str, leaf: Array) -> Array:
         is_float = as_arrays(leaf=leaf)[0].is_float(leaf)
         if name == "counts" and not is_float:
             raise TypeError(
-                "decayed: expected a state of floating counts, got one of integers; make it with "
+                "decayed: expected a state of floating counts, got integer counts; make it with "
                 f"{type(state).__name__}.zeros(..., dtype=), float32 or float64"
             )
         return leaf * decay if name in WEIGHED or (name == "carried" and is_float) else leaf
@@ -100,6 +100,6 @@ def decayed(state: _State, decay: float) -> _State:
 def _each(function: Callable[..., Array], first: _State, *others: _State) -> _State:
     """The results of a function of the name and the arrays of states, as a state."""
     shape: Any = first
-    found = [function(name, *leaves) for name, *leaves in zip(shape._fields, first, *others, strict=True)]
-    made: _State = type(shape)(*found)
+    arrays = [function(name, *leaves) for name, *leaves in zip(shape._fields, first, *others, strict=True)]
+    made: _State = type(shape)(*arrays)
     return made

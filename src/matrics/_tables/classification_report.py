@@ -15,7 +15,7 @@ from matrics._catalogue.naming import check_names
 from matrics._counting.codes import left_out
 from matrics._engine.results import Result
 from matrics._tables import latex
-from matrics._tables.found_labels import count_found
+from matrics._tables.label_counts import count_labels
 from matrics._tables.table import Library, imported, parts_of
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.options import check_level
@@ -238,7 +238,7 @@ def classification_report(
     in brackets: 95 % limits
     """
     check_level(level)
-    counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index, squares=True)
+    counts = count_labels(y_true, y_pred, labels, sample_weight, ignore_index, squares=True)
     if counts.matrix.ndim != 2:
         raise ValueError(
             f"y_true, y_pred: expected the labels of one model, (N,), got matrices {tuple(counts.matrix.shape)}: "

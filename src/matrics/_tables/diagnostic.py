@@ -16,7 +16,7 @@ from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._stacks.prevalence import PrevalenceEstimate
 from matrics._tables.diagnostic_results import DiagnosticTable
-from matrics._tables.found_labels import count_found
+from matrics._tables.label_counts import count_labels
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart
 from matrics._uncertainty.arguments import classes_of
 from matrics._uncertainty.interval import interval
@@ -213,7 +213,7 @@ def read_test(
             raise ArgumentError(
                 "class_names", f"expected None for labels, got {quoted(class_names)}; pass labels=[...]"
             )
-        counts = count_found(
+        counts = count_labels(
             y_true_or_cm, y_pred, labels, None, ignore_index, positive=positive, advice=ADVICE_WITH_POSITIVE
         )
         cells = np.asarray(counts.matrix, np.float64)

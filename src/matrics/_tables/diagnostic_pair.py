@@ -18,7 +18,7 @@ from matrics._tables import latex
 from matrics._tables.diagnostic import SHARES, IndexTest, read_test
 from matrics._tables.diagnostic_results import WIDTH, as_fraction, as_number, in_columns
 from matrics._tables.documents import write_docx
-from matrics._tables.found_labels import occurring
+from matrics._tables.label_counts import occurring
 from matrics._tables.table import Library, imported
 from matrics._tables.vocabularies import two_names
 from matrics._uncertainty.compare import compare_paired

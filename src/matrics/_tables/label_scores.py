@@ -14,7 +14,7 @@ from matrics._counting.codes import left_out
 from matrics._engine.evaluation import Invalid, evaluate
 from matrics._quoting import quoted_list
 from matrics._scoring.score import resolve
-from matrics._tables.found_labels import count_found
+from matrics._tables.label_counts import count_labels
 from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE
 from matrics.typing import ArrayLike
 
@@ -139,7 +139,7 @@ def score_labels(
     {'recall/ok': 1.0, 'recall/fraud': 0.5}
     """
     found: Any = {"positive": positive, "advice": ADVICE_WITH_POSITIVE}
-    counts = count_found(y_true, y_pred, labels, sample_weight, ignore_index, **found)
+    counts = count_labels(y_true, y_pred, labels, sample_weight, ignore_index, **found)
     options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
     names, known = counts.class_names, tuple(counts.labels)
     left = left_out(ignore_index, len(known), known)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrics._tables.table import Axes, Measure, axis_columns, read_measures
-from matrics._wording import limits
+from matrics._wording import UNDEFINED, limits
 
 __all__ = ["to_latex"]
 
@@ -33,7 +33,12 @@ def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> 
     >>> with_limits(-0.25), with_limits(0.5, 0.4, 0.6), with_limits(float("nan"))
     ('$-$0.250', '0.500 [0.400, 0.600]', '--')
     """
-    return "--" if math.isnan(value) else escape(limits(value, low, high)).replace("-", "$-$")
+    return "--" if math.isnan(value) else number(limits(value, low, high))
+
+
+def number(text: str) -> str:
+    """A number that is written already, perhaps with limits."""
+    return escape(text) if text == UNDEFINED else escape(text).replace("-", "$-$")
 
 
 def comment(text: str) -> str:

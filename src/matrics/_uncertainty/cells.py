@@ -25,7 +25,7 @@ def independent_cells(a: NumPyArray, b: NumPyArray) -> NumPyArray:
     """P-values (n, n) of Fisher's exact test of whether the share of the row is the same in both matrices.
 
     The counts are whole numbers, of different samples. The p-value is 1 where neither matrix has a sample in the cell,
-    and NaN if one has no samples of the class.
+    and NaN if either matrix has no samples of the class.
     """
     sizes = np.broadcast_arrays(a.sum(axis=1, keepdims=True), b.sum(axis=1, keepdims=True), a)[:2]
     tables = np.stack([a, sizes[0], b, sizes[1]], axis=-1).reshape(-1, 4)

@@ -291,7 +291,7 @@ def compare_paired(
     -------
     dict of str to Comparison
         The difference a - b, its limits and standard error, the probability that a is better, how wide the interval
-        would be if the samples of both were independent, and the p-value of McNemar's test where there is one.
+        would be if the samples of both were independent, and the p-value of McNemar's test where it exists.
 
     Raises
     ------

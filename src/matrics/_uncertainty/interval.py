@@ -150,7 +150,7 @@ def interval(
       cell is 0; weighted samples, and samples at another prevalence, get the limits of the next sentence there.
       All other measures get an interval by the delta method for the matrix with one sample added, 1/n² to each cell,
       which avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead
-      if these are wider, for example if one class with few errors dominates: the measure is treated, to first order,
+      if these are wider, for example if a class with few errors dominates: the measure is treated, to first order,
       as a sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies,
       confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
       bias, and widened by it. At stationary points (such as chance for EVE), at the ends of a range and at ties of
@@ -180,8 +180,8 @@ def interval(
     degrees of freedom. ``"auto"`` uses at least the variance of independent samples, and corrects for clusters of
     unequal sizes (Bell and McCaffrey 2002). It has fewer degrees of freedom if a few large clusters, or a few clusters
     with many errors, make most of the variance (Satterthwaite). Proportions have Wilson's interval for the effective
-    number of independent trials; without variation, this is one trial per cluster. With up to about ten varying
-    clusters it is limited, so that one error does not make an interval narrower than no error. No limits allow for
+    number of independent trials; without variation, this is a single trial per cluster. With up to about ten varying
+    clusters it is limited, so that a single error does not make an interval narrower than no error. No limits allow for
     kinds of clusters that are not in the data: at least four of each kind are to be expected.
 
     At another ``prevalence`` the limits are for the measure of :func:`matrics.transform.at_prevalence`, and the cells
@@ -319,7 +319,7 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
     xp, (low, high, error, undefined) = task.backend.xp, limits
     estimate = task.estimates[position]
     known, has_limits, status = reasons(estimate, limits, general, valid, task)
-    # The limits of "auto" are for a matrix with one more sample, and may exclude the estimate.
+    # The limits of "auto" are for a matrix with another sample, and may exclude the estimate.
     if task.options.method == "auto":
         least, most = task.measures[position].range  # zero_division may be outside the range
         low = xp.where((estimate < low) & (estimate >= least), estimate, low)

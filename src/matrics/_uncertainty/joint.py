@@ -45,7 +45,7 @@ def joint_confusion_matrix(
         The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
-        samples, such as equal samples in one row of a file, unless :func:`matrics.compare_paired` gets the table of the
+        samples, such as equal samples in a row of a file, unless :func:`matrics.compare_paired` gets the table of the
         squared weights as well.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
@@ -67,7 +67,7 @@ def joint_confusion_matrix(
     ValueError
         A label, a group or a weight is out of range, or the shapes do not fit.
     TypeError
-        The labels are not integers, or only one of ``groups`` and ``num_groups`` is given with integers.
+        The labels are not integers, or ``groups`` of integers are given without ``num_groups``, or the reverse.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class McNemar(NamedResult):
     Parameters
     ----------
     statistic : array, shape (*B,)
-        The smaller number of samples that only one of the classifiers predicts correctly; or chi-squared.
+        The smaller number of samples that a single classifier predicts correctly; or chi-squared.
     p_value : array, shape (*B,)
         Two-sided; 1 if no sample is predicted correctly by a single classifier, NaN for invalid tables.
     """

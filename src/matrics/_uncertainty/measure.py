@@ -150,7 +150,7 @@ class Task(NamedTuple):
         return self._replace(cells=cells, whole=whole, estimates=estimates, squares=squares, target=target)
 
     def there(self, tables: Array) -> Array:
-        """The tables (…, B, r, c) that are scored: at the target prevalence, if there is one."""
+        """The tables (…, B, r, c) that are scored: at the target prevalence, if it is set."""
         if self.target is None:
             return tables
         shares = self.backend.xp.broadcast_to(self.target.shares, tuple(tables.shape[:-1]))

@@ -47,7 +47,9 @@ class PairedSamples(NamedTuple):
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
         backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
-        true, predictions = (backend.known("y_true, y_pred", x) for x in (true, predictions))  # one library for both
+        true, predictions = (
+            backend.known("y_true, y_pred", x) for x in (true, predictions)
+        )  # the same library for both
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
             raise ValueError(
@@ -166,7 +168,7 @@ class Draws:
 
     @classmethod
     def of(cls, samples: PairedSamples) -> Draws:
-        """The units of the samples: distinct samples, counted in one pass, or the matrices of the clusters."""
+        """The units of the samples: distinct samples, counted in a single pass, or the matrices of the clusters."""
         n, weights = samples.classes.number, samples.weights
         cells = samples.true * n + samples.predictions
         models = len(cells)

@@ -92,7 +92,7 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
 
 
 def clusters_first(array: Array, axis: Any, backend: Standard, *, classes: int = 2) -> Array:
-    """The array with its axis of clusters, if there is one, in front."""
+    """The array with its axis of clusters, if it has such an axis, in front."""
     if axis is None:
         return array
     position = check_cluster_axis(axis, tuple(array.shape), classes=classes)

@@ -56,7 +56,7 @@ def samples_needed(
         The name, an alias or a spec of a measure with one value for each matrix, such as ``"mcc"``, ``"recall[1]"`` or
         ``"fbeta(beta=2):macro"``; see :func:`matrics.get_metric`.
     half_width : float, optional
-        Half of the wanted width of the interval.
+        Half of the required width of the interval.
     difference : float, optional
         Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional

@@ -90,7 +90,7 @@ def estimate_prevalence(
     >>> print(f"{result.prevalence[1]:.3f}, between {result.low[1]:.3f} and {result.high[1]:.3f}")
     0.106, between 0.061 and 0.146
 
-    Probabilities of a model that was trained with as many positive samples as negative ones:
+    Probabilities of a model that was trained with equal numbers of positive and negative samples:
 
     >>> y_prob = [0.1] * 800 + [0.9] * 200
     >>> result = matrics.stats.estimate_prevalence(probabilities=y_prob, training_prevalence=0.5)

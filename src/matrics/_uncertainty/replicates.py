@@ -78,7 +78,7 @@ def replicates(
 
 
 def acceleration(*tasks: Task) -> list[Array]:
-    """BCa's acceleration from the values without one sample, or without one cluster.
+    """BCa's acceleration from the values without a single sample, or without a single cluster.
 
     The acceleration is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq.
     6.6). With random rows, the influences in each row are relative to the mean of the row. For two tasks on independent

@@ -80,7 +80,7 @@ class IntervalStatus(IntEnum):
     )
     LIMITS_MISS = (
         10,
-        "limits of this measure missed the true value in over 7 % of simulated data sets like this one",
+        "limits of this measure missed the true value in over 7 % of simulated data sets like this data set",
     )
     AT_THE_EDGE = (
         11,

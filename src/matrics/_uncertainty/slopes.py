@@ -1,4 +1,4 @@
-"""Changes of measures with the cells: derivatives, and the influence of one sample."""
+"""Changes of measures with the cells: derivatives, and the influence of a single sample."""
 
 from __future__ import annotations
 

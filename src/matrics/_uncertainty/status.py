@@ -119,7 +119,7 @@ def few_samples(task: Task, measure: Measure, side: Side = None) -> tuple[Array,
 def needs_of(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> list[tuple[float, float]]:
-    """The numbers that one matrix has, and the least numbers for the limit of a single value at ``side`` to hold."""
+    """The numbers of a single matrix, and the least numbers for the limit of a single value at ``side`` to hold."""
     needs, _ = _needs(_task_of(cm, measure, squares, clusters), measure, side)
     return [(float(np.min(number)), least) for number, least in needs]
 
@@ -127,7 +127,7 @@ def needs_of(
 def is_biased(
     cm: Array, measure: Measure, side: Side, *, squares: Array | None = None, clusters: Array | None = None
 ) -> bool:
-    """Whether the bias of the estimate of one matrix is so large that its limit at ``side`` may not hold."""
+    """Whether the bias of the estimate of a single matrix is so large that its limit at ``side`` may not hold."""
     return bool(np.any(_is_noticeable(bias_of(_task_of(cm, measure, squares, clusters), measure), side, np)))
 
 
@@ -157,7 +157,7 @@ def _is_noticeable(bias: Array, side: Side, xp: Any) -> Array:
 
 
 def _task_of(cm: Array, measure: Measure, squares: Array | None, clusters: Array | None) -> Task:
-    """The task for one matrix and one measure."""
+    """The task for a single matrix and measure."""
     cells = np.asarray(cm if clusters is None else clusters, dtype=np.float64)
     cells = cells[None] if clusters is None else cells[:, None]
     whole = cells if clusters is None else cells.sum(axis=0)

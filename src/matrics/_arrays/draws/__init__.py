@@ -1,4 +1,4 @@
-"""Where random numbers come from: one small class a library, chosen once by the kind of ``rng``.
+"""Where random numbers come from: a small class per library, chosen once by the kind of ``rng``.
 
 Each answers in the arrays of its library: how often the cells of a matrix are drawn, Poisson and gamma variates, and
 integers and uniform numbers. Only public calls of the libraries are used.

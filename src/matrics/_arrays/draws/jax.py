@@ -22,7 +22,9 @@ class JaxSource:
         if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and not (key.dtype == jnp.uint32 and key.ndim == 1):
             raise TypeError(f"rng: expected a key of jax.random.key(seed), got an array of {key.dtype} {key.shape}")
         if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim:
-            raise ValueError(f"rng: expected one key of JAX, got {key.shape}; jax.vmap over keys gives one draw each")
+            raise ValueError(
+                f"rng: expected a key of JAX, got {key.shape}; jax.vmap over keys gives a draw for each key"
+            )
         self._key = key
 
     def _next(self) -> Array:
@@ -59,7 +61,7 @@ class JaxSource:
         return jax.random.uniform(self._next(), shape, minval=low, maxval=high)
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
-        """See ``RandomSource``; in a loop of XLA, which compiles one round of it."""
+        """See ``RandomSource``; in a loop of XLA, which compiles a single round of the loop."""
         rounds, rest = divmod(num, at_once)
         parts = []
         if rounds:

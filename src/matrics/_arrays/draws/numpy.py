@@ -61,7 +61,7 @@ class NumPySource:
 
 
 def seed_of(rng: Any) -> int:
-    """One integer for all random numbers of a study: as given, or drawn by a generator of NumPy; fresh for None."""
+    """An integer for all random numbers of a study: as given, or drawn by a generator of NumPy; new for None."""
     if rng is None or isinstance(rng, np.random.Generator):
         return int(np.random.default_rng(rng).integers(2**63))
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:

@@ -16,7 +16,7 @@ class RandomSource(Protocol):
         """The library of its arrays."""
 
     def split(self, number: int) -> list[RandomSource]:
-        """Independent streams, the same ones from the same seed."""
+        """Independent streams; the same seed gives the same streams."""
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
         """How often each of k cells is drawn: totals (B,) and shares (B, k) give integers (num, B, k)."""

@@ -22,11 +22,11 @@ class TorchSource:
         self._dtype = torch.float32 if generator.device.type == "mps" else torch.float64
 
     def split(self, number: int) -> list[RandomSource]:
-        """The same stream, from which one after the other draws."""
+        """The same stream several times; draws from it are in sequence."""
         return [self] * number
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
-        """See ``RandomSource``: PyTorch has the binomial distribution, so one cell after the other is drawn."""
+        """See ``RandomSource``: PyTorch has the binomial distribution, so the cells are drawn in sequence."""
         cells = shares.shape[-1]
         # Of the share that is left; added up from the end, so that nothing cancels.
         left = torch.flip(torch.cumsum(torch.flip(shares, [-1]), -1), [-1])

@@ -38,13 +38,16 @@ def _read(path: Path) -> Log:
     return read(path, lines)
 
 
-def read_plain(paths: Sequence[Path]) -> dict[str, list[Any]] | None:
-    """The columns of JSON Lines that are no evaluation, if the first file is such; None for all other files."""
+def read_plain(paths: Sequence[Path], *, as_table: bool = False) -> dict[str, list[Any]] | None:
+    """The columns of JSON Lines that are no evaluation, if the first file is such; None for all other files.
+
+    With ``as_table``, JSON Lines that the user has written are none, whatever their fields are called.
+    """
     found: list[Mapping[str, Any]] = []
     for path in paths:
         is_lines = without_compression(suffix_of(path)) == ".jsonl"
         lines = _lines(path, several=len(paths) > 1) if is_lines else []
-        if not lines or lm_eval_logs.is_line(lines[0]) or json_lines.is_log(lines):
+        if not lines or lm_eval_logs.is_line(lines[0]) or (json_lines.is_log(lines) and not as_table):
             if found:
                 raise ValueError(f"{path}: expected lines that are no evaluation, as in {paths[0]}, got another file")
             return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from matrics._errors import ArgumentError
 from matrics._integrations.evals.labels import FAIL, PASS
@@ -14,7 +15,7 @@ from matrics._judged.counts import JudgedCounts, count
 from matrics._quoting import quoted, quoted_list
 
 
-def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> JudgedCounts:
+def judged_counts(path: str | PathLike[str], *, people: str, judge: str, model: str | None = None) -> JudgedCounts:
     """The answers of a log that a judge has graded, and people in part, as counts for :func:`matrics.judged.interval`.
 
     Parameters
@@ -28,6 +29,8 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
         The scorer whose grades are true, where there are some.
     judge : str
         The scorer that has graded the answers, such as a language model; it may have failed for some.
+    model : str, optional
+        The model whose answers are counted, where the log has several.
 
     Returns
     -------
@@ -39,7 +42,8 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     Raises
     ------
     ValueError
-        The log has no such scorer, people have graded nothing that the judge has, or a grade is neither pass nor fail.
+        The log has no such scorer or model, or several models and ``model`` is left out; people have graded nothing
+        that the judge has; or a grade is neither pass nor fail.
 
     Notes
     -----
@@ -55,24 +59,50 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str) -> Judg
     >>> path = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
     >>> _ = path.write_text("".join(json.dumps(line) + chr(10) for line in lines))
     >>> counts = evals.judged_counts(path, people="people", judge="judge")
-    >>> found = matrics.judged.interval(counts, "accuracy")["accuracy"]
-    >>> print(f"{found.estimate:.2f} pass, between {found.low:.2f} and {found.high:.2f}")
+    >>> by_model = matrics.judged.interval(counts, "accuracy")["accuracy"]
+    >>> print(f"{by_model.estimate:.2f} pass, between {by_model.low:.2f} and {by_model.high:.2f}")
     0.80 pass, between 0.71 and 0.87
     """
-    log = opened(Path(path))
+    by_model = judged_answers(Path(path), people=people, judge=judge)
+    if model is None and len(by_model) > 1:
+        raise ArgumentError("model", f"expected one of {quoted_list(list(by_model), 20)}, whose answers the log has")
+    if model is not None and model not in by_model:
+        raise ArgumentError("model", f"expected one of {quoted_list(list(by_model), 20)}, got {quoted(model)}")
+    (_, true, judged) = zip(*(by_model[model] if model is not None else next(iter(by_model.values()))), strict=True)
+    return count(true, judged, labels=[FAIL, PASS])
+
+
+class JudgedAnswer(NamedTuple):
+    """An answer, and its grades: pass, fail, or None."""
+
+    answer: tuple[Any, ...]  # task, sample and epoch
+    people: str | None
+    judge: str | None
+
+
+def judged_answers(path: Path, *, people: str, judge: str) -> dict[str, list[JudgedAnswer]]:
+    """The answers of each model of a log that two scorers have graded, without answers that neither has graded."""
+    log = opened(path)
     scorers = tuple(dict.fromkeys(row.scorer for row in log.rows))
     for option, name in (("people", people), ("judge", judge)):
         if name not in scorers:
             raise ArgumentError(option, f"expected one of the scorers {quoted_list(scorers, 20)}, got {quoted(name)}")
-    grades: dict[str, dict[Any, str]] = {people: {}, judge: {}}
+    grades: dict[str, dict[str, dict[Any, str]]] = defaultdict(lambda: {judge: {}, people: {}})
     for row in log.rows:
-        if row.scorer in grades:
-            grades[row.scorer][row.task, str(row.sample), row.epoch] = _grade(row)
-    answers = list(dict.fromkeys([*grades[judge], *grades[people]]))
-    true, judged = ([grades[scorer].get(answer) for answer in answers] for scorer in (people, judge))
-    if not any(None not in pair for pair in zip(true, judged, strict=True)):
-        raise ArgumentError("people", f"expected answers that both scorers have graded, got none by {quoted(people)}")
-    return count(true, judged, labels=[FAIL, PASS])
+        if row.scorer in (people, judge):
+            grades[row.model][row.scorer][row.task, str(row.sample), row.epoch] = _grade(row)
+    by_model = {}
+    for model, of_scorers in grades.items():
+        answers = dict.fromkeys([*of_scorers[judge], *of_scorers[people]])
+        by_model[model] = [
+            JudgedAnswer(key, *(of_scorers[name].get(key) for name in (people, judge))) for key in answers
+        ]
+        if not any(row.people and row.judge for row in by_model[model]):
+            where = f" of {model}" if len(grades) > 1 else ""
+            raise ArgumentError(
+                "people", f"expected answers{where} that both scorers have graded, got none by {quoted(people)}"
+            )
+    return by_model
 
 
 def _grade(row: Graded) -> str:

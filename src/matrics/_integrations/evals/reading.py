@@ -115,9 +115,14 @@ class LogTable(NamedTuple):
     notice: str = ""  # what became of answers without a score, in words
 
 
-def table_of(paths: Sequence[Path], missing_score: MissingScore = "drop", scorer: str | None = None) -> LogTable:
+def table_of(
+    paths: Sequence[Path],
+    missing_score: MissingScore = "drop",
+    scorer: str | None = None,
+    as_table: bool = False,  # noqa: FBT001, FBT002 (the fields of Answers)
+) -> LogTable:
     """The columns of one or more logs, or of other JSON Lines; errors have the name of a file if there are several."""
-    plain = formats.read_plain(paths)
+    plain = formats.read_plain(paths, as_table=as_table)
     if plain is not None:
         check_answers(Answers(missing_score, scorer), paths[0])
         return LogTable(plain, None, ())

@@ -1,6 +1,6 @@
-"""Association of the true classes with the predicted ones: contingency coefficients and correlation."""
+"""Association of the true with the predicted classes: contingency coefficients and correlation."""
 
-# ruff: noqa: F403 (each module says what of it is public)
+# ruff: noqa: F403 (each module lists its public names)
 from matrics._metrics.association.correlation import *  # isort: skip
 from matrics._metrics.association.contingency import *  # isort: skip
 from matrics._metrics.association.ordinal import *  # isort: skip

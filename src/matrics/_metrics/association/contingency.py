@@ -26,7 +26,7 @@ __all__ = [
 Direction = Literal["true_given_pred", "pred_given_true", "symmetric"]
 
 _EMPTY = "an empty matrix"
-_ONE_TRUE = "all samples in one true class (pred_given_true: in one predicted class; symmetric: in one cell)"
+_ONE_TRUE = "all samples in a single true class (pred_given_true: predicted class; symmetric: cell)"
 
 
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
@@ -231,9 +231,9 @@ def _reduction(
     true_given_pred: Callable[[], tuple[Array, Array]],
     pred_given_true: Callable[[], tuple[Array, Array]],
 ) -> Array:
-    """Reduction over the largest possible one, in one direction, in the other, or in both combined.
+    """Reduction over the largest possible reduction, in either direction, or in both combined.
 
-    It is 1, without the rounding of sums, where one class is known when the other is.
+    It is 1, without the rounding of sums, where either class determines the other.
     """
     if direction == "symmetric":
         gain, all_there_is = (a + b for a, b in zip(true_given_pred(), pred_given_true(), strict=True))

@@ -27,7 +27,7 @@ def _correlation(t: Table) -> tuple[Array, Array]:
     higher_is_better=True,
     formula=r"\frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}",
     source="Dembélé, equation 10; Gorodkin 2004",
-    undefined="all samples in one true class or in one predicted class",
+    undefined="all samples in a single true class or in a single predicted class",
     aliases=("matthews_corrcoef", "r_k", "phi_coefficient"),
     chance="any sizes",
     symmetric=True,

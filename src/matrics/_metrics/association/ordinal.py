@@ -20,7 +20,7 @@ __all__ = [
         r"{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}"
     ),
     source="Kendall 1945",
-    undefined="all samples in one true class or in one predicted class",
+    undefined="all samples in a single true class or in a single predicted class",
     aliases=("kendalltau", "kendall_tau_b", "kendall_rank_corrcoef"),
     chance="any sizes",
     symmetric=True,

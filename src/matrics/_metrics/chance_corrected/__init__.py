@@ -1,6 +1,6 @@
 """Agreement beyond chance: kappa and its relatives, and the ground-truth index."""
 
-# ruff: noqa: F403 (each module says what of it is public)
+# ruff: noqa: F403 (each module lists its public names)
 from matrics._metrics.chance_corrected.kappa import *  # isort: skip
 from matrics._metrics.chance_corrected.ground_truth import *  # isort: skip
 from matrics._metrics.chance_corrected import kappa, ground_truth  # isort: skip

@@ -10,7 +10,7 @@ __all__ = [
     "gt_index",
 ]
 
-#: Iterations for the one unknown, whose error after each is 1e-3, 3e-7, 5e-14. A fourth changes only the last bits.
+#: Iterations for the unknown, whose error after each is 1e-3, 3e-7, 5e-14. A fourth changes only the last bits.
 STEPS = 3
 
 
@@ -21,7 +21,7 @@ STEPS = 3
     formula=r"\theta_k = \frac{tpr_k - a_k}{1 - a_k}, \quad c_{ji} \approx v_j\,a_i \;\; (i \ne j), "
     r"\quad \sum_i a_i = 1",
     source="Labatut and Cherifi, section 4.7; Türk 1979",
-    undefined="fewer than three classes, no errors outside one class's row and column, or no sample of the class",
+    undefined="fewer than three classes, no errors outside the row and column of a class, or no sample of the class",
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="two classes",
@@ -31,14 +31,14 @@ def gt_index(t: Table) -> Array:
 
     A guess predicts class i with probability a_i, whatever the true class j. These probabilities are estimated from the
     errors, which are fitted by a product of two factors that has the same row and column sums (quasi-independence).
-    Iterative proportional fitting can take hundreds of rounds; here one equation with one unknown is solved instead:
-    the missing diagonal cell of the pivot, the class with the largest √R + √K, where R and K are its false positives
-    and its false negatives. Three iterations suffice: each replaces all other classes by one equivalent class, and
-    solves the problem of two classes exactly.
+    Iterative proportional fitting can take hundreds of rounds; here an equation with a single unknown is solved
+    instead: the missing diagonal cell of the pivot, the class with the largest √R + √K, where R and K are its false
+    positives and its false negatives. Three iterations suffice: each replaces all other classes by a single equivalent
+    class, and solves the problem of two classes exactly.
 
-    The index is ill-conditioned where nearly all errors are in the row and column of one class, or between two classes:
-    a relative rounding error ε of the cells then changes it by ε times the ratio of all errors to those outside the
-    row and column of the pivot.
+    The index is ill-conditioned where nearly all errors are in the row and column of a single class, or between two
+    classes: a relative rounding error ε of the cells then changes it by ε times the ratio of all errors to those
+    outside the row and column of the pivot.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     # The errors are scaled to about 1, whatever the diagonal is: products of four of them follow.
     unit = t.unit(t.errors)
     got, had, total = t.fp * unit[None, ...], t.fn * unit[None, ...], t.errors * unit
-    first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # the first of equal ones
+    first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # the first of equal values
     is_pivot = first == t.class_numbers
     avoid = t.errors_outside(is_pivot) * unit
     defined = t.and_valid((avoid > 0) & ~t.is_zero(avoid))
@@ -88,7 +88,7 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     least = ((eps * total) ** 2)[None, ...]
 
     def solve(left: Array, other: Array) -> Array:
-        """The unknown, if the other classes were one with this product of errors; ``left`` is the rest of V."""
+        """The unknown, if the other classes were a class with this product of errors; ``left`` is the rest of V."""
         linear, constant = left * avoid + pivot_product - other, avoid * other
         return avoid + 2 * constant / (linear + xp.sqrt(linear * linear + 4 * left * constant))
 

@@ -66,14 +66,14 @@ def _mean_share(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
     source="Dembélé, equation 9; Cohen 1960",
-    undefined="all samples in one cell of the diagonal",
+    undefined="all samples in a single cell of the diagonal",
     aliases=("kappa", "heidke_skill_score", "cohens_kappa", "cohen_kappa_score"),
     chance="any sizes",
     symmetric=True,
     ordinal=("linear", "quadratic"),
 )
 def cohen_kappa(t: Table, *, weights: Weights = "none", costs: Costs = "none") -> Array:
-    """Agreement beyond what is expected by chance from the class sizes.
+    """Agreement beyond that expected by chance from the class sizes.
 
     The right-hand form has no difference of nearly equal numbers, and so keeps its precision for any counts.
     ``weights`` is for ordered classes: errors are weighted by the distance of the two classes in that order, or by its
@@ -116,12 +116,12 @@ def cohen_kappa(t: Table, *, weights: Weights = "none", costs: Costs = "none") -
     formula=r"\frac{p_o - p_e}{1 - p_e}, \quad p_e = \sum_k \left( \frac{t_k + k_k}{2m} \right)^2 "
     r"\quad \left( \text{proportions=true: } \sum_k (t_k / m)^2 \right)",
     source="Labatut and Cherifi, section 4.6; Scott 1955",
-    undefined="all samples in one cell of the diagonal (proportions=true: in one true class)",
+    undefined="all samples in a single cell of the diagonal (proportions=true: in a single true class)",
     aliases=("scotts_pi",),
     chance="true sizes",
 )
 def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> Array:
-    """Agreement beyond chance, where chance assumes one class distribution for truth and prediction.
+    """Agreement beyond chance, where chance assumes equal class distributions of truth and prediction.
 
     Scott pools the sizes of the true and the predicted classes; the smallest value is then -1. The values of Labatut
     and Cherifi use the true classes alone (``proportions="true"``); there is then no lower bound.
@@ -214,7 +214,7 @@ def gwet_ac1(t: Table) -> Array:
     formula=r"1 - \left( 1 - \frac{1}{2m} \right) \frac{D_o}{D_e}, \quad D_o = \sum_{ij} w_{ij}\,p_{ij}, "
     r"\quad D_e = \sum_{ij} w_{ij}\,\pi_i \pi_j, \quad \pi_k = \frac{t_k + k_k}{2m}",
     source="Krippendorff 1970",
-    undefined="all samples in one cell of the diagonal, or a total of 0.5 or less",
+    undefined="all samples in a single cell of the diagonal, or a total of 0.5 or less",
     aliases=("krippendorffs_alpha",),
     chance="true sizes",
     symmetric=True,
@@ -328,7 +328,7 @@ def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") ->
     symmetric=True,
 )
 def kappa_no_prevalence(t: Table) -> Array:
-    """Twice the accuracy minus one: the κ of two classes if both were equally frequent.
+    """Twice the accuracy minus 1: the κ of two classes if both were equally frequent.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Measures made for imbalanced classes, of the whole matrix and of a class."""
 
-# ruff: noqa: F403 (each module says what of it is public)
+# ruff: noqa: F403 (each module lists its public names)
 from matrics._metrics.imbalance.overall import *  # isort: skip
 from matrics._metrics.imbalance.by_class import *  # isort: skip
 from matrics._metrics.imbalance import overall, by_class  # isort: skip

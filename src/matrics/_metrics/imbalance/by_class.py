@@ -36,7 +36,7 @@ _NOT_BOTH = "no sample of the class, or none predicted as it"
     needs_every_class=True,
 )
 def aurpc(t: Table) -> Array:
-    """Area under the recall-precision curve of one operating point.
+    """Area under the recall-precision curve of a single operating point.
 
     The same value as :func:`kulczynski`, under the name used by Mullick et al.
 
@@ -189,7 +189,7 @@ def adjusted_geometric_mean(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\sqrt{\frac{5\,tp}{5\,tp + 4\,fn + fp} \cdot \frac{5\,tn}{5\,tn + 4\,fn + fp}}",
     source="Maratea et al. 2014",
-    undefined="one of the two quotients is 0/0",
+    undefined="either quotient is 0/0",
     aliases=("agf", "adjusted_f_measure"),
 )
 def adjusted_f_score(t: Table) -> Array:

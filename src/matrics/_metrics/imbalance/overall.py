@@ -42,7 +42,7 @@ def _mean_auc(t: Table) -> Array:
     ignores_class_sizes="always",
 )
 def g_mean(t: Table) -> Array:
-    """Geometric mean of the recalls of all classes; 0 if one of them has no true positive.
+    """Geometric mean of the recalls of all classes; 0 if a class has no true positive.
 
     For two classes, and so with ``:one_vs_rest``, it is the square root of recall times specificity.
 
@@ -72,7 +72,7 @@ def g_mean(t: Table) -> Array:
     ignores_class_sizes="always",
 )
 def auroc_ovo(t: Table) -> Array:
-    """Area under the ROC curve of one operating point, averaged over pairs of classes.
+    """Area under the ROC curve of a single operating point, averaged over pairs of classes.
 
     It is a linear function of the mean recall (the right-hand form). Its smallest value, (n - 2) / (2n - 2), approaches
     ½ for many classes.
@@ -102,7 +102,7 @@ def auroc_ovo(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def auroc_ova(t: Table) -> Array:
-    """Area under the ROC curve of one operating point, averaged over the classes, each against the rest.
+    """Area under the ROC curve of a single operating point, averaged over the classes, each against the rest.
 
     Its smallest value for given class sizes is :func:`auroc_ova_lower_bound`.
 
@@ -189,7 +189,7 @@ def nauroc_ova(t: Table) -> Array:
     needs_every_class=True,
 )
 def aurpc_ova(t: Table) -> Array:
-    """Area under the recall-precision curve of one operating point, averaged over the classes.
+    """Area under the recall-precision curve of a single operating point, averaged over the classes.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Similarity of a class's samples and its predictions, in coefficients of overlap, of matching, and beyond chance."""
 
-# ruff: noqa: F403 (each module says what of it is public)
+# ruff: noqa: F403 (each module lists its public names)
 from matrics._metrics.similarity.overlap import *  # isort: skip
 from matrics._metrics.similarity.matching import *  # isort: skip
 from matrics._metrics.similarity.logarithmic import *  # isort: skip

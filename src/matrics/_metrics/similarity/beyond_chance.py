@@ -195,7 +195,7 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2 (tp + tn - fp - fn)}{m (m - 1)}",
     source="Kendall 1938 (abydos)",
-    undefined="no sample, or a single one",
+    undefined="no sample, or a single sample",
     symmetric=True,
     scale_free=False,
 )

@@ -184,7 +184,7 @@ def kuhns_iv(t: Table) -> Array:
     formula=r"\frac{\delta}{\max\left( k \frac{m - k}{m}, t \frac{m - t}{m} \right)}, \quad \delta = tp - "
     r"\frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="at most one of tp, fp, fn and tn is not 0",
+    undefined="at least three of tp, fp, fn and tn are 0",
     chance="any sizes",
     symmetric=True,
 )

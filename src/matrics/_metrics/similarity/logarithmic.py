@@ -26,7 +26,7 @@ __all__ = [
     scale_free=False,
 )
 def consonni_todeschini_i(t: Table) -> Array:
-    """Logarithm of tp + tn over that of all samples, one added to both counts.
+    """Logarithm of tp + tn over that of all samples, 1 added to both counts.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def consonni_todeschini_i(t: Table) -> Array:
     limits_need=lambda n: 50 * n**2,
 )
 def consonni_todeschini_ii(t: Table) -> Array:
-    """One minus the logarithm of the errors over that of all samples, one added to both counts.
+    """1 minus the logarithm of the errors over that of all samples, 1 added to both counts.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def consonni_todeschini_ii(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_iii(t: Table) -> Array:
-    """Logarithm of the true positives over that of all samples, one added to both counts.
+    """Logarithm of the true positives over that of all samples, 1 added to both counts.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def consonni_todeschini_iii(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_iv(t: Table) -> Array:
-    """Logarithm of the true positives over that of true positives plus errors, one added to both counts.
+    """Logarithm of the true positives over that of true positives plus errors, 1 added to both counts.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def consonni_todeschini_iv(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_v(t: Table) -> Array:
-    """Logarithm of tp tn minus that of fp fn, one added to both products, over its largest possible value.
+    """Logarithm of tp tn minus that of fp fn, 1 added to both products, over its largest possible value.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def _both_jaccards(t: Table) -> tuple[Array, Array]:
 def _smaller_lead(t: Table, x: Array, y: Array) -> Array:
     """The smaller of |x| and |y| as a share of all samples where their signs differ, and 0 where they agree."""
     x, y = t.share(x), t.share(y)
-    # Where one is 0 so is the result, and its gradient is the mean of both sides', as that of a maximum is.
+    # Where either is 0 so is the result. The gradient there is the mean of both sides, as for a maximum.
     at_kink = (t.abs(x) + t.abs(y) - t.abs(x + y)) / 2
     differ = t.xp.where((x < 0) != (y < 0), t.smaller(t.abs(x), t.abs(y)), 0)
     return t.xp.where((x == 0) | (y == 0), at_kink, differ)
@@ -87,8 +87,9 @@ def anderberg(t: Table) -> Array:
     >>> matrics.metrics.anderberg([[8, 2], [3, 7]], average="class").round(3)
     array([0.225, 0.225])
     """
-    # max(a, b) + max(c, d) - max(a + c, b + d) is 0 where one side leads in both pairs, and the smaller lead elsewhere.
-    # Leads are differences of counts: the maxima themselves would leave a rounding error where nothing is saved.
+    # max(a, b) + max(c, d) - max(a + c, b + d) is 0 where the same side leads in both pairs, and the smaller lead
+    # elsewhere. Leads are differences of counts: the maxima themselves would leave a rounding error where nothing is
+    # saved.
     by_prediction = _smaller_lead(t, t.tp - t.fp, t.fn - t.tn)
     by_truth = _smaller_lead(t, t.tp - t.fn, t.fp - t.tn)
     saved = by_prediction + by_truth
@@ -357,7 +358,7 @@ def hawkins_dotson(t: Table) -> Array:
     scale_free=False,
 )
 def koppen_i(t: Table) -> Array:
-    """One minus half the errors over the product of the mean sizes of the class and of the rest.
+    """1 minus half the errors over the product of the mean sizes of the class and of the rest.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def jaccard(t: Table) -> Array:
 def fowlkes_mallows(t: Table) -> Array:
     """Geometric mean of precision and recall.
 
-    scikit-learn's ``fowlkes_mallows_score`` is a different measure: this one for pairs of samples
+    scikit-learn's ``fowlkes_mallows_score`` is a different measure: this measure for pairs of samples
     (``fowlkes_mallows(pair_counts(cm), average="binary")``).
 
     Examples
@@ -85,7 +85,7 @@ def fowlkes_mallows(t: Table) -> Array:
     needs_every_class=True,
 )
 def icsi(t: Table) -> Array:
-    """Precision plus recall minus one: individual classification success index.
+    """Precision plus recall minus 1: individual classification success index.
 
     Examples
     --------

@@ -46,6 +46,7 @@ def compare(
     average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
     level: float = 0.95,
@@ -81,6 +82,9 @@ def compare(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
@@ -159,6 +163,7 @@ def compare(
         clusters,
         "compare",
         labels=labels,
+        lower_is_positive=lower_is_positive,
         has_models=True,
         has_classes=has_classes,
     )

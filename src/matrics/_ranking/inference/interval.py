@@ -26,6 +26,7 @@ def interval(
     average: AverageOfInterval | None = "auto",
     labels: Iterable[Hashable] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
     level: float = 0.95,
@@ -58,6 +59,9 @@ def interval(
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against the
         rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     clusters : array_like, shape (N,), optional
@@ -128,7 +132,16 @@ def interval(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    samples = Samples.of(y_true, y_score, positive, ignore_index, clusters, "interval", labels=labels)
+    samples = Samples.of(
+        y_true,
+        y_score,
+        positive,
+        ignore_index,
+        clusters,
+        "interval",
+        labels=labels,
+        lower_is_positive=lower_is_positive,
+    )
     method_of_average = check_average_of_interval(average, samples.num_classes, positive)
     measures = read_measures(metrics, are_probabilities=samples.are_probabilities)
     num = check_method(method, measures, num, rng)

@@ -91,6 +91,7 @@ class Samples(NamedTuple):
         where: str,
         *,
         labels: Any = None,
+        lower_is_positive: bool = False,
         name: str = "y_score",
         has_models: bool = False,
         has_classes: bool | None = None,
@@ -101,6 +102,7 @@ class Samples(NamedTuple):
         own, (y_score,) = as_arrays(**{name: y_score})
         y_true, y_score = on_host(y_true), on_host(y_score)
         options: Any = {"labels": class_labels, "positive": positive, "name": name, "has_classes": has_classes}
+        options["lower_is_positive"] = lower_is_positive
         samples = read(y_true, y_score, None, ignore_index, **options)._replace(own=own)
         if samples.backend is not NUMPY:
             raise TypeError(f"{where}: expected arrays in the memory of the CPU, outside jit, compile and vmap")

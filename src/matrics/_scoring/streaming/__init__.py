@@ -40,8 +40,8 @@ def score_blocks(
 ) -> dict[str, Any]:
     """Many measures of a stack on the host, which a device scores block by block.
 
-    A device holds two blocks at a time, however large the stack is. While it scores one, the next is read and copied
-    to it, and the results of the one before are copied back.
+    A device holds two blocks at a time, however large the stack is. While it scores a block, the next block is read and
+    copied to it, and the results of the previous block are copied back.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def score_blocks(
         of two classes, and means over more (``macro``).
     block_bytes : int, optional
         The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
-        which their caches hold. What is computed from the cells of a block takes several times as much memory of the
+        which their caches hold. The arrays computed from a block take several times as much memory of the
         device, for the whole catalogue some thirty times.
 
     Returns
@@ -87,7 +87,7 @@ def score_blocks(
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or not that of what is read, a metric, option or average does not exist, the device
+        The shape is not (*B, n, n), or changes while reading, a metric, option or average does not exist, the device
         is not there, or a sharding cuts matrices.
     TypeError
         The cells are not real numbers, ``stack`` is on a device already or traced, or ``device`` is none of the above.
@@ -101,8 +101,8 @@ def score_blocks(
     in which counts are exact to 2**24 and cells below 1e-38 are 0, and so are the results.
     ``jax.config.update("jax_enable_x64", True)`` avoids that.
 
-    JAX compiles one program for all blocks; the last one is filled up with empty matrices. Measures of the group
-    ``on_host`` cannot be part of it. On PyTorch's devices nothing waits but the fetching of results, and
+    JAX compiles a program for all blocks; the last block is filled up with empty matrices. Measures of the group
+    ``on_host`` cannot be part of the program. On PyTorch's devices nothing waits except the copies of results, and
     eigenvalues of more than 128 classes, for which PyTorch itself waits.
 
     Examples
@@ -126,7 +126,7 @@ def score_blocks(
 
 
 def _stream(source: BlockSource, lane: Lane, invalid: Invalid, block_bytes: int) -> list[Any]:
-    """Start blocks one after the other, and write down what is done: a lane may have one more on its way."""
+    """The results of all blocks, started in sequence; a lane may hold another block before it returns the first."""
     dtype = lane.dtype_for(source.dtype)
     size = max(1, block_bytes // (source.n**2 * dtype.itemsize))
     results = Results(source, dtype)
@@ -151,13 +151,13 @@ def _stream(source: BlockSource, lane: Lane, invalid: Invalid, block_bytes: int)
 
 
 def _number(zero_division: float) -> float:
-    """As a float of Python. NaN is one object, as JAX would compile again for each other one."""
+    """The number as a float of Python. NaN is always the same object, as JAX would compile again for another object."""
     number = float(zero_division)
     return math.nan if math.isnan(number) else number
 
 
 def _lane(device: Any, metrics: tuple[Metric, ...], zero_division: float, workers: int) -> Lane:
-    """The lane of a device. The library is found by the type of the device, without importing it."""
+    """The lane of a device. The type of the device determines the library, without importing it."""
     if device is None or (isinstance(device, str) and device == "cpu"):
         return HostLane(metrics, zero_division, workers)
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")

@@ -1,4 +1,4 @@
-"""JAX's devices, one or as many as a sharding has."""
+"""JAX's devices: a single device, or the devices of a sharding."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ticket = tuple[list[Any], Any]
 # The cells are not donated: no result is as large, so that none could have their memory.
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _scored(cells: Any, metrics: tuple[Metric, ...], zero_division: float) -> Ticket:
-    """One program for all blocks, and for all calls with these metrics."""
+    """The values of a block: the same program for all blocks, and for all calls with these metrics."""
     return scored(cells, JAX, [metric.bind() for metric in metrics], zero_division)
 
 
@@ -47,12 +47,12 @@ class JaxLane(Lane):
         return native if jax.dtypes.canonicalize_dtype(native) == native else np.dtype(np.float32)
 
     def start(self, block: NumPyArray) -> Ticket:
-        """As every block has the size of the first, which all devices share evenly, one program does for all."""
+        """The scores of a block. Every block has the size of the first, so the devices need a single program."""
         if not self._rows:
             self._rows = max(1, -(-len(block) // self._shares)) * self._shares
             _check_along_matrices(self._device, (self._rows, *block.shape[1:]))
         dtype = self.dtype_for(block.dtype)
-        with np.errstate(all="ignore"):  # what is too large becomes infinite, and so invalid
+        with np.errstate(all="ignore"):  # too large numbers become infinite, and so invalid
             if len(block) == self._rows:
                 cells = np.ascontiguousarray(block, dtype)
             else:
@@ -76,7 +76,7 @@ def _check_along_matrices(device: Any, shape: tuple[int, ...]) -> None:
         return
     try:
         fits = device.shard_shape(shape)[1:] == shape[1:]
-    except (ValueError, AssertionError, IndexError):  # JAX has one of these for each way not to fit
+    except (ValueError, AssertionError, IndexError):  # the errors of JAX for shapes that do not fit
         fits = False
     if not fits:
         raise ValueError(

@@ -24,7 +24,7 @@ class Lane(ABC):
 
     @abstractmethod
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype in which cells of this one are sent."""
+        """The dtype in which cells of this dtype are sent."""
 
     @abstractmethod
     def start(self, block: NumPyArray) -> Any:
@@ -47,7 +47,7 @@ class Lane(ABC):
 class HostLane(Lane):
     """The host needs no transfers."""
 
-    block_bytes = 16 * 2**20  # it is scored in smaller ones, and read in one
+    block_bytes = 16 * 2**20  # the block is read at once, and scored in smaller blocks
 
     def __init__(self, metrics: tuple[Metric, ...], zero_division: float, workers: int) -> None:
         self._functions = [metric.bind() for metric in metrics]

@@ -41,16 +41,16 @@ class Results:
             shown = [(start + int(k), block[k].astype(self._dtype)) for k in bad[: SHOWN - len(self._first)]]
         self._first += shown
 
-    def described(self, seen: int) -> str:
-        """One line about the invalid matrices among those seen."""
-        total = f"{seen}" if seen == self._source.count else f"the first {seen}"
+    def described(self, scored: int) -> str:
+        """A line about the invalid matrices among the scored matrices."""
+        total = f"{scored}" if scored == self._source.count else f"the first {scored}"
         return describe_first(self._first, self._source.batch, self.invalid, total)
 
-    def raise_if_invalid(self, seen: int) -> None:
+    def raise_if_invalid(self, scored: int) -> None:
         """Raise InvalidConfusionMatrix if any matrix so far is invalid."""
         if self.invalid:
-            raise InvalidConfusionMatrix(self.described(seen))
+            raise InvalidConfusionMatrix(self.described(scored))
 
     def values(self) -> list[Any]:
-        """All of them, (*B,) or (*B, n); of one matrix NumPy's numbers, as of ``score``."""
+        """All values, (*B,) or (*B, n); for a single matrix NumPy's numbers, as from ``score``."""
         return [array.reshape(self._source.batch + array.shape[1:])[()] for array in self._arrays]

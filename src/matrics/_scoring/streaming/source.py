@@ -1,4 +1,4 @@
-"""A user's stack on the host, and its blocks one after the other."""
+"""A user's stack on the host, and its blocks in sequence."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BlockSource:
     def blocks(self, size: int) -> Iterator[tuple[int, NumPyArray]]:
         """Where each block starts in the flat batch, and its matrices (k, n, n): at most ``size``, and at first most.
 
-        An empty stack has one block, so that there are results of the right shapes.
+        An empty stack has an empty block, so that the results have the right shapes.
         """
         batch = self.batch
         if not batch or not self.count:
@@ -109,7 +109,9 @@ def _is_sliced(stack: Any) -> bool:
     try:
         return all(hasattr(stack, name) for name in ("shape", "dtype", "__getitem__"))
     except (RuntimeError, ValueError) as error:  # the attribute of h5py
-        raise ValueError(f"stack: expected an array that can be read, got one of a closed file ({error})") from error
+        raise ValueError(
+            f"stack: expected an array that can be read, got an array of a closed file ({error})"
+        ) from error
 
 
 def _shape(stack: Any) -> tuple[int, ...]:
@@ -121,7 +123,7 @@ def _shape(stack: Any) -> tuple[int, ...]:
 
 
 def _from_jax(stack: Any) -> Any:
-    """The memory of an array of JAX that is on one of the host's devices; anything else unchanged."""
+    """The memory of an array of JAX if it is on a device of the host; other values unchanged."""
     jax = sys.modules.get("jax")
     if jax is None or not isinstance(stack, jax.Array):
         return stack

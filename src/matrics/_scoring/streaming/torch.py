@@ -30,10 +30,10 @@ def device_of(device: Any) -> torch.device:
             "names, and are passed themselves (jax.devices()[0])"
         ) from error
     if place.type == "meta":
-        raise ValueError("device: expected one that computes, got 'meta', which has no values")
+        raise ValueError("device: expected a device that computes, got 'meta', which has no values")
     if not module.is_available():
         raise ValueError(
-            f"device: expected one that is there, got {quoted(str(place))}, and PyTorch finds no {place.type}"
+            f"device: expected an available device, got {quoted(str(place))}, and PyTorch finds no {place.type}"
         )
     return place
 
@@ -67,11 +67,11 @@ class TorchLane(Lane):
 
 
 class PlainLane(TorchLane):
-    """A block is sent, scored and fetched before the next one."""
+    """A lane that sends, scores and returns a block before the next block."""
 
     def start(self, block: NumPyArray) -> list[torch.Tensor]:
-        """Send and score it."""
-        with np.errstate(all="ignore"):  # what is too large becomes infinite, and so invalid
+        """Send and score the block."""
+        with np.errstate(all="ignore"):  # too large numbers become infinite, and so invalid
             cells = torch.from_numpy(block.astype(self.dtype_for(block.dtype)))
         return self._scored(cells.to(self._device))
 
@@ -80,13 +80,13 @@ class PlainLane(TorchLane):
         return _split([value.cpu() for value in ticket])
 
 
-def _split(found: list[torch.Tensor]) -> tuple[list[NumPyArray], NumPyArray]:
-    *values, valid = (value.numpy() for value in found)
+def _split(tensors: list[torch.Tensor]) -> tuple[list[NumPyArray], NumPyArray]:
+    *values, valid = (value.numpy() for value in tensors)
     return values, np.flatnonzero(~valid)
 
 
 class _Slot:
-    """Memory for one block on its way, of the host and of the device.
+    """Memory for a block between the host and the device.
 
     Copies run with Python only from and to memory that the system does not move, which is slow to get: two slots are
     made for the first block, and used in turn.
@@ -121,7 +121,7 @@ class StreamLane(TorchLane):
         return torch.empty(shape, dtype=dtype, device="cpu", pin_memory=self._device.type != "cpu")
 
     def start(self, block: NumPyArray) -> _Slot:
-        """Queue the copy to the device, the scoring and the copy back, each after the previous one."""
+        """Queue the copy to the device, the scoring and the copy back, each after the previous step."""
         scoring = self._module.current_stream(self._device)
         if self._slots is None:
             dtype = torch.from_numpy(np.empty(0, self.dtype_for(block.dtype))).dtype
@@ -130,7 +130,7 @@ class StreamLane(TorchLane):
         slot: _Slot = next(self._slots)
         slot.count = len(block)
         sent, cells = slot.sent[: slot.count], slot.cells[: slot.count]
-        with np.errstate(all="ignore"):  # what is too large becomes infinite, and so invalid
+        with np.errstate(all="ignore"):  # too large numbers become infinite, and so invalid
             np.copyto(sent.numpy(), block, casting="unsafe")
         with self._module.stream(self._there):
             cells.copy_(sent, non_blocking=True)

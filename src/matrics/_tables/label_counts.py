@@ -21,13 +21,13 @@ from matrics._tables.counts import warn_of_odd_labels
 from matrics._tables.frame_counts import FrameCounts
 from matrics._tables.vocabularies import ADVICE, apart, refuse_disjoint, two_names
 
-__all__ = ["Occurring", "count_found", "occurring"]
+__all__ = ["Occurring", "count_labels", "occurring"]
 
 HINT = ": pass the classes as labels=[...]"
 SCORES = "of class scores pass the label of each column, in order, as labels=[...]"
 
 
-def count_found(
+def count_labels(
     y_true: Any,
     y_pred: Any,
     labels: Iterable[Hashable] | None = None,

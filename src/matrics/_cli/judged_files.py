@@ -1,0 +1,331 @@
+"""Labels of people and of a judge: tables with a column of each, and evaluation logs with a scorer of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+
+from matrics._catalogue.classes import Classes
+from matrics._cli import options
+from matrics._cli.matrices import is_log
+from matrics._errors import ArgumentError
+from matrics._files import foreign
+from matrics._files.columns import decoded, group_rows, refuse_missing
+from matrics._files.crosstab import has_order
+from matrics._files.inputs import header_of, open_input, read_rows
+from matrics._files.keys import text_of
+from matrics._files.labels import MISSING_CLASS, coded, spelled
+from matrics._files.names import Names
+from matrics._files.notices import refuse_disjoint, two_names, warn_of_odd_labels
+from matrics._files.rows import name_of
+from matrics._files.wide import MODEL, by_model
+from matrics._judged.counts import JudgedCounts, count
+from matrics._quoting import quoted, quoted_list
+from matrics._tables.vocabularies import KNOWN, apart
+from matrics._wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Array = Any
+
+# The two grades in lower case, of which the second passes.
+GRADES = (*KNOWN, ("no", "yes"), ("incorrect", "correct"), ("wrong", "right"), ("bad", "good"), ("i", "c"))
+OF_LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+AS_TABLE = foreign.Answers(as_table=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """The options of samples that a judge has labelled, and people in part."""
+
+    judge: Annotated[
+        str | None,
+        options.option(
+            "COLUMN",
+            "The labels of a judge, of a log its scorer: results are corrected for its errors by --human. "
+            "Without --pred these are grades of answers, such as pass and fail.",
+        ),
+    ] = None
+    human: Annotated[
+        str | None,
+        options.option("COLUMN", "With --judge: the labels of people, where there are some.", default="human"),
+    ] = None
+
+    def check(self, true: str) -> None:
+        """Raise where the judge is missing, or labels of people are named by another option."""
+        if self.judge is None:
+            options.refuse("--judge COLUMN with it", {"human": self.human})
+        elif true != Names.true:
+            raise ArgumentError("true", f"expected --human COLUMN in its place with --judge, got {quoted(true)}")
+
+
+@dataclass(frozen=True)
+class JudgedNames(Names):
+    """The columns of people's labels, of the judge's and, unless these are grades, of the predictions."""
+
+    judge: str = ""
+    is_graded: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of labels."""
+        return (self.true, self.judge) if self.is_graded else (self.true, self.judge, self.pred)
+
+
+class Answers(NamedTuple):
+    """The rows of a file: labels are texts, or None."""
+
+    file: str
+    models: list[str]  # of each row
+    samples: list[str]  # of each row
+    labels: list[list[str | None]]  # people's, the judge's, and the predictions' unless these are grades
+    listed: tuple[str, ...]  # all labels, in order
+    is_ordered: bool
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """The labels of all models as numbers of classes, -1 where there is none; ``pred`` is None of grades."""
+
+    files: list[str]
+    judge: str
+    human: str
+    classes: Classes
+    models: list[str]  # a single empty text without --by
+    groups: Array  # the model of each row
+    samples: Array
+    true: Array
+    judged: Array
+    pred: Array | None
+
+    def of_model(self, k: int) -> JudgedRows:
+        """The rows of a model."""
+        return self._rows(np.flatnonzero(self.groups == k))
+
+    def of_samples(self, samples: Sequence[int]) -> JudgedRows:
+        """The rows of these samples, in their order, where each has a single row."""
+        place = {sample: row for row, sample in enumerate(self.samples.tolist())}
+        return self._rows(np.asarray([place[sample] for sample in samples], np.int64))
+
+    def _rows(self, rows: Array) -> JudgedRows:
+        parts = {name: getattr(self, name)[rows] for name in ("groups", "samples", "true", "judged")}
+        return replace(self, **parts, pred=None if self.pred is None else self.pred[rows])
+
+    @property
+    def counts(self) -> JudgedCounts:
+        """The counts of each model along the first axis."""
+        unanswered = bool((self.judged < 0).any())
+        every = [
+            count(rows.true, rows.judged, rows.pred, num_classes=self.classes.number, unanswered=unanswered)
+            for rows in map(self.of_model, range(len(self.models)))
+        ]
+        return JudgedCounts(*(np.stack(tables) for tables in zip(*(counts[:2] for counts in every), strict=True)))
+
+    @property
+    def heading(self) -> str:
+        """The heading of the models that a log or several files name; empty if there is a single model."""
+        return "" if self.models == [""] else MODEL
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How many samples people have labelled, how many the judge, both, and how many nobody has."""
+        by_people, by_judge = self.true >= 0, self.judged >= 0
+        return {
+            "labelled": int(by_people.sum()),
+            "judged": int(by_judge.sum()),
+            "both": int((by_people & by_judge).sum()),
+            "unanswered": int((~by_people & ~by_judge).sum()),
+        }
+
+    @property
+    def title(self) -> str:
+        """What the files have, in words."""
+        numbers = self.numbers
+        unit, verb = ("answer", "graded") if self.pred is None else ("sample", "labelled")
+        classes = "" if self.pred is None else f"{counted(self.classes.number, 'class')}, "
+        models = f"{counted(len(self.models), 'model')}, " if len(self.models) > 1 else ""
+        words = f"{' and '.join(self.files)}: {models}{classes}{counted(numbers['judged'], unit)} {verb} by "
+        words += f"{self.judge}, {numbers['both']:,} of them by {self.human} as well"
+        alone = numbers["labelled"] - numbers["both"]
+        words += f"; {alone:,} more {verb} by {self.human} alone" if alone else ""
+        words += f"; {numbers['unanswered']:,} by neither" if numbers["unanswered"] else ""
+        if self.pred is not None:
+            return words
+        good = self.classes.name(1)
+        return f"{words}; accuracy is the {'pass rate' if good.lower() == 'pass' else f'share of {good}'}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"judge": self.judge, "human": self.human, **self.numbers}
+
+
+def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has_pred: bool) -> JudgedRows:
+    """Read the labels of files, each of which is a model if there are several.
+
+    ``names`` are those of other options: ``names.clusters`` identifies the samples, ``names.by`` the models, and
+    ``names.pred`` the predictions, which a file has if ``has_pred`` or if it has such a column.
+    """
+    judge, human = str(given.judge), given.human or "human"
+    if judge == human:
+        raise ArgumentError("judge", f"expected another column than that of people, got {quoted(judge)} for both")
+    if names.answers.scorer is not None:
+        raise ArgumentError("scorer", f"expected --human and --judge in its place, got {quoted(names.answers.scorer)}")
+    read = [_read(path, names, judge, human, has_pred=has_pred) for path in paths]
+    if len({len(part.labels) for part in read}) > 1:
+        raise ValueError(f"{read[1].file}: expected a column of predictions as in {read[0].file}, or none in both")
+    if len(read) > 1:
+        read = [part._replace(models=[part.file] * len(part.samples)) for part in read]
+    columns = [[label for part in read for label in part.labels[k]] for k in range(len(read[0].labels))]
+    listed = read[0].listed
+    if any(part.listed != listed for part in read):
+        listed = tuple(sorted({label for part in read for label in part.listed}))
+    is_ordered = all(part.is_ordered for part in read)
+    if len(columns) < 3:
+        classes = _grades(listed, names.positive)
+        codes = _codes(columns, classes)
+    else:
+        true_names = replace(names, true=human)
+        classes, codes = _classes(read[0].file, columns, listed, true_names, ordered=is_ordered)
+    models = list(dict.fromkeys(model for part in read for model in part.models))
+    samples = list(dict.fromkeys(sample for part in read for sample in part.samples))
+    groups, of_samples = (
+        np.asarray([{name: k for k, name in enumerate(every)}[name] for part in read for name in getattr(part, field)])
+        for every, field in ((models, "models"), (samples, "samples"))
+    )
+    pred = codes[2] if len(codes) > 2 else None
+    files = [part.file for part in read]
+    rows = JudgedRows(files, judge, human, classes, models, groups, of_samples, codes[0], codes[1], pred)
+    for k, model in enumerate(models):
+        numbers = rows.of_model(k).numbers
+        if not numbers["labelled"]:
+            where = f" of {model}" if model else ""
+            raise ArgumentError("human", f"expected labels of people in some rows{where} of {human}, got none")
+    return rows
+
+
+def _classes(
+    file: str, columns: list[list[str | None]], listed: tuple[str, ...], names: Names, *, ordered: bool
+) -> tuple[Classes, list[Array]]:
+    """The classes of labels and predictions, and each column as their numbers."""
+    if None in columns[2]:
+        number = columns[2].count(None)
+        raise ValueError(f"{file}: expected a label in each row of {names.pred}, got {number:,} without")
+    true = sorted({label for column in columns[:2] for label in column if label is not None})
+    pred = sorted({label for label in columns[2] if label is not None})
+    words = two_names(true, pred, names.positive)
+    if words is not None:
+        classes = Classes.of(2, words.classes, names.positive)
+        places = (words.of_true, words.of_true, words.of_pred)
+        codes = [np.asarray([place.get(x, -1) for x in column]) for place, column in zip(places, columns, strict=True)]
+        return classes, codes
+    if names.order is None:
+        refuse_disjoint(file, true, pred, (names.true, names.pred))
+        warn_of_odd_labels(file, true, pred)
+    codes = _codes(columns, Classes.of(len(listed), listed))
+    of_true, of_pred = (
+        np.bincount(side[side >= 0], minlength=len(listed)) for side in (np.append(*codes[:2]), codes[2])
+    )
+    known = apart(listed, of_true, of_pred)
+    return Classes.of(len(listed), listed, names.positive, ordered=ordered, apart=known), codes
+
+
+def _codes(columns: list[list[str | None]], classes: Classes) -> list[Array]:
+    """Labels as numbers of classes, -1 where there is none."""
+    place = {label: k for k, label in enumerate(classes.labels or ())}
+    return [np.asarray([-1 if label is None else place[label] for label in column]) for column in columns]
+
+
+def _grades(listed: tuple[str, ...], positive: str | None) -> Classes:
+    """The grades of answers as classes, that which passes second: it counts as predicted of all answers."""
+    words = {label.lower() for label in listed}
+    if positive is not None:
+        passing = spelled(positive, listed)
+        if passing not in listed:
+            raise ArgumentError("positive", f"expected a grade of {quoted_list(listed, 20)}, got {quoted(positive)}")
+    else:
+        pair = next((pair for pair in GRADES if words <= set(pair)), None)
+        goods = [label for label in listed if label.lower() in {good for _, good in GRADES if not good.isdecimal()}]
+        if pair is None and len(goods) != 1:
+            raise ArgumentError(
+                "positive",
+                f"expected the grade that passes, as there are {quoted_list(listed, 20)}, got none; or --pred COLUMN, "
+                "if these are classes that a model predicts",
+            )
+        passing = goods[0] if pair is None else next((x for x in listed if x.lower() == pair[1]), pair[1])
+        if pair is not None and len(listed) < 2:
+            listed = (pair[0], passing)
+    others = [label for label in listed if label != passing]
+    if not others:
+        raise ArgumentError("positive", f"expected two grades or more, got only {quoted(passing)}")
+    labels = (others[0], passing, *others[1:])
+    return Classes.of(len(labels), labels, passing)
+
+
+def _read(path: Path, names: Names, judge: str, human: str, *, has_pred: bool) -> Answers:
+    """The rows of a file."""
+    if is_log(path) and not path.name.lower().endswith(OF_LINES):
+        return _of_log(path, judge, human)
+    source = open_input(path, answers=AS_TABLE)
+    if is_log(path) and not {judge, human} <= set(header_of(source)):
+        return _of_log(path, judge, human)
+    has_pred = has_pred or bool(names.models) or names.pred in header_of(source, names.encoding)
+    chosen = {name: getattr(names, name) for name in ("encoding", "na", "text_labels", "order", "models", "by")}
+    of_rows = JudgedNames(
+        human, names.pred, clusters=names.clusters, missing="class", **chosen, judge=judge, is_graded=not has_pred
+    )
+    if has_pred:
+        of_rows.check()
+        if judge == names.pred:
+            raise ArgumentError("judge", f"expected another column than that of predictions, got {quoted(judge)}")
+    if of_rows.models:
+        source, of_rows = by_model(source, of_rows)
+    return read_rows(source, of_rows, _made, warns=False)[1]._replace(file=name_of(path))
+
+
+def _made(table: Any, names: JudgedNames) -> Answers:
+    if not table.num_rows:
+        raise ValueError("expected rows of labels, got none")
+    columns: list[list[str | None]] = []
+    every: tuple[str, ...] = ()
+    for name in names.labels:
+        codes, classes, _ = coded(table, name)
+        every = tuple(map(str, classes.to_pylist()))
+        columns.append([None if every[k] == MISSING_CLASS else every[k] for k in codes.tolist()])
+    listed = tuple(label for label in every if label != MISSING_CLASS)
+    if not listed:
+        raise ValueError(f"expected labels in {' and '.join(names.labels)}, got none")
+    for name in names.cells:
+        refuse_missing(name, decoded(table[name]))
+    models, samples = (
+        _texts(table, columns) for columns in (names.by, () if names.clusters is None else (names.clusters,))
+    )
+    samples = samples if names.clusters is not None else list(map(str, range(table.num_rows)))
+    return Answers("", models, samples, columns, listed, names.order is not None or has_order(list(listed)))
+
+
+def _texts(table: Any, names: tuple[str, ...]) -> list[str]:
+    """What identifies each row in these columns."""
+    if not names:
+        return [""] * table.num_rows
+    groups, values = group_rows(table, names)
+    titles = [", ".join(text_of(values[name][k]) for name in names) for k in range(int(groups.max()) + 1)]
+    return [titles[k] for k in groups.tolist()]
+
+
+def _of_log(path: Path, judge: str, human: str) -> Answers:
+    """The answers of a log by the grades of two scorers."""
+    from matrics._integrations.evals.judged import judged_answers
+    from matrics._integrations.evals.labels import FAIL, PASS
+
+    source = judged_answers(path, people=human, judge=judge)
+    rows = [(model, *row) for model, answers in source.items() for row in answers]
+    models, samples, true, judged = map(list, zip(*rows, strict=True))
+    if len(source) == 1:
+        models = [""] * len(rows)
+    samples = ["/".join(map(str, sample)) for sample in samples]
+    return Answers(name_of(path), models, samples, [true, judged], (FAIL, PASS), is_ordered=True)

@@ -1,0 +1,255 @@
+"""Samples that a judge has labelled, on the command line: intervals and comparisons of tables and logs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+from commands import done, refused
+
+ROOT = Path(__file__).parents[1]
+TICKETS = [ROOT / "examples" / "judged_tickets.csv", "--human", "people", "--judge", "judge"]
+RANDOM = np.random.default_rng(7)
+SKILLS = {"small": 0.6, "large": 0.85, "fluent": 0.65}
+
+
+def write(path: str, rows: list[dict[str, Any]]) -> str:
+    if path.endswith(".jsonl"):
+        Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        lines = [",".join("" if value is None else str(value) for value in row.values()) for row in rows]
+        Path(path).write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    return path
+
+
+def grades(number: int = 400, words: tuple[str, str] = ("fail", "pass")) -> list[dict[str, Any]]:
+    """The answers of three models, of which people have graded every fifth, and the judge 19 of 20."""
+    rows = []
+    for model, skill in SKILLS.items():
+        for k in range(number):
+            right = RANDOM.random() < skill
+            judged = right if RANDOM.random() < 0.9 else not right
+            human = words[int(right)] if k % 5 == 0 else None
+            rows.append({"id": k, "model": model, "human": human, "judge": words[int(judged)] if k % 20 else None})
+    return rows
+
+
+def read(command: Any, *arguments: Any) -> dict[str, Any]:
+    return dict(json.loads(done(command, *arguments, "--format", "json")))
+
+
+def test_the_pass_rate_by_hand(command: Any) -> None:
+    """Each stratum has the share of passes that people see in it; the strata have the sizes that the judge gives."""
+    rows = [("pass", "pass", 30), ("fail", "pass", 10), ("pass", "fail", 5), ("fail", "fail", 15)]
+    rows += [(None, "pass", 160), (None, "fail", 80)]
+    every = [{"human": human, "judge": judge} for human, judge, times in rows for _ in range(times)]
+    found = read(command, "interval", write("grades.csv", every), "--judge", "judge")
+    by_hand = Fraction(200, 300) * Fraction(30, 40) + Fraction(100, 300) * Fraction(5, 20)
+    (row,) = found["rows"]
+    assert row["accuracy"] == pytest.approx(float(by_hand), rel=1e-12)
+    assert row["accuracy/judge_alone"] == pytest.approx(2 / 3, rel=1e-12)
+    assert row["accuracy/low"] < row["accuracy"] < row["accuracy/high"]
+    assert (found["labelled"], found["judged"], found["both"], found["unanswered"]) == (60, 300, 60, 0)
+    assert (found["classes"], found["positive"]) == (["fail", "pass"], "pass")
+    out = done(command, "interval", "grades.csv", "--judge", "judge")
+    assert "300 answers graded by judge, 60 of them by human as well; accuracy is the pass rate" in out
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl"])
+def test_intervals_of_models_are_those_of_the_library(command: Any, end: str) -> None:
+    every = grades()
+    found = read(command, "interval", write(f"grades.{end}", every), "--judge", "judge", "--by", "model")
+    for row in found["rows"]:
+        rows = [one for one in every if one["model"] == row["model"]]
+        people, judge = ([one[name] for one in rows] for name in ("human", "judge"))
+        counts = matrics.judged.count(people, judge, labels=["fail", "pass"])
+        expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
+        assert [row["accuracy" + end] for end in ("", "/low", "/high", "/standard_error", "/effective_labels")] == [
+            pytest.approx(float(getattr(expected, part)), rel=1e-12)
+            for part in ("estimate", "low", "high", "standard_error", "effective_labels")
+        ]
+    assert [row["model"] for row in found["rows"]] == list(SKILLS)
+    assert found["judged"] == 3 * 380
+    assert found["labelled"] == 3 * 80
+
+
+@pytest.mark.parametrize("words", [("0", "1"), ("False", "True"), ("no", "yes"), ("incorrect", "correct"), ("I", "C")])
+def test_grades_in_other_words(command: Any, words: tuple[str, str]) -> None:
+    found = read(command, "interval", write("a.csv", grades(100, words)), "--judge", "judge", "--by", "model")
+    assert found["positive"] == words[1]
+    assert all(row["accuracy"] > 0.4 for row in found["rows"])
+
+
+def test_a_third_grade_and_grades_of_unknown_words(command: Any) -> None:
+    every = grades(100, ("mau", "bom"))
+    path = write("a.csv", every)
+    line = refused(command, "interval", path, "--judge", "judge")
+    assert line.startswith("--positive: expected the grade that passes, as there are 'bom', 'mau', got none; or --pred")
+    assert read(command, "interval", path, "--judge", "judge", "--positive", "bom")["positive"] == "bom"
+    assert "--positive: expected a grade of 'bom', 'mau'" in refused(
+        command, "interval", path, "--judge", "judge", "--positive", "good"
+    )
+    three = [{**row, "judge": "refused" if k % 7 == 0 else row["judge"]} for k, row in enumerate(grades(100))]
+    found = read(command, "interval", write("b.csv", three), "--judge", "judge")
+    assert found["classes"] == ["fail", "pass", "refused"]
+
+
+def test_which_model_is_better_corrected_for_the_judge(command: Any) -> None:
+    every = grades()
+    options = ["--judge", "judge", "--by", "model", "--paired-on", "id"]
+    found = read(command, "compare", write("a.csv", every), *options)
+    rows = {row["model"]: row for row in found["rows"]}
+    columns = {
+        model: [[row[name] for row in every if row["model"] == model] for name in ("human", "judge")]
+        for model in SKILLS
+    }
+    for model in ("small", "fluent"):
+        pair = list(zip(columns["large"], columns[model], strict=True))
+        expected = matrics.judged.compare(
+            None, None, "accuracy", y_true=pair[0], y_judge=pair[1], labels=["fail", "pass"], level=1 - 0.05 / 3
+        )["accuracy"]
+        shown = [rows[model][name] for name in ("difference", "difference_low", "difference_high")]
+        assert shown == [pytest.approx(float(x), rel=1e-12) for x in expected[:3]]
+        assert not rows[model]["tied"]
+    assert rows["large"]["best"]
+    out = done(command, "compare", "a.csv", *options)
+    assert "95 % limits, which hold for all differences together, corrected for errors of judge" in out
+    assert out.endswith("large is the best\n")
+
+
+def test_models_in_columns_and_in_files(command: Any) -> None:
+    table = [line.split(",") for line in TICKETS[0].read_text().splitlines()]
+    people, judge, routed = (
+        [row[table[0].index(name)] or None for row in table[1:]] for name in ("people", "judge", "routed")
+    )
+    other = ["fraud" if k % 9 == 0 else label for k, label in enumerate(routed)]
+    names = ("human", "judge", "a", "b")
+    rows = [dict(zip(names, row, strict=True)) for row in zip(people, judge, routed, other, strict=True)]
+    options = ["--judge", "judge", "--metrics", "accuracy,recall[fraud]"]
+    found = read(command, "compare", write("wide.csv", rows), "--pred", "a", "--pred", "b", *options)
+    expected = matrics.judged.compare(
+        routed, other, "accuracy", y_true=people, y_judge=judge, labels=["billing", "delivery", "fraud"]
+    )["accuracy"]
+    assert found["rows"][1]["difference_low"] == pytest.approx(float(expected.low), rel=1e-12)
+    assert [row["measure"] for row in found["rows"]] == ["accuracy"] * 2 + ["recall of fraud"] * 2
+    for name, pred in (("a", routed), ("b", other)):
+        columns = zip(range(len(pred)), people, judge, pred, strict=True)
+        write(f"{name}.csv", [dict(zip(("id", "human", "judge", "y_pred"), row, strict=True)) for row in columns])
+    of_files = read(command, "compare", "a.csv", "b.csv", "--paired-on", "id", *options)
+    assert [row["difference_low"] for row in of_files["rows"]] == [row["difference_low"] for row in found["rows"]]
+    assert of_files["models"] == ["a.csv", "b.csv"]
+
+
+def test_samples_that_only_some_models_have(command: Any) -> None:
+    every = [row for row in grades() if row["model"] != "small" or row["id"] < 300]
+    found = read(command, "compare", write("a.csv", every), "--judge", "judge", "--by", "model", "--paired-on", "id")
+    assert sorted(found["remarks"]) == [
+        f"{name} has 100 samples that not all models have, and that its value is of" for name in ("fluent", "large")
+    ]
+
+
+def test_logs_with_two_scorers(command: Any) -> None:
+    evals = matrics.evals
+    every = grades()
+    rows = [
+        {"sample": row["id"], "model": row["model"], "scorer": scorer, "score": int(row[column] == "pass")}
+        for row in every
+        for scorer, column in (("people", "human"), ("grader", "judge"))
+        if row[column] is not None
+    ]
+    path = write("log.jsonl", rows)
+    options = ["--human", "people", "--judge", "grader"]
+    found = read(command, "interval", path, *options)
+    for row in found["rows"]:
+        counts = evals.judged_counts(path, people="people", judge="grader", model=row["model"])
+        expected = matrics.judged.interval(counts, "accuracy")["accuracy"]
+        assert row["accuracy/low"] == pytest.approx(float(expected.low), rel=1e-12)
+    of_table = read(command, "compare", write("a.csv", every), "--judge", "judge", "--by", "model", "--paired-on", "id")
+    of_log = read(command, "compare", path, *options)
+    gaps = [{row["model"]: row["difference_low"] for row in of["rows"]} for of in (of_table, of_log)]
+    assert gaps[0] == pytest.approx(gaps[1], rel=1e-12, nan_ok=True)
+    with pytest.raises(ValueError, match="model: expected one of 'small', 'large', 'fluent', whose answers"):
+        evals.judged_counts(path, people="people", judge="grader")
+    with pytest.raises(ValueError, match="model: expected one of 'small', 'large', 'fluent', got 'huge'"):
+        evals.judged_counts(path, people="people", judge="grader", model="huge")
+    for model in SKILLS:
+        write(f"{model}.jsonl", [row for row in rows if row["model"] == model])
+    of_logs = read(command, "compare", *(f"{model}.jsonl" for model in SKILLS), *options)
+    assert [row["difference_low"] for row in of_logs["rows"]] == [row["difference_low"] for row in of_log["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["interval", "a.csv", "--human", "human"], "--human: expected --judge COLUMN with it, got 'human'"),
+        (
+            ["interval", "a.csv", "--judge", "judge", "--true", "human"],
+            "--true: expected --human COLUMN in its place with --judge, got 'human'",
+        ),
+        (["interval", "a.csv", "--judge", "human"], "--judge: expected another column than that of people"),
+        (["interval", "a.csv", "--judge", "nobody"], "got no 'nobody'"),
+        (["interval", "a.csv", "--judge", "judge", "--clusters", "id"], "--clusters: expected no such option with"),
+        (["interval", "a.csv", "--judge", "judge", "--method", "x"], "--method: expected one of"),
+        (["compare", "a.csv", "--judge", "judge", "--by", "model"], "--paired-on: expected the column of the samples"),
+        (["compare", "a.csv", "--judge", "judge"], "--by: expected at least two models to compare, got 1"),
+        (["compare", "a.csv", "--judge", "judge", "--by", "model", "--paired-on", "model"], "--paired-on: expected"),
+        (["compare", "a.csv", "--judge", "judge", "--by", "model", "--paired-on", "id", "--seed", "1"], "--seed: "),
+        (["compare", "none.csv", "--judge", "judge", "--by", "model", "--paired-on", "id"], "--human: expected labels"),
+        (["interval", "log.jsonl", "--judge", "judge"], "--human: expected one of the scorers 'judge', got 'human'"),
+        (["interval", "log.jsonl", "--judge", "judge", "--scorer", "judge"], "--scorer: expected --human and --judge"),
+    ],
+)
+def test_errors(command: Any, arguments: list[str], words: str) -> None:
+    every = grades(20)
+    write("a.csv", every)
+    write("none.csv", [{**row, "human": None} for row in every])
+    write("log.jsonl", [{"sample": k, "scorer": "judge", "score": 1} for k in range(5)])
+    assert words in refused(command, *arguments)
+
+
+def test_json_lines_with_scores_as_a_table(command: Any) -> None:
+    """With columns of both labels, the field score does not make a log of the lines."""
+    rows = [
+        {"sample": k % 30, "label": "ab"[k % 2], "answer": "ab"[k % 3 == 0], "score": None if k % 4 else "good"}
+        for k in range(60)
+    ]
+    options = ["--true", "label", "--pred", "answer", "--metrics", "accuracy"]
+    of_lines, of_text = (read(command, "interval", write(f"a.{end}", rows), *options) for end in ("jsonl", "csv"))
+    assert of_lines["rows"] == of_text["rows"]
+    assert of_lines["samples"] == 60
+    both = [{**row, "model": name} for name in "xy" for row in rows]
+    compared = read(command, "compare", write("b.jsonl", both), "--by", "model", *options)
+    assert compared["samples"] == 120
+
+
+SCREENS = [
+    found
+    for page in ("evals", "cli")
+    for found in re.findall(
+        r"```console\n\$ matrics ([^\n]*--judge[^\n]*)\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL
+    )
+]
+
+
+@pytest.mark.parametrize(("line", "screen"), SCREENS)
+def test_screens_of_the_pages(command: Any, monkeypatch: Any, line: str, screen: str) -> None:
+    monkeypatch.chdir(ROOT)
+    code, out, err = command(*shlex.split(line))
+    assert (code, err) == (0, "")
+    assert [row.rstrip() for row in out.splitlines()] == screen.splitlines()
+
+
+def test_the_pages_have_screens() -> None:
+    assert len(SCREENS) == 3

@@ -1,0 +1,141 @@
+"""Text files as other programs write them: Excel, NumPy, bzip2, decimal commas, and comments above the table."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pa = pytest.importorskip("pyarrow")
+
+from commands import refused  # noqa: E402
+
+ROWS = [(0, 0, 0.25), (0, 1, 0.5), (1, 1, 0.75), (1, 1, 0.625), (0, 0, 0.125)]
+TABLE = "y_true,y_pred,score\n" + "".join(f"{true},{pred},{score}\n" for true, pred, score in ROWS)
+COUNTS = [[2, 1], [0, 2]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def counts(command: Any, *arguments: str) -> Any:
+    """The matrix of a file."""
+    code, out, err = command("count", *arguments, "--format", "json")
+    assert code == 0, err
+    found = np.zeros((2, 2), int)
+    for row in json.loads(out)["rows"]:
+        found[int(row["y_true"]), int(row["y_pred"])] = row["count"]
+    return found.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\n" + TABLE.replace(",", ";"),
+        '"sep=;"\r\n' + TABLE.replace(",", ";").replace("\n", "\r\n"),
+        "\ufeffSEP=,\n" + TABLE,
+        "sep=|\n" + TABLE.replace(",", "|"),
+        "# model 3\n# by a person, who wrote commas, here\n\n" + TABLE,
+        "sep=;\n# x\n" + TABLE.replace(",", ";"),
+        TABLE.replace(",", " "),
+        "  " + TABLE.replace(",", "   ").replace("\n", "\n    ").rstrip(" "),
+        "# " + TABLE,
+        "# model 3\n#y_true y_pred score\n" + TABLE.split("\n", 1)[1].replace(",", " "),
+    ],
+)
+def test_tables(command: Any, text: str) -> None:
+    Path("t.csv").write_bytes(text.encode())
+    assert counts(command, "t.csv") == COUNTS
+
+
+def test_lines_of_messages(command: Any) -> None:
+    """Lines that were left out count."""
+    Path("t.csv").write_text("sep=;\n# x\n\ny_true;score\n1;0.5\n0;bad\n")
+    message = refused(command, "curve", "t.csv", "--scores", "score")
+    assert message == "t.csv: line 6: expected a number in column 'score', got 'bad'"
+    Path("t.csv").write_text("# x\n# y_true score\n1 0.5\n0 bad\n")
+    assert "t.csv: line 4: expected a number" in refused(command, "curve", "t.csv", "--scores", "score")
+
+
+def test_numpy_savetxt(command: Any) -> None:
+    """A matrix with blanks and a comment, and labels whose header NumPy writes as a comment."""
+    np.savetxt("m.csv", COUNTS, header="three days of work")
+    code, out, err = command("score", "m.csv", "--metrics", "accuracy", "--format", "json")
+    assert code == 0, err
+    assert json.loads(out)["rows"] == [{"accuracy": 0.8}]
+    labels = np.asarray(ROWS)[:, :2].astype(int)
+    for delimiter in (" ", ",", "\t"):
+        np.savetxt("l.csv", labels, fmt="%d", delimiter=delimiter, header=delimiter.join(["y_true", "y_pred"]))
+        assert counts(command, "l.csv") == COUNTS
+
+
+def test_no_comments_below_the_header(command: Any) -> None:
+    """A sign in a label, or at the beginning of a later line, is no comment."""
+    Path("t.csv").write_text("y_true,y_pred\n#a,#a\n#b,#a\n")
+    code, out, err = command("count", "t.csv", "--format", "json")
+    assert code == 0, err
+    assert {row["y_true"] for row in json.loads(out)["rows"]} == {"#a", "#b"}
+
+
+@pytest.mark.parametrize("end", ["gz", "bz2", "zst"])
+def test_compressed(command: Any, end: str) -> None:
+    """Files by their names, and standard input by its first bytes."""
+    codec = {"gz": gzip.compress, "bz2": bz2.compress}
+    if end in codec:
+        Path(f"t.csv.{end}").write_bytes(codec[end](TABLE.encode()))
+    else:
+        with pa.CompressedOutputStream("t.csv.zst", "zstd") as stream:
+            stream.write(TABLE.encode())
+    content = Path(f"t.csv.{end}").read_bytes()
+    assert counts(command, f"t.csv.{end}") == COUNTS
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    arguments = [sys.executable, "-m", "matrics", "score", "-", "--metrics", "accuracy", "--format", "csv"]
+    run = subprocess.run(arguments, input=content, capture_output=True, check=False, env=environment)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.decode().split() == ["accuracy", "0.8"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(TABLE.encode(), "file compressed by bzip2"), (bz2.compress(TABLE.encode())[:-9], "whole compressed file")],
+)
+def test_damaged(command: Any, content: bytes, expected: str) -> None:
+    Path("t.csv.bz2").write_bytes(content)
+    assert f"t.csv.bz2: expected a {expected}" in refused(command, "count", "t.csv.bz2")
+
+
+def test_decimal_commas(command: Any) -> None:
+    """Scores, weights, cells and several columns of models; a point is then no part of a number."""
+    Path("p.csv").write_text(TABLE)
+    Path("c.csv").write_text(TABLE.replace(",", ";").replace("0.", "0,"))
+    scores = ("--scores", "score", "--format", "csv")
+    assert command("curve", "c.csv", *scores, "--decimal", ",")[:2] == command("curve", "p.csv", *scores)[:2]
+    weights = ("--weight", "score", "--format", "csv", "--metrics", "accuracy")
+    assert command("score", "c.csv", *weights, "--decimal", ",")[:2] == command("score", "p.csv", *weights)[:2]
+    message = refused(command, "curve", "c.csv", "--scores", "score")
+    assert "got '0,25'; --decimal reads a comma as the point of a number" in message
+    Path("c.csv").write_text("y_true;score\n1;0,5\n0;1.234\n")
+    message = refused(command, "curve", "c.csv", "--scores", "score", "--decimal", ",")
+    assert "line 3: expected a number in column 'score', got '1.234'" in message
+    Path("m.csv").write_text("tn;fp;fn;tp\n1,5;0;0;2,5\n")
+    cells = ("--cells", "tn,fp,fn,tp", "--decimal", ",", "--metrics", "accuracy", "--format", "csv")
+    assert command("score", "m.csv", *cells)[1].split() == ["index_0,accuracy", "0,1.0"]
+    assert "--decimal: expected a point or a comma, got 'x'" in refused(command, "count", "p.csv", "--decimal", "x")
+
+
+def test_decimal_of_other_files(command: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame(ROWS, columns=["y_true", "y_pred", "score"]).to_parquet("p.parquet")
+    message = refused(command, "count", "p.parquet", "--decimal", ",")
+    assert message == "--decimal: expected a text file with it, got p.parquet"

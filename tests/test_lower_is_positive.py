@@ -1,0 +1,188 @@
+"""Scores that are lower in the positive class: everything is as of their negatives, thresholds in the user's units."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import ranking
+
+RANDOM = np.random.default_rng(8)
+TRUE = (RANDOM.random(120) < 0.4).astype(int)
+LOW = RANDOM.normal(20 - 4 * TRUE, 3).round(1)  # of ill people low values
+LOW[0] = LOW[TRUE == 1][3]  # of both classes
+
+SINGLE: dict[str, dict[str, Any]] = {
+    "roc_auc": {},
+    "average_precision": {},
+    "partial_roc_auc": {"max_fpr": 0.3},
+    "roc_auc_variance": {},
+    "precision_at_recall": {"recall": 0.8},
+    "recall_at_precision": {"precision": 0.8},
+    "recall_at_specificity": {"specificity": 0.8},
+    "precision_at_k": {"k": 20},
+    "recall_at_k": {"k": 20},
+    "lift_at_k": {"k": 20},
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_values(name: str) -> None:
+    """Measures without a threshold are those of the negated scores, and not those of the scores."""
+    measure, options = getattr(ranking, name), SINGLE[name]
+    found = measure(TRUE, LOW, lower_is_positive=True, **options)
+    assert found == measure(TRUE, -LOW, **options)
+    if name != "roc_auc_variance":  # which is that of both directions
+        assert found != measure(TRUE, LOW, **options)
+
+
+def test_area_by_pairs() -> None:
+    """The area is the share of pairs in which the ill person has the lower value."""
+    ill, healthy = LOW[TRUE == 1][:, None], LOW[TRUE == 0][None]
+    by_hand = np.mean((ill < healthy) + 0.5 * (ill == healthy))
+    assert ranking.roc_auc(TRUE, LOW, lower_is_positive=True) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_curves() -> None:
+    """Thresholds are values of the marker, from -inf up, and at each a value of at most this is positive."""
+    for name in ("roc_curve", "precision_recall_curve"):
+        curve = getattr(ranking, name)(TRUE, LOW, lower_is_positive=True)
+        assert np.array_equal(curve.thresholds, [-math.inf, *np.sort(LOW)])
+        recall = curve.tpr if name == "roc_curve" else curve.recall
+        by_hand = [np.mean(LOW[TRUE == 1] <= limit) for limit in curve.thresholds]
+        assert np.allclose(recall, by_hand, rtol=1e-12)
+
+
+@pytest.mark.parametrize("thresholds", [None, [14.0, LOW[0], 30.0]])
+def test_threshold_curve(thresholds: Any) -> None:
+    found = ranking.threshold_curve(TRUE, LOW, ["recall", "precision"], thresholds=thresholds, lower_is_positive=True)
+    assert np.array_equal(found.thresholds, [-math.inf, *np.sort(LOW)] if thresholds is None else thresholds)
+    for limit, recall, precision in zip(found.thresholds, found["recall"], found["precision"], strict=True):
+        below = limit >= LOW
+        assert recall == pytest.approx(np.mean(below[TRUE == 1]))
+        if below.any():
+            assert precision == pytest.approx(TRUE[below].mean())
+
+
+def test_confusion_matrix() -> None:
+    cm = ranking.confusion_matrix(TRUE, LOW, [16.0, LOW[0]], lower_is_positive=True)
+    for found, limit in zip(cm, [16.0, LOW[0]], strict=True):
+        assert np.array_equal(found, matrics.confusion_matrix(TRUE, (limit >= LOW).astype(int), num_classes=2))
+
+
+def test_best_threshold() -> None:
+    """The threshold and its limits have the units of the marker, the limits in their order; so has a budget."""
+    found = ranking.best_threshold(TRUE, LOW, "f1", lower_is_positive=True, level=0.9, num=50, rng=3)
+    other = ranking.best_threshold(TRUE, -LOW, "f1", level=0.9, num=50, rng=3)
+    assert (found.threshold, found.value) == (-other.threshold, other.value)
+    interval, turned = found.threshold_interval, other.threshold_interval
+    assert (interval.estimate, interval.low, interval.high) == (-turned.estimate, -turned.high, -turned.low)
+    assert interval.low <= interval.estimate <= interval.high
+    assert tuple(found.value_interval) == tuple(other.value_interval)
+    budget = {"subject_to": "predicted_positives<=30"}
+    unlabelled = RANDOM.normal(18, 4, 40)
+    found = ranking.best_threshold(TRUE, LOW, "recall", unlabelled_scores=unlabelled, lower_is_positive=True, **budget)
+    assert np.sum(found.threshold >= LOW) + np.sum(unlabelled <= found.threshold) <= 30
+    other = ranking.best_threshold(TRUE, -LOW, "recall", unlabelled_scores=-unlabelled, **budget)
+    assert (found.threshold, found.value) == (-other.threshold, other.value)
+
+
+def test_limits() -> None:
+    """Limits and comparisons are those of the negated scores."""
+    found = ranking.interval(TRUE, LOW, "roc_auc", lower_is_positive=True)["roc_auc"]
+    assert tuple(found) == tuple(ranking.interval(TRUE, -LOW, "roc_auc")["roc_auc"])
+    models = {"a": LOW, "b": LOW + RANDOM.normal(size=120)}
+    both = ranking.compare(TRUE, models, "roc_auc", lower_is_positive=True)["roc_auc"]
+    other = ranking.compare(TRUE, {name: -scores for name, scores in models.items()}, "roc_auc")["roc_auc"]
+    assert np.array_equal(both.p_value, other.p_value, equal_nan=True)
+    assert np.array_equal(both.intervals.estimate, other.intervals.estimate)
+
+
+def test_refused() -> None:
+    with pytest.raises(ValueError, match="lower_is_positive: expected y_score of class 1 alone with it, got those"):
+        ranking.roc_auc([0, 1, 2], np.eye(3), lower_is_positive=True)
+    with pytest.raises(ValueError, match="lower_is_positive: expected False with net_benefit, whose weight is the odd"):
+        ranking.threshold_curve([0, 1], [0.2, 0.1], "net_benefit", lower_is_positive=True)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("typer")
+    monkeypatch.chdir(tmp_path)
+    for name, sign in (("low.csv", 1), ("high.csv", -1)):
+        lines = [f"{true},{sign * score},{'ab'[k % 2]}" for k, (true, score) in enumerate(zip(TRUE, LOW, strict=True))]
+        Path(name).write_text("y_true,score,part\n" + "\n".join(lines) + "\n")
+
+
+@pytest.mark.usefixtures("files")
+def test_curve_of_command(command: Any) -> None:
+    """The rows of ``curve`` are those of the negated column, with thresholds of the other sign."""
+    low, high = (
+        [
+            line.split(",")
+            for line in command("curve", name, "--scores", "score", *more, "--format", "csv")[1].splitlines()
+        ]
+        for name, more in (("low.csv", ("--lower-is-positive",)), ("high.csv", ()))
+    )
+    place = low[0].index("threshold")
+    assert len(low) == len(high) > 50
+    for own, other in zip(low[1:], high[1:], strict=True):
+        assert float(own[place]) == -float(other[place])
+        assert [*own[:place], *own[place + 1 :]] == [*other[:place], *other[place + 1 :]]
+    given = ("--scores", "score", "--lower-is-positive", "--thresholds", "16,18", "--metrics", "recall")
+    code, out, err = command("curve", "low.csv", *given, "--format", "json")
+    assert code == 0, err
+    found = json.loads(out)
+    recalls = [row["recall of class 1"] for row in found["rows"]]
+    assert found["lower_is_positive"] is True
+    assert recalls == [pytest.approx(np.mean(LOW[TRUE == 1] <= limit)) for limit in (16, 18)]
+
+
+@pytest.mark.usefixtures("files")
+def test_threshold_of_command(command: Any) -> None:
+    options = ("--scores", "score", "--metric", "f1", "--num", "50", "--format", "json")
+    own, other = (
+        json.loads(command("threshold", name, *options, *more)[1])["rows"][0]
+        for name, more in (("low.csv", ("--lower-is-positive",)), ("high.csv", ()))
+    )
+    assert (own["threshold"], own["threshold/low"]) == (-other["threshold"], -other["threshold/high"])
+    for name in ("value", "tp", "fp", "expected/low"):
+        assert own[name] == other[name]
+    code, out, _ = command("threshold", "low.csv", *options[:-2], "--lower-is-positive")
+    assert code == 0
+    assert "positive: 1, by low scores" in out
+
+
+@pytest.mark.usefixtures("files")
+def test_note_of_reversed_scores(command: Any) -> None:
+    """The note on an area below 0.5 names the option, with which the note is gone."""
+    out = command("curve", "low.csv", "--scores", "score")[1]
+    assert "use its negative (--lower-is-positive)" in out
+    assert "below 0.5" not in command("curve", "low.csv", "--scores", "score", "--lower-is-positive")[1]
+
+
+@pytest.mark.usefixtures("files")
+def test_score_and_compare(command: Any) -> None:
+    """At a threshold of the file's units, results of at most it are positive."""
+    given = ("low.csv", "--scores", "score", "--lower-is-positive", "--threshold", "17", "--format", "json")
+    recall = np.mean(LOW[TRUE == 1] <= 17)
+    found = json.loads(command("score", *given, "--metrics", "recall")[1])
+    assert found["rows"][0]["recall of class 1"] == pytest.approx(recall)
+    lines = [f"{true},{score},{score + 1}" for true, score in zip(TRUE, LOW, strict=True)]
+    Path("two.csv").write_text("y_true,score,other\n" + "\n".join(lines) + "\n")
+    models = ("--scores", "score,other", "--positive", "1", "--metrics", "recall", "--num", "100")
+    given = ("two.csv", *models, "--lower-is-positive", "--threshold", "score=17,other=18", "--format", "json")
+    found = json.loads(command("compare", *given)[1])
+    rows = {(row["measure"].split()[0], row["model"]): row["estimate"] for row in found["rows"]}
+    assert rows["recall", "score"] == rows["recall", "other"] == pytest.approx(recall)
+    assert rows["roc_auc", "score"] == pytest.approx(ranking.roc_auc(TRUE, -LOW))
+    for name in ("score", "compare"):
+        code, _, err = command(name, "low.csv", "--by", "part", "--lower-is-positive", "--pred", "score")
+        assert code == 2
+        assert "--lower-is-positive: expected --scores with it" in err
