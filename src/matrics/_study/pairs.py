@@ -35,7 +35,7 @@ class PairShares(NamedResult):
     only_g : int
         The number of pairs that g orders, and on which f has equal values (Q).
     left_out : int
-        The number of matrices left out because one of the measures is NaN.
+        The number of matrices left out because f or g is NaN.
     """
 
     value: float
@@ -74,7 +74,7 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
     Raises
     ------
     ValueError
-        The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
+        The arrays have different shapes, or several axes, or ``level`` is not between 0 and 1.
 
     Notes ----- Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly,
     in O(N log N). Matrices are assumed to be independent draws. Pairs are not independent, as each matrix is in N - 1
@@ -124,7 +124,7 @@ def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairSha
     Raises
     ------
     ValueError
-        The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
+        The arrays have different shapes, or several axes, or ``level`` is not between 0 and 1.
 
     Notes ----- Source: Huang & Ling 2005, definition 2; Jurman & Furlanello 2010, section 2. As
     :func:`matrics.study.consistency`, with an interval that is symmetric on the logarithmic scale. It does not exist
