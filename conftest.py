@@ -8,6 +8,7 @@ import gc
 import importlib.metadata
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -108,7 +109,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is a group of its own: its tests share what JAX has traced, and what they import is in one process."""
+    """A file is a group of its own, or two where it has tests of both libraries of ``LIBRARIES``.
+
+    The tests of a group share what JAX has traced. Every other process prefers tests of PyTorch, and the rest prefer
+    those of JAX: what these import and compile takes some hundred megabytes of a process, for each of the two.
+    """
     if config.option.dist != "loadgroup":
         return None
     from xdist.scheduler import LoadGroupScheduling
@@ -117,12 +122,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return super()._split_scope(nodeid).partition("::")[0]
 
+        def _assign_work_unit(self, node: Any) -> None:
+            own, other = LIBRARIES if self.nodes.index(node) % 2 else LIBRARIES[::-1]
+            order = {scope: 0 if scope.startswith(own) else 2 * scope.startswith(other) for scope in self.workqueue}
+            scope = min(order, key=order.__getitem__)  # the first of them, as the groups that take longest are
+            self.workqueue.move_to_end(scope, last=False)
+            super()._assign_work_unit(node)
+
     return FilesAndGroups(config, log)
 
 
+LIBRARIES = ("torch", "jax")
+
+
+def library_of(item: pytest.Item) -> str:
+    """Which of the two large libraries a test needs, by its parameters and names; "" for none or both."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    names = {str(value) for value in params.values()} | set(getattr(item, "fixturenames", ()))
+    if isinstance(item, pytest.DoctestItem):
+        names |= set(re.split(r"\W", item.nodeid))
+    elif isinstance(item, pytest.Function):
+        code = item.function.__code__
+        names |= {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and " " not in text)}
+    needs = [any(re.match(pattern, name) for name in names) for pattern in ("torch|lightning", "jax|flax|nnx")]
+    return "" if all(needs) or not any(needs) else LIBRARIES[needs.index(True)]
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Groups first, which take longest; then the tests of the default run, all tests, or only the others."""
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for item in items:
+            library = library_of(item)
+            if library and item.get_closest_marker("xdist_group") is None:
+                item.add_marker(pytest.mark.xdist_group(f"{library} {item.path.name}"))
     only = config.option.exhaustive_only
     if config.option.exhaustive and not only:
         return
@@ -133,9 +167,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Thousands of tests and their modules stay: Python need not look at them again whenever it looks for garbage."""
+    global HELD  # noqa: PLW0603
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    HELD = _resident()
 
 
 def is_exhaustive(item: pytest.Item) -> bool:
@@ -167,7 +203,7 @@ def sampled(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
-HELD = 0  # bytes, when what was compiled was last let go
+HELD = 0  # bytes, after the tests were collected, and when what was compiled was last let go
 ROOM = 2**26  # bytes of what was compiled since then that are kept
 
 
@@ -182,17 +218,16 @@ def _give_back() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-@pytest.fixture(autouse=True)
-def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """Forget what was compiled when it takes too much: nothing is let go by itself, and JAX has it on disk.
 
     Not earlier, as the single operations that most tests share would be compiled again, and not for freed memory that
-    the C library keeps.
+    the C library keeps; nor between two tests of a graph.
     """
     global HELD  # noqa: PLW0603
-    HELD = HELD or _resident()
     yield
-    if _resident() < HELD + ROOM or "graph" in request.fixturenames:  # the next test asks the same graph
+    if _resident() < HELD + ROOM or ((graph := _graph_of(item)) is not None and graph == _graph_of(nextitem)):
         return
     _give_back()
     if _resident() < HELD + ROOM:
@@ -204,6 +239,10 @@ def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
     gc.collect()
     _give_back()
     HELD = _resident()
+
+
+def _graph_of(item: pytest.Item | None) -> Any:
+    return item.callspec.params.get("graph") if hasattr(item, "callspec") else None
 
 
 class Memory(threading.Thread):

@@ -249,6 +249,19 @@ def torch() -> Any:
     return importlib.import_module("torch")
 
 
+@pytest.fixture(scope="module")
+def ranks() -> Iterator[Any]:
+    """``ranks.py``, whose functions run in several processes; the server of these holds PyTorch in its memory."""
+    if not any(name.startswith("torch") for name in BACKENDS):
+        pytest.skip("torch is not among the backends")
+    distributed = importlib.import_module("torch.distributed")
+    if not distributed.is_available() or not distributed.is_gloo_available():
+        pytest.skip("PyTorch without gloo")
+    module = importlib.import_module("ranks")
+    yield module
+    module.stop()
+
+
 @pytest.fixture
 def command(monkeypatch, capsys, tmp_path):
     """Run the command ``matrics`` in this process, in an empty directory: exit code, stdout, stderr."""

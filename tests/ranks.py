@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from datetime import timedelta
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ def run(name: str, world: int, folder: Path, *given: Any) -> list[Any]:
     assert not hung, f"{len(hung)} of {world} processes hang"
     files = [folder / f"{rank}.pt" for rank in range(world)]
     return [torch.load(file) if file.exists() else None for file in files]
+
+
+def stop() -> None:
+    """End the server, which would stay until the end of the run with all that it has imported."""
+    forkserver._forkserver._stop()
 
 
 def _start(name: str, rank: int, world: int, folder: str, *given: Any) -> None:

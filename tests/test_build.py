@@ -381,8 +381,8 @@ def test_unknown_labels() -> None:
         ({"labels": []}, ValueError, "got none"),
         ({"labels": "ab"}, TypeError, "expected a list of labels"),
         ({"labels": {"a", "b"}}, TypeError, "expected a list of labels, one for each class, got a set"),
-        ({"labels": [["a"], "b"]}, TypeError, r"one flat list of the labels .*, got \['a'\] among them"),
-        ({"labels": [np.array(["a", "b"])]}, TypeError, "one flat list of the labels of the classes"),
+        ({"labels": [["a"], "b"]}, TypeError, r"a flat list of the labels .*, got \['a'\] among them"),
+        ({"labels": [np.array(["a", "b"])]}, TypeError, "a flat list of the labels of the classes"),
         ({"labels": [{"a"}, "b"]}, TypeError, "compared and hashed"),
         ({"labels": [float("nan"), "b"]}, TypeError, "compared and hashed"),
     ],
@@ -411,7 +411,9 @@ def test_the_ignored_label_among_others() -> None:
     assert cm.tolist() == [[[1, 0], [0, 0]], [[0, 0], [1, 0]]]
     with pytest.raises(TypeError, match="ignore_index: expected a label or a list of labels, got a set"):
         matrics.confusion_matrix(["a"], ["a"], labels=["a"], ignore_index={"x"})
-    with pytest.raises(TypeError, match=r"y_true: expected labels out of labels=, got \{'a'\}, a set, which cannot"):
+    with pytest.raises(
+        TypeError, match=r"y_true: expected labels out of labels=, got \{'a'\}, a set, which is no label"
+    ):
         matrics.confusion_matrix([{"a"}], ["a"], labels=["a"])
     assert matrics.confusion_matrix(np.asarray([]), [], labels=["a"]).tolist() == [[0]]
 

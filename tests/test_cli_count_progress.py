@@ -17,7 +17,7 @@ pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics._cli import blocks as progress  # noqa: E402
+from matrics._cli import blocks, progress  # noqa: E402
 from matrics._files import rows as batches  # noqa: E402
 from matrics._files import text  # noqa: E402
 from matrics._files.counts import Counts  # noqa: E402
@@ -200,7 +200,7 @@ def test_words_of_counting():
     class Rows:
         count, size = None, 4_000_000
 
-    made = progress.RowProgress(Rows())
+    made = blocks.RowProgress(Rows())
     made.rows, made.read = 3_000_000, 1_000_000.0
     made.begin = progress.time.monotonic() - 10
     words = made.words()
@@ -208,7 +208,7 @@ def test_words_of_counting():
     assert words.endswith(" rows/s, 0 MB/s, 30 s left")
     assert made.percent == 25
     Rows.size, Rows.count = 0, 12_000_000
-    known = progress.RowProgress(Rows(), begin=made.begin)
+    known = blocks.RowProgress(Rows(), begin=made.begin)
     assert (known.percent, known.words()) == (0, "0 of 12,000,000 rows counted, 0 rows/s")
     Rows.count = None
-    assert progress.RowProgress(Rows()).percent is None
+    assert blocks.RowProgress(Rows()).percent is None

@@ -480,11 +480,11 @@ WRONG = {
     "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected a single measure, got 2"),
     "no better end": (
         [*THRESHOLD, "--metric", "joint_entropy"],
-        "use it as a constraint (--subject-to), and another measure as the goal",
+        "use it as a constraint (--subject-to), and choose another measure as the goal",
     ),
     "bad constraint": (
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall=1"],
-        "--subject-to: expected a measure, one",
+        "--subject-to: expected a measure, >=",
     ),
     "bad number": (
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall>=x"],

@@ -170,7 +170,7 @@ class TestPicture:
         assert apart
         assert not together & apart
         assert "are not significantly different" in display.describe()
-        with pytest.raises(ValueError, match="got one with a control"):
+        with pytest.raises(ValueError, match="got a comparison with a control"):
             plot.critical_difference(matrics.stats.compare_datasets(DEMSAR, method="holm", control=0))
 
     @pytest.mark.parametrize(

@@ -14,15 +14,8 @@ import matrics
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
-    pytest.mark.xdist_group("processes"),  # they come from one server, which has imported PyTorch once
+    pytest.mark.xdist_group("torch processes"),  # they come from one server, which has imported PyTorch once
 ]
-
-
-@pytest.fixture
-def ranks(torch: Any) -> Any:
-    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
-        pytest.skip("PyTorch without gloo")
-    return importlib.import_module("ranks")
 
 
 def matrix_of(ranks: Any, members: range = range(4), first: int | None = None) -> np.ndarray:
@@ -91,6 +84,22 @@ def test_every_metric_has_the_values_of_one_process(ranks: Any, tmp_path: Path, 
             wanted = pytest.approx(metric.log_dict(), rel=1e-12)
             assert [result[name][times] for result in results] == [wanted] * world, name
         assert [result[name][2] for result in results] == [wanted] * world, name
+
+
+def test_windows_of_different_numbers_of_batches(torch: Any, ranks: Any, tmp_path: Path) -> None:
+    """After a sync each process has the last batches of all, by age."""
+    found = ranks.run("windows", 2, tmp_path)
+    matrix = torch.zeros(3, 3, dtype=torch.int64)
+    for rank, number in enumerate(ranks.NUMBERS):
+        for step in range(max(0, number - ranks.WINDOW), number):
+            labels, predicted = ranks.batch_of_window(rank, step)
+            matrix.index_put_((labels, predicted), torch.tensor(1), accumulate=True)
+    for result in found:
+        assert torch.equal(result["synced"], matrix)
+    # The next batch of both replaces the oldest of both, for which all processes know the place.
+    for result in found:
+        assert torch.equal(result["later"], found[0]["later"])
+        assert int(result["later"].sum()) == int(found[0]["wanted"])
 
 
 @pytest.mark.exhaustive

@@ -244,7 +244,7 @@ def test_answers_that_the_judge_has_not_graded_are_counted_apart(command: Any) -
     lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(20, 400)]
     lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
     Path("silent.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
+    options = ["--human", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
     _, out, _ = command("gate", "silent.jsonl", *options)
     title = "380 answers graded by judge, 80 of them by people as well; 20 more graded by people alone"
     assert out.splitlines()[0] == f"silent.jsonl: {title}; accuracy is the pass rate"
@@ -263,7 +263,7 @@ def test_rows_that_the_judge_has_not_labelled(command: Any) -> None:
         ",".join("" if value is None else str(int(value)) for value in row)
         for row in zip(people, judge, model, strict=True)
     ]
-    Path("rows.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
+    Path("rows.csv").write_text("\n".join(["human,judge,y_pred", *rows]) + "\n")
     _, out, _ = command("gate", "rows.csv", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json")
     printed = json.loads(out)
     numbers = {"labelled": 90, "judged": 270, "both": 81, "unanswered": 21}

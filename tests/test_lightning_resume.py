@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Lightning's
-    pytest.mark.xdist_group("lightning"),
+    pytest.mark.xdist_group("torch lightning"),
 ]
 
 SAMPLES, BATCH = 200, 10

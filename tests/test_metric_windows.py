@@ -154,23 +154,6 @@ def test_what_was_synced_leaves_the_window(torch: Any, kind: str, monkeypatch: p
             assert metric.log_dict() == pytest.approx(twice.log_dict(), abs=1e-6)
 
 
-def test_processes_with_different_numbers_of_batches(torch: Any, tmp_path: Path) -> None:
-    """After a sync each has the last batches of all, by age."""
-    ranks = importlib.import_module("ranks")
-    found = ranks.run("windows", 2, tmp_path)
-    matrix = torch.zeros(3, 3, dtype=torch.int64)
-    for rank, number in enumerate(ranks.NUMBERS):
-        for step in range(max(0, number - ranks.WINDOW), number):
-            labels, predicted = ranks.batch_of_window(rank, step)
-            matrix.index_put_((labels, predicted), torch.tensor(1), accumulate=True)
-    for result in found:
-        assert torch.equal(result["synced"], matrix)
-    # The next batch of both replaces the oldest of both, for which all processes know the place.
-    for result in found:
-        assert torch.equal(result["later"], found[0]["later"])
-        assert int(result["later"].sum()) == int(found[0]["wanted"])
-
-
 @every_kind
 @pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics", "MultilabelMetric"])
 def test_one_graph(torch: Any, kind: str) -> None:

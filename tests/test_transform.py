@@ -286,8 +286,8 @@ def test_weights_make_weighted_kappa() -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 2\)"),
-        (np.ones((2, 3, 3)), ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 3, 3\)"),
+        ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\), or a shape that .* got \(2, 2\)"),
+        (np.ones((2, 3, 3)), ValueError, r"weights: expected shape \(3, 3\), or a shape that .* got \(2, 3, 3\)"),
         ([[1, 2], [3]], ValueError, "weights: expected a rectangular array"),
         ([1, 2, 3], ValueError, "weights: expected a confusion matrix"),
         (np.full((3, 3), "a"), TypeError, "weights: expected counts"),

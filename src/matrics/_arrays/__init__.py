@@ -95,7 +95,7 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
 
 
 def _native(array: Array) -> Array:
-    """The array in a dtype that other libraries have, too."""
+    """The array in a dtype that other libraries also have."""
     wide = array.dtype == np.longdouble
     return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
 

@@ -37,7 +37,7 @@ def cells(frame: Any) -> Array:
 
 
 def columns_of(frame: Any) -> list[Any]:
-    """The columns of a data frame, as those of its library."""
+    """The columns of a data frame, as columns of its library."""
     if hasattr(frame, "iloc"):
         return [frame.iloc[:, k] for k in range(frame.shape[1])]
     return list(frame.get_columns() if hasattr(frame, "to_numpy") else frame.columns)
@@ -94,7 +94,7 @@ def check_columns(**frames: Any) -> None:
 
 
 def refuse_ambiguous(name: str, array: Array) -> None:
-    """Raise for the cells of a data frame that are whole floating numbers: labels of models, or class scores.
+    """Raise an error for cells of a data frame that are whole floating numbers: labels of models, or class scores.
 
     Rows with equal sums are class scores: one-hot rows, or the votes of the trees of a forest.
     """

@@ -1,4 +1,4 @@
-"""Conversion of users' values with NumPy, and errors for other values that name what to pass instead."""
+"""Conversion of users' values with NumPy, and errors for other values that name the right input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matrics._quoting import first_twice, quoted, quoted_list
 
 Array = Any
 
-# What each argument is expected to be, under the name that messages use.
+# The expected value of each argument, under the name that messages use.
 EXPECTED = {
     "cm": "an array of counts (n, n) or (*B, n, n)",
     "stack": "an array of counts (*B, n, n)",
@@ -39,12 +39,12 @@ OF_LABELS = ("y_true", "y_pred", "y_a", "y_b", "y_judge", "groups")
 
 
 def no_array(name: str, what: str) -> TypeError:
-    """The error for an argument that is not an array of numbers; ``what`` names the value and what to pass instead."""
+    """The error for an argument that is not an array of numbers; ``what`` names the value and the right input."""
     return TypeError(f"{name}: expected {EXPECTED.get(name, 'an array of numbers')}, got {what}")
 
 
 def check_tensor(name: str, tensor: Any, torch: Any) -> None:
-    """Raise for a PyTorch tensor that is nested, sparse, masked or distributed."""
+    """Raise an error for a PyTorch tensor that is nested, sparse, masked or distributed."""
     if tensor.is_nested:
         raise no_array(
             name,
@@ -69,13 +69,13 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
 
 
 def check_kind(name: str, value: Any) -> None:
-    """Raise for values that look like arrays but are not: bytes and sparse arrays (some follow the standard)."""
+    """Raise an error for values that resemble arrays: bytes and sparse arrays (some follow the standard)."""
     if _is_sparse(value) or isinstance(value, (bytes, bytearray)):
         raise no_array(name, described(value))
 
 
 def refuse_masks(name: str, value: Any) -> None:
-    """Raise for NumPy's masked arrays, also in a list."""
+    """Raise an error for NumPy's masked arrays, also in a list."""
     nested = isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], np.ndarray)
     if any(isinstance(part, np.ma.MaskedArray) for part in (value if nested else [value])):
         raise TypeError(
@@ -108,7 +108,7 @@ def as_numpy(name: str, value: Any) -> Array:
 
 
 def _of_frame(name: str, frame: Any) -> Array:
-    """The cells of a data frame as an argument of this name has them."""
+    """The cells of a data frame, for an argument of this name."""
     if name not in OF_SAMPLES:
         return _aligned(name, frame, list(frame.index)) if hasattr(frame, "index") else cells(frame)
     if name in OF_LABELS:
@@ -120,7 +120,7 @@ def _of_frame(name: str, frame: Any) -> Array:
 
 
 def refuse_missing(name: str, column: Any) -> None:
-    """Raise for a column with missing values: NumPy would make NaN of them, and floating numbers of labels.
+    """Raise an error for a column with missing values: NumPy would convert them to NaN, and labels to floats.
 
     NaN in a floating Series of pandas stays: the Series may hold scores.
     """
@@ -142,12 +142,12 @@ def refuse_missing(name: str, column: Any) -> None:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label of any kind stands for none: None, NaN, NaT or pandas' NA, whose comparisons are no booleans."""
+    """Whether a label is missing: None, NaN, NaT or pandas' NA, whose comparisons are no booleans."""
     return label is None or type(label).__name__ == "NAType" or bool(label != label)  # noqa: PLR0124 (NaN)
 
 
 def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
-    """The cells of a labelled matrix in the order of these labels: never by their positions."""
+    """The cells of a labelled matrix in the order of these labels, independent of their positions."""
     index, columns = list(frame.index), list(frame.columns)
     if len(set(index)) < len(index) or len(set(columns)) < len(columns):
         twice = first_twice(index if len(set(index)) < len(index) else columns)
@@ -187,7 +187,7 @@ def library(value: Any) -> str:
 
 
 def described(value: Any) -> str:
-    """Describe a value that NumPy cannot convert to an array of numbers, and what to pass instead."""
+    """A description of a value that NumPy cannot convert to an array of numbers, and of the right input."""
     kind = type(value)
     if value is None:
         return "None"
@@ -215,7 +215,7 @@ def _is_sparse(value: Any) -> bool:
 
 
 def _odd_element(value: Any, array: Array) -> str | None:
-    """The element that is not a number, if NumPy has made text or objects; None if the dtype is message enough."""
+    """The element that is not a number, in an array of text or objects; None if the dtype is message enough."""
     if not array.ndim:
         return described(value)
     for position, element in enumerate(array.flat if array.dtype.hasobject else ()):

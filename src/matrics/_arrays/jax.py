@@ -1,4 +1,4 @@
-"""JAX: concrete arrays, and what ``jit``, ``grad`` and ``vmap`` trace."""
+"""Arrays of JAX: concrete arrays, and those traced by ``jit``, ``grad`` and ``vmap``."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SAMPLES_OF_A_BLOCK, SUMS_AT_ONCE = 2**8, 2**22
 
 
 class Jax(InOneRow):
-    """Arrays of JAX, on any device."""
+    """The library of JAX's arrays, on any device."""
 
     passes_over = True
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
-        """Nothing: JAX does not warn."""
+        """An empty context: JAX does not warn."""
         return contextlib.nullcontext()
 
     def can_look(self, x: Array) -> bool:
-        """Not while something traces."""
+        """Whether the array is concrete, and not traced."""
         return not isinstance(x, jax.core.Tracer)
 
     def compiler(self, x: Array) -> Compiler | None:  # noqa: ARG002
@@ -41,7 +41,7 @@ class Jax(InOneRow):
         if not self.can_look(x) or jax.default_backend() != "cpu" or jax.device_count() != 1:
             return None
         view = np.asarray(x)
-        return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not of ml_dtypes
+        return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not for ml_dtypes
 
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
         """The values of several arrays on the host; all copies from the devices begin before the first is awaited."""
@@ -49,14 +49,14 @@ class Jax(InOneRow):
         return values
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
-        """None: JAX places constants itself, and tracers have no device."""
+        """No options: JAX places constants itself, and tracers have no device."""
         return {}
 
     def varying_as(self, x: Array, like: Array) -> Array:
         """See ``Standard``: it is part of an array's type, which a scan does not let change."""
         if not isinstance(like, jax.core.Tracer):
             return x
-        # A scalar, as otherwise it could have the sharding of ``like`` as well.
+        # A scalar, as an array could have the sharding of ``like``.
         return x + jnp.zeros_like(like, shape=(), dtype=x.dtype)
 
     def sum_over_devices(self, arrays: Any, axis_name: Any) -> Any:
@@ -110,8 +110,8 @@ class Jax(InOneRow):
         return jnp.reshape(results, (*batch, *results.shape[1:]))
 
     def looped(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
-        """As elsewhere; XLA would take half a minute for the steps of a search written out."""
-        if all(self.can_look(array) for array in state):  # a loop would be compiled anew at each call
+        """See ``Standard``; XLA would compile the unrolled steps of a search for half a minute."""
+        if all(self.can_look(array) for array in state):  # a loop would be compiled again in each call
             return super().looped(number, step, state)
         return jax.lax.fori_loop(0, number, lambda _, arrays: step(*arrays), state)
 
@@ -213,7 +213,7 @@ def _blocks(samples: int, length: int, dtype: Any) -> int:
 
 
 def _on_all_devices(x: Array) -> dict[str, Any]:
-    """``out_sharding=`` for a sum over ``x`` that every device is to have.
+    """``out_sharding=`` for a sum over ``x`` that every device needs.
 
     JAX requires the sharding if ``x`` is on a mesh of explicit axes, where shardings are parts of types.
     """

@@ -12,7 +12,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 
 from matrics._arrays.standard import Array
 
-# Calls of LAPACK that are written out in a loop over matrices.
+# Unrolled calls of LAPACK in a loop over matrices.
 UNROLLED = 8
 
 
@@ -69,7 +69,7 @@ def of_any_batch(function: Callable[[Array], Any], axes: str = "... k") -> Calla
 
 
 def _divided(function: Callable[[Array], Any], axes: str) -> Callable[[Array], Any]:
-    """The function on the part of a batch that each device has, wherever the compiler has put it."""
+    """The function applied to the part of a batch on each device, according to the compiler's sharding."""
     library: Any = jax.sharding
     divide: Any = custom_partitioning
     made = divide(function)
@@ -115,7 +115,7 @@ def _decomposed(x: Array) -> tuple[Array, Array]:
 
 @_decomposed.defjvp
 def _derivative_of_vectors(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
-    """For second derivatives, which are not finite where eigenvalues coincide."""
+    """The second derivatives, which are not finite where eigenvalues coincide."""
     (x,), (change,) = primals, tangents
     values, vectors = _decomposed(x)
     product = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)

@@ -1,4 +1,4 @@
-"""NumPy."""
+"""Arrays of NumPy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _FEW = 2**15
 
 @functools.lru_cache(maxsize=8)
 def _rows_with_border(n: int) -> Array:
-    """Where the first class of each row is in a flat grid of n + 2 by n + 2."""
+    """The index of the first class of each row in a flat grid of n + 2 by n + 2."""
     return np.arange(1, (n + 2) ** 2, n + 2)
 
 
 class NumPy(InOneRow):
-    """Arrays in the memory of the CPU, whose values can be inspected."""
+    """The library of arrays in the memory of the CPU, whose values can be inspected."""
 
     looking_is_free = True
 
@@ -47,23 +47,23 @@ class NumPy(InOneRow):
         return {}
 
     def widest_float(self, like: Array) -> Any:  # noqa: ARG002
-        """A float of 64 bits."""
+        """The float of 64 bits."""
         return np.float64
 
     def widest_int(self, like: Array) -> Any | None:  # noqa: ARG002
-        """An integer of 64 bits."""
+        """The integer of 64 bits."""
         return np.int64
 
     def is_integer(self, x: Array) -> bool:
-        """By its kind, a letter, which takes a tenth of the time of the standard's question."""
+        """See ``Standard``, by the letter of its kind, which takes a tenth of the time of the standard's function."""
         return bool(x.dtype.kind in "biu")
 
     def is_float(self, x: Array) -> bool:
-        """By its type, because dtypes of other packages may claim this kind."""
+        """See ``Standard``, by its type, because dtypes of other packages may claim this kind."""
         return issubclass(x.dtype.type, np.floating)
 
     def is_unsigned(self, x: Array) -> bool:
-        """By its kind."""
+        """See ``Standard``, by its kind."""
         return bool(x.dtype.kind == "u")
 
     def copied(self, x: Array) -> Array:
@@ -139,7 +139,7 @@ class NumPy(InOneRow):
             ends = np.flatnonzero(is_end)
             lengths = np.diff(ends, prepend=-1)
             return [np.repeat(x.reshape(-1)[ends], lengths).reshape(x.shape) for x in arrays]
-        last = np.flatnonzero(is_end.reshape(-1)[others + 1])  # of neighbours that are no ends
+        last = np.flatnonzero(is_end.reshape(-1)[others + 1])  # the last of neighbours that are no ends
         ends = np.repeat(others[last] + 1, np.diff(last, prepend=-1))
         copies = [x.copy() for x in arrays]
         for x in copies:
@@ -198,7 +198,7 @@ class NumPy(InOneRow):
         """See ``Standard``; in a small array a single search for NaN is fastest."""
         if not 0 < scores.size <= _FEW:
             return super().argmax_unless_nan(scores, otherwise)
-        flat = scores.ravel("K")  # in the order of memory, where that needs no copy
+        flat = scores.ravel("K")  # in the order of memory, which needs no copy if it is contiguous
         if math.isnan(flat.item(flat.argmax())):  # the first NaN is the maximum
             return np.where(np.isnan(scores).any(axis=-1), otherwise, scores.argmax(-1))
         return scores.argmax(-1)

@@ -11,7 +11,7 @@ from matrics._errors import ArgumentError
 from matrics._memory_limits import ARRAY
 from matrics._quoting import quoted
 
-# The largest integer of 32 bits, which is more than there is of anything; and in bytes what no state takes, 1 TiB.
+# The largest integer of 32 bits, which no number of classes or samples reaches; and 1 TiB, which no state reaches.
 MOST_COUNT = 2**31 - 1
 MOST_BYTES = 2**40
 
@@ -22,12 +22,12 @@ def most_cells() -> int:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is an integer, and not a truth value."""
+    """Whether a value is an integer, and not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
-    """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
+    """The integer, checked to be at least 1 and at most the largest possible size."""
     if not is_whole(value) or value < 1:
         raise ArgumentError(name, f"expected an integer of at least 1, got {quoted(value)}")
     if most is not None and value > most:
@@ -43,14 +43,14 @@ def check_draws(num: Any, numbers: int = 1, **sizes: Any) -> int:
 
 
 def check_size(numbers: int, *, advice: str = "", **sizes: Any) -> None:
-    """Raise if an array of this many 8-byte numbers is beyond the limit; the message names the arguments."""
+    """Raise an error if an array of this many 8-byte numbers exceeds the limit; it names the arguments."""
     if numbers > most_cells():
         got = written_size(8 * numbers)
         raise ValueError(f"{_written(sizes)}: expected an array of at most {ARRAY.in_words}, got {got}{advice}")
 
 
 def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
-    """Raise if a running state of this many bytes fits in no memory, or is beyond the limit of all arrays.
+    """Raise an error if a running state of this many bytes exceeds any memory, or the limit of all arrays.
 
     ``allow_large=True`` lifts that limit for this state.
 

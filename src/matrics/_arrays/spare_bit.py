@@ -1,4 +1,4 @@
-"""Floating scores whose labels travel in a spare bit of the sort key, for NumPy.
+"""Floating scores whose labels are stored in a spare bit of the sort key, for NumPy.
 
 NumPy sorts numbers in half the time that it takes to find their order, and nothing has to be gathered.
 """

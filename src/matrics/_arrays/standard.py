@@ -1,4 +1,4 @@
-"""Everything that matrics needs from an array library, in terms of the array API standard.
+"""The operations of an array library that matrics needs, in terms of the array API standard.
 
 A subclass for a library overrides the differences. An object is chosen on entry, by the arrays of the user, and
 passed along.
@@ -40,7 +40,7 @@ class Standard:
     # Values -----------------------------------------------------------------------------------------------------------
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
-        """No floating-point warnings within: NumPy, or what stands on it, warns of 0/0, which every measure answers."""
+        """A context without floating-point warnings: NumPy would warn of 0/0, for which every measure has a result."""
         return np.errstate(all="ignore")
 
     def can_look(self, x: Array) -> bool:  # noqa: ARG002
@@ -73,7 +73,7 @@ class Standard:
         return views
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:  # noqa: ARG002
-        """What shows the values of ``x``, and of all that is computed from it; None where looking is not free.
+        """A function that shows the values of ``x`` and of arrays computed from it; None where that is expensive.
 
         Unlike a view of the host, it only answers questions about all values: under a mapped function the arrays have
         more axes, in any order. It also includes values in a differentiated function.
@@ -85,7 +85,7 @@ class Standard:
         return x
 
     def from_host(self, x: Array) -> Array:
-        """A result of the host as an array of the library whose stack ``host_view`` has given."""
+        """A result of the host as an array of the library whose stack ``host_view`` has returned."""
         return self.xp.asarray(x)
 
     def to_numpy(self, x: Array) -> Array:
@@ -117,7 +117,7 @@ class Standard:
     # Dtypes -----------------------------------------------------------------------------------------------------------
 
     def device_option(self, like: Array) -> dict[str, Any]:
-        """``device=`` for a new array that is to meet ``like``."""
+        """``device=`` for a new array that is used together with ``like``."""
         return {"device": _device_of(like)}
 
     def varying_as(self, x: Array, like: Array) -> Array:  # noqa: ARG002
@@ -125,14 +125,14 @@ class Standard:
         return x
 
     def sum_over_devices(self, arrays: Any, axis_name: Any) -> Any:  # noqa: ARG002
-        """A tuple of arrays, of which each is the sum over the devices of an axis."""
+        """The sums of the arrays of a tuple over the devices of an axis."""
         raise TypeError(
             f"axis_name: expected None, as {self.xp.__name__.rpartition('.')[2]} has no named axes; it is an axis of "
             f"jax.shard_map or jax.vmap, got {axis_name!r}"
         )
 
     def widest_float(self, like: Array) -> Any:
-        """The widest real floating dtype where ``like`` is; Apple's GPUs and default JAX have no float64."""
+        """The widest real floating dtype on the device of ``like``; Apple's GPUs and default JAX have no float64."""
         known = self.xp.__array_namespace_info__().dtypes(kind="real floating", **self.device_option(like))
         return known.get("float64", known["float32"])
 
@@ -145,21 +145,21 @@ class Standard:
         return None
 
     def is_integer(self, x: Array) -> bool:
-        """Integers and booleans: counts, or labels."""
+        """Whether ``x`` has integers or booleans: counts, or labels."""
         return x.dtype == self.xp.bool or self._isdtype(x, "integral")
 
     def is_float(self, x: Array) -> bool:
-        """Real floating numbers of any width."""
+        """Whether ``x`` has real floating numbers of any width."""
         return self._isdtype(x, "real floating")
 
     def is_unsigned(self, x: Array) -> bool:
-        """Integers without a sign."""
+        """Whether ``x`` has unsigned integers."""
         return self._isdtype(x, "unsigned integer")
 
     def _isdtype(self, x: Array, kind: str) -> bool:
         try:
             return bool(self.xp.isdtype(x.dtype, kind))
-        except TypeError:  # NumPy's answer to a dtype from outside (text, objects, ml_dtypes)
+        except TypeError:  # NumPy raises this for a foreign dtype (text, objects, ml_dtypes)
             return False
 
     def float_dtype(self, x: Array) -> Any:
@@ -177,7 +177,7 @@ class Standard:
         return x if x.dtype == dtype else self.xp.astype(x, dtype)
 
     def host_bits(self, x: Array) -> Array | None:  # noqa: ARG002 (others have them)
-        """The bits of bfloat16, which NumPy lacks, as its uint16, where ``host_view`` would have the numbers."""
+        """The bits of bfloat16, a dtype that NumPy lacks, as its uint16, where ``host_view`` would have the numbers."""
         return None
 
     def of_bits(self, x: Array) -> Array:
@@ -194,15 +194,15 @@ class Standard:
     # New arrays -------------------------------------------------------------------------------------------------------
 
     def class_index(self, n: int, like: Array) -> Array:
-        """0, 1, …, n - 1 with ``like``."""
+        """The numbers 0, 1, …, n - 1 on the device of ``like``."""
         return self.xp.arange(n, **self.device_option(like))
 
     def shares(self, n: int, like: Array) -> Array:
-        """0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
+        """The numbers 0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
         return self.xp.astype(self.class_index(n + 1, like), like.dtype) / n
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
-        """A matrix of Python's numbers with ``like``."""
+        """A matrix of Python's numbers, in the dtype and on the device of ``like``."""
         return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))
 
     def copied(self, x: Array) -> Array:
@@ -210,7 +210,7 @@ class Standard:
         return x
 
     def replaced(self, x: Array, where: Array, value: float) -> Array:
-        """``x`` with a value at some places; maybe ``x`` itself if there are none."""
+        """``x`` with a value at some places; possibly ``x`` itself if there are no places."""
         return self.xp.where(where, value, x)
 
     def packed(self, x: Array) -> Array:
@@ -220,7 +220,7 @@ class Standard:
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def clamped(self, x: Array, low: float | None, high: float | None) -> Array:
-        """Numbers brought into a range, whose ends are of their kind: integers or floats."""
+        """Numbers clipped to a range, whose ends are of the same kind: integers or floats."""
         return self.xp.clip(x, low, high)
 
     def divide(self, a: Array, b: Array) -> Array:
@@ -236,11 +236,11 @@ class Standard:
         return xp.where(x == 0, 0, xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1)
 
     def power_of_two(self, exponent: Array) -> Array:
-        """2**exponent, exactly, of integer-valued floats within ``largest_exponent``."""
+        """2**exponent, exactly, for integer-valued floats within ``largest_exponent``."""
         return self.xp.pow(self.xp.full_like(exponent, 2), exponent)
 
     def bits(self, x: Array) -> Array:
-        """The bits of float32 as int32, as they are."""
+        """The bits of float32, unchanged, as int32."""
         return self.xp.asarray(self.to_numpy(x).view(np.int32), **self.device_option(x))
 
     def largest_exponent(self, x: Array) -> int:
@@ -262,11 +262,11 @@ class Standard:
         return result
 
     def has_operator(self, x: Array) -> bool:  # noqa: ARG002
-        """Whether the library calls an operator of ours for the eigenvalues of such an array."""
+        """Whether the library has a custom operator for the eigenvalues of such an array."""
         return False
 
     def has_kernels(self, x: Array) -> bool:  # noqa: ARG002
-        """Whether our kernels can read such an array: a concrete array of PyTorch on a CUDA device."""
+        """Whether the kernels of this package support such an array: a concrete array of PyTorch on a CUDA device."""
         return False
 
     def repeated(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
@@ -276,7 +276,7 @@ class Standard:
         return state
 
     def looped(self, number: int, step: Callable[..., tuple[Array, ...]], state: tuple[Array, ...]) -> Any:
-        """The same of many small steps, which a compiler may keep as a loop."""
+        """The state after many small steps, which a compiler may keep as a loop."""
         return self.repeated(number, step, state)
 
     def normal_cdf(self, x: Array) -> Array:
@@ -285,7 +285,7 @@ class Standard:
 
     def normal_quantile(self, share: Array) -> Array:
         """The quantile of the normal distribution for a probability above 0 and below 1."""
-        from statistics import NormalDist  # which takes as long to import as all of ``arrays``
+        from statistics import NormalDist  # the import takes as long as that of all of ``_arrays``
 
         return self.on_host(np.vectorize(NormalDist().inv_cdf, otypes=[float]), share)
 
@@ -302,7 +302,7 @@ class Standard:
     # Order ------------------------------------------------------------------------------------------------------------
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """``keys`` (…, N) from the largest to the smallest, and the others in the same order. No key is NaN."""
+        """``keys`` (…, N) from the largest to the smallest, and the other arrays in that order. No key is NaN."""
         xp = self.xp
         order = xp.argsort(keys, axis=-1, descending=True)
         return [xp.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
@@ -321,7 +321,7 @@ class Standard:
         return self.xp.take_along_axis(x, index, axis=-1)
 
     def running_sum(self, x: Array, axis: int = -1) -> Array:
-        """The sums so far along an axis."""
+        """The cumulative sums along an axis."""
         return self.xp.cumulative_sum(x, axis=axis)
 
     def sums_from_none(self, x: Array) -> Array:
@@ -330,7 +330,7 @@ class Standard:
         return self.xp.concat([none, self.running_sum(x)], axis=-1)
 
     def running_maximum(self, x: Array) -> Array:
-        """The largest element so far along the last axis; in log2(length) steps."""
+        """The cumulative maximum along the last axis; in log2(length) steps."""
         xp, step = self.xp, 1
         while step < x.shape[-1]:
             x = xp.concat([x[..., :step], xp.maximum(x[..., step:], x[..., :-step])], axis=-1)
@@ -411,7 +411,7 @@ class Standard:
         return self.xp.clip(y_true, -1, n) * (n + 2) + columns + (n + 3)
 
     def count_true(self, x: Array) -> Array:
-        """How many are true along the last axis."""
+        """The number of true elements along the last axis."""
         return self.xp.count_nonzero(x, axis=-1)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:

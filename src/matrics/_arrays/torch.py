@@ -1,4 +1,4 @@
-"""PyTorch: tensors on any device, and what ``compile``, ``vmap`` and autograd make of them."""
+"""PyTorch: tensors on any device, also under ``compile``, ``vmap`` and autograd."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
 
 
 class Torch(InOneRow):
-    """Tensors."""
+    """The library of tensors."""
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
-        """Nothing: PyTorch does not warn, and errstate would break a compiled graph."""
+        """An empty context: PyTorch does not warn, and errstate would break a compiled graph."""
         return contextlib.nullcontext()
 
     def can_look(self, x: Array) -> bool:
-        """Not while something traces or maps, and not at fake tensors."""
+        """Whether the tensor is concrete: not traced or mapped, and no fake tensor."""
         return not (torch.compiler.is_compiling() or _is_traced(x))
 
     def is_constant(self, x: Array) -> bool:
@@ -56,18 +56,18 @@ class Torch(InOneRow):
         return x.numpy(force=True)
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:
-        """See ``Standard``; of what ``torch.func`` maps or differentiates, what lies under its wrappers."""
+        """See ``Standard``; for tensors that ``torch.func`` maps or differentiates, those under its wrappers."""
         if torch.compiler.is_compiling() or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing():
             return None
         beneath = _transforms() is not None
         values = _unwrapped(x) if beneath else x
-        if values is None or _is_elsewhere(values) or values.is_neg():  # whose sign is not in the memory
+        if values is None or _is_elsewhere(values) or values.is_neg():  # the memory has no sign of the latter
             return None
         return _view_beneath if beneath else _view
 
     def host_bits(self, x: Array) -> Array | None:
         """See ``Standard``."""
-        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched():  # which may not view it
+        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched():  # a view may be impossible
             return None
         return self.host_view(x.view(torch.uint16))
 
@@ -86,13 +86,13 @@ class Torch(InOneRow):
         return x.detach()
 
     def from_host(self, x: Array) -> Array:
-        """A tensor of the same memory."""
+        """A tensor with the same memory."""
         return torch.from_numpy(np.asarray(x))
 
     def to_numpy(self, x: Array) -> Array:
         """The values on the host; waits for the device."""
         x = x.detach().cpu()
-        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy lacks
+        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # NumPy has no bfloat16
 
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
         """The values of several tensors, all in the widest float of their device, by a copy from each device."""
@@ -108,11 +108,11 @@ class Torch(InOneRow):
         return [arrays_by_place[place] for place in range(len(arrays))]
 
     def device_option(self, like: Array) -> dict[str, Any]:
-        """``device=`` for a new tensor that is to meet ``like``."""
+        """``device=`` for a new tensor that is used together with ``like``."""
         return {"device": like.device}
 
     def widest_float(self, like: Array) -> Any:
-        """The widest float of the device; Apple's GPUs have none of 64 bits."""
+        """The widest float of the device; Apple's GPUs have no 64-bit floats."""
         return torch.float32 if like.device.type == "mps" else torch.float64
 
     def widest_int(self, like: Array) -> Any | None:  # noqa: ARG002
@@ -120,11 +120,11 @@ class Torch(InOneRow):
         return torch.int64
 
     def is_integer(self, x: Array) -> bool:
-        """By its dtype; the standard's isdtype takes as long as a small sum."""
+        """See ``Standard``, by the dtype; the standard's isdtype takes as long as a small sum."""
         return x.dtype in _INTEGERS
 
     def is_float(self, x: Array) -> bool:
-        """Likewise."""
+        """See ``Standard``, by the dtype."""
         return bool(x.is_floating_point())
 
     def wider_float(self, x: Array) -> Any | None:
@@ -132,7 +132,7 @@ class Torch(InOneRow):
         return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
-        """A matrix of Python's numbers with ``like``."""
+        """A matrix of Python's numbers, in the dtype and on the device of ``like``."""
         return (
             filled(rows, like)
             if like.device.type != "cpu"
@@ -178,7 +178,7 @@ class Torch(InOneRow):
         return x.detach().view(torch.int32)
 
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
-        """See ``Standard``, by an operation that ``vmap`` knows in compiled code as well."""
+        """See ``Standard``, by an operation that ``vmap`` supports in compiled code as well."""
         parts: Sequence[Array] = torch.unbind(x, axis)
         return parts
 
@@ -342,17 +342,17 @@ def _unwrapped(x: Array) -> Array | None:
 
 
 def _is_transforming() -> bool:
-    """Whether plain code runs inside a transformation of ``torch.func``; compiled code cannot tell."""
+    """Whether plain code runs inside a transformation of ``torch.func``; not known in compiled code."""
     return not torch.compiler.is_compiling() and _transforms() is not None
 
 
 def _is_watched() -> bool:
-    """Whether something may listen to operations on any tensor: vmap and grad of torch.func, tracing, a mode."""
+    """Whether operations on any tensor may be recorded: by vmap and grad of torch.func, tracing, or a mode."""
     return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
 
 
 def _has_no_tangent(x: Array) -> bool:
-    """Whether no derivative is taken forward."""
+    """Whether no forward-mode derivative is taken."""
     return _forward._current_level < 0 or _forward.unpack_dual(x).tangent is None
 
 
@@ -362,7 +362,7 @@ def _stays(x: Array) -> bool:
 
 
 def _is_elsewhere(x: Array) -> bool:
-    """Whether NumPy cannot read the tensor: a subclass, a device, a derivative alongside, an unknown dtype."""
+    """Whether NumPy cannot read the tensor: a subclass, another device, a forward derivative, or an unknown dtype."""
     return (
         type(x) not in _PLAIN  # nor are fake tensors
         or not x.is_cpu

@@ -3,6 +3,7 @@
 Errors raise exceptions, which ``main`` prints in one line.
 """
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
@@ -14,6 +15,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 import matrics
+from matrics._cli.progress import working
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -57,6 +59,10 @@ COMMANDS = {
     "certificate": ("metrics", "certificate", "Search for matrices that show which properties a measure lacks."),
     "schema": ("schemas", "schema", "Print the JSON Schema of what a command writes with --format json."),
 }
+
+
+# They show how much is done, and the others only that they work.
+COUNTING = ("score", "interval", "count", "merge")
 
 
 class Commands(TyperGroup):
@@ -134,7 +140,8 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
             name: group(**{option.name: values.pop(option.name) for option in fields(group)})
             for name, group in groups.items()
         }
-        command(**values, **made)
+        with contextlib.nullcontext() if command.__name__ in COUNTING else working(command.__name__):
+            command(**values, **made)
 
     call.__doc__, call.__annotations__ = command.__doc__, {option.name: option.annotation for option in parameters}
     call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

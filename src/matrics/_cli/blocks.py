@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import sys
-import threading
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from matrics._files.notices import say
+from matrics._cli.progress import shown, time_text
 from matrics._wording import counted
 
 if TYPE_CHECKING:
@@ -129,11 +128,6 @@ def in_order(function: Callable[[Given], Made], given: Iterable[Given], workers:
                 future.cancel()
 
 
-SHOW_AFTER = 1.0  # seconds; shorter runs show no bar
-REFRESH = 0.2
-LINE_EVERY = 10.0
-
-
 @dataclass
 class Progress:
     """The progress of a run over ``total`` matrices, and its speed."""
@@ -151,7 +145,7 @@ class Progress:
         if self.bytes_each:
             parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
         if rate:
-            parts.append(f"{_time((self.total - done) / rate)} left")
+            parts.append(f"{time_text((self.total - done) / rate)} left")
         found = (("undefined", self.totals.undefined), ("invalid", self.totals.invalid))
         return ", ".join([*parts, *(f"{number:,} {what}" for what, number in found if number)])
 
@@ -204,7 +198,7 @@ class RowProgress:
         parts = [f"{rows:,}{of} rows counted", f"{_short(rate)} rows/s"]
         bytes_rate = rate * read / rows if rows else 0.0
         if self.size and bytes_rate:
-            parts += [f"{bytes_rate / 1e6:,.0f} MB/s", f"{_time(max(0.0, self.size - read) / bytes_rate)} left"]
+            parts += [f"{bytes_rate / 1e6:,.0f} MB/s", f"{time_text(max(0.0, self.size - read) / bytes_rate)} left"]
         return ", ".join(parts)
 
     @property
@@ -213,23 +207,6 @@ class RowProgress:
         if self.total:
             return 100 * self.rows // self.total
         return min(100, int(100 * self.read / self.size)) if self.size else None
-
-
-@contextlib.contextmanager
-def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
-    """Show the progress while the context is open: a bar on a terminal; elsewhere lines, if requested."""
-    on_terminal = sys.stderr.isatty()
-    if not on_terminal and not lines:
-        yield
-        return
-    stop = threading.Event()
-    watch = threading.Thread(target=_draw if on_terminal else _print, args=(progress, stop), daemon=True)
-    watch.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        watch.join()
 
 
 def watching(*, lines: bool) -> Callable[[RowsToCount], AbstractContextManager[RowProgress]]:
@@ -244,42 +221,9 @@ def watching(*, lines: bool) -> Callable[[RowsToCount], AbstractContextManager[R
     return watch
 
 
-def _print(progress: Progress | RowProgress, stop: threading.Event) -> None:
-    while not stop.wait(LINE_EVERY):
-        say(_line(progress))
-
-
-def _line(progress: Progress | RowProgress) -> str:
-    percent = progress.percent
-    return progress.words() if percent is None else f"{percent} %: {progress.words()}"
-
-
-def _draw(progress: Progress | RowProgress, stop: threading.Event) -> None:
-    if stop.wait(SHOW_AFTER):
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = BarColumn(bar_width=20), TextColumn("{task.description}")
-    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        # Without a share to show, the bar only moves.
-        task = bar.add_task("", total=None if progress.percent is None else 100)
-        while True:
-            bar.update(task, completed=progress.percent or 0, description=_line(progress), refresh=True)
-            if stop.wait(REFRESH):
-                return
-
-
 def _short(rate: float) -> str:
     """A rate in three digits."""
     for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if rate >= unit:
             return f"{rate / unit:.3g}{name}"
     return f"{rate:.3g}"
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -70,7 +70,7 @@ def curve(
     table: Annotated[
         str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")
     ] = "thresholds",
-    level: options.Level = "0.95",
+    level: options.Level = options.LEVEL,
     zero_division: options.ZeroDivision = "nan",
     format_: options.Format = None,
     output: options.Output = None,
@@ -89,6 +89,8 @@ def curve(
         raise ArgumentError("table", f"expected thresholds or areas, got {quoted(table)}")
     if table == "areas":
         options.refuse("no such option with --table areas, which has no thresholds", given)
+    elif paired_on is None and level != options.LEVEL and (delivery.blocks or delivery.format == "csv"):
+        raise ArgumentError("level", f"expected --table areas with it, as others have no limits in CSV, got {level}")
     if paired_on is not None:
         if delivery.blocks:
             raise ArgumentError("output", "expected a name in .json, .md, .tex or .txt, or --format, with --paired-on")

@@ -154,7 +154,7 @@ class IntervalRequest:
             raise ArgumentError("scheme", f"expected clusters or no scheme with --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
-            if given is not None and method != "auto" and not draws:
+            if given is not None and not draws:
                 raise ArgumentError(option, f"expected a method that draws, got --method {method}")
         axis = None if clusters is None else 0
         if clusters is not None:

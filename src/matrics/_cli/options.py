@@ -134,6 +134,7 @@ PredColumns = Annotated[
 Rows = Annotated[str | None, option("true|pred", "The classes in the rows of matrices.", default="true")]
 ZeroDivision = Annotated[str, option("NUMBER", "The value of an undefined measure (0/0).", default="undefined")]
 Level = Annotated[str, option("NUMBER", "The probability to contain the true value.")]
+LEVEL = "0.95"
 Num = Annotated[str | None, option("INTEGER", "The number of replicates.", default="10000")]
 Seed = Annotated[str | None, option("INTEGER", "The seed of the draws.", default="0")]
 Output = Annotated[

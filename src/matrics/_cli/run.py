@@ -17,8 +17,9 @@ from matrics._catalogue.description import direction_of, range_of
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
-from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined, shown
+from matrics._cli.blocks import BlockResult, Piece, Progress, Totals, in_order, joined
 from matrics._cli.measures import about_classes, about_measures, reasons_of
+from matrics._cli.progress import shown
 from matrics._cli.results import Measured, column, plain_size
 from matrics._engine.execution import table_in_order
 from matrics._errors import ArgumentError

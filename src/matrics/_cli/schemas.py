@@ -32,6 +32,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "exit_code": (Literal[0, 1, 3], "The exit code of the command."),
     "file": (str, "The input."),
     "files": (list[str], "The inputs."),
+    "groups": (list[str], "The groups in their order."),
     "human": (str, "The column, or the scorer, of people's labels."),
     "invalid": (int, "The number of invalid matrices."),
     "judge": (str, "The column, or the scorer, of the judge's labels."),
@@ -53,6 +54,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "paired_samples": (int | None, "The samples that all models have predicted."),
     "positive": (Label | None, "The positive class."),
     "prevalence": (list[float], "The share of each class where results are meant for."),
+    "reference": (str | None, "The group that the other groups are compared with."),
     "replicates": (int | None, "The number of replicates."),
     "rest": (dict[str, Number], "The samples of each class that counts as negative."),
     "runs": (list[str], "The names of the runs."),
@@ -61,6 +63,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "seed": (int | None, "The seed; null if nothing was drawn."),
     "subject_to": (list[str], "The constraints."),
     "summary": (str, "The measure in a sentence."),
+    "threshold": (float, "Scores of at least this are predicted as the positive class."),
     "thresholds": (list[float | None], "The threshold of each model."),
     "totals": (dict[str, int], "How many numbers have each verdict."),
     "unanswered": (int, "The samples that neither people nor the judge have labelled."),
@@ -68,6 +71,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
+OF_GROUPS = "by groups reference threshold"
 JUDGED = "judge human labelled judged both unanswered"
 OF_RUNS = "runs epochs answers"
 OF_CURVES = "file number_of_curves classes positive samples"
@@ -84,7 +88,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "gate": (
         "verdict exit_code file classes positive samples unit weighted level method on_undecided",
-        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters {JUDGED}",
+        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters {OF_GROUPS} {JUDGED}",
     ),
     "count": ("file matrices classes positive samples weighted seed", ""),
     "curve": (f"{OF_CURVES} level seed", "rest prevalence left_out paired_on"),

@@ -50,7 +50,7 @@ def threshold(
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
-    level: options.Level = "0.95",
+    level: options.Level = options.LEVEL,
     num: Annotated[
         str | None, options.option("INTEGER", "The number of replicates; 0: no limits.", default="1000")
     ] = None,
@@ -62,6 +62,9 @@ def threshold(
     """Find the best threshold for a measure, under constraints, with confidence limits."""
     plug_in(plugin)
     replicates, start = options.read_integer("num", num, 0), options.read_integer("seed", seed, 0)
+    if replicates == 0:
+        unused = {"level": None if level == options.LEVEL else level, "seed": seed}
+        options.refuse("no such option with --num 0, which computes no limits", unused)
     confidence = check_level(options.read_number("level", level))
     zero = options.read_number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read

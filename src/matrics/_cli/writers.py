@@ -20,6 +20,7 @@ from rich.console import Console
 
 import matrics
 from matrics import IntervalStatus
+from matrics._cli.progress import end_working, is_working
 from matrics._cli.results import STATUSES, UNDEFINED, Cells, Column, Layout, Result, Rows, layouts
 from matrics._cli.screen import show, show_notes, show_statuses, show_tables, sign_of
 from matrics._errors import ArgumentError
@@ -249,14 +250,23 @@ class Delivery:
         if self.output is not None:
             self._write(written)
             return
+        end_working()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
         sys.stdout.write(written)
 
     def print(self, show: Callable[[Console], None]) -> None:
         """Write what ``show`` prints on a console."""
+        if self.output is None and is_working() and sys.stdout.isatty():
+            # Most of the work may be done by ``show``: the bar stays until there is something to print.
+            console = _console()
+            with console.capture() as captured:
+                show(console)
+            end_working()
+            sys.stdout.write(captured.get())
+            return
         if self.output is None:
-            show(open_console())
+            show(_console())
             return
         text = io.StringIO()
         show(Console(file=text, highlight=False, width=SCREEN_WIDTH))
@@ -268,7 +278,12 @@ class Delivery:
 
 
 def open_console() -> Console:
-    """A console on standard output."""
+    """A console on standard output, for a command that prints now."""
+    end_working()
+    return _console()
+
+
+def _console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 

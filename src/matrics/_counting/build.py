@@ -151,7 +151,7 @@ def confusion_matrix(
         ``num_classes`` and ``labels`` are given, or ``groups`` of integers without ``num_groups``, or the reverse.
     ValueError
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
-        NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
+        NaN or infinite, where values are checked: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
         other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
         ``ConfusionState.zeros(...).update(...).dropped`` is their number. Or the matrices would take more than 1 GiB
         or than the MiB in the environment variable ``MATRICS_MAX_ARRAY_MIB``; :class:`matrics.MarginState` and the
@@ -247,7 +247,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
 ) -> Array:
     """Add up predicted probabilities into soft confusion matrices: a differentiable count.
 
-    Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of the
+    Cell (i, j) is the sum of the probabilities of class j over the samples of true class i. So any measure of the
     matrix can be a loss. With soft targets, such as those of mixup or label smoothing, it is the sum of the products of
     target i and probability j.
 
@@ -288,7 +288,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
         are given without ``num_groups``, or the reverse; or ``ignore_index`` or ``groups`` is given with soft targets.
     ValueError
         The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
-        looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
+        values are checked: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
         inspected, and samples with such labels or groups are left out.
 
     Examples

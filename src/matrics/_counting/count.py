@@ -70,9 +70,9 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
 ) -> CountedLabels:
     """The counts of labels. Labels out of range raise an error where inspecting values is cheap.
 
-    With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state, all other axes are
-    samples, and labels out of range are dropped. Another counter than ``Count`` may make other counts, with two axes
-    after the batch.
+    With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state. All other axes are
+    then samples, and labels out of range are dropped. Another counter than ``Count`` may make other counts, with two
+    axes after the batch.
     """
     may_drop = state is not None
     classes = check_classes(num_classes, labels)

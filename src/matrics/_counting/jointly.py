@@ -25,7 +25,7 @@ from matrics._counting.labels import (
 
 
 def count_jointly(
-    given: Mapping[str, Any],
+    label_arrays: Mapping[str, Any],
     numbers: Mapping[str, int],
     *,
     sample_weight: Any = None,
@@ -33,15 +33,15 @@ def count_jointly(
 ) -> Array:
     """The table (*B, *numbers) of samples by their numbers in [0, number), given by name; batches broadcast.
 
-    Samples whose ``y_true`` is among the ignored labels are left out. Numbers out of range raise where looking is free,
-    and elsewhere their samples are left out. The table has integers, or floating numbers if weighted.
+    Samples whose ``y_true`` is among the ignored labels are left out. Numbers out of range raise where values can be
+    checked, and elsewhere their samples are left out. The table has integers, or floating numbers if weighted.
     """
-    codes = tuple(given)  # all but the weights
-    given = {name: by_columns(labels) if is_frame(labels) else labels for name, labels in given.items()}
-    given |= {} if sample_weight is None else {"sample_weight": sample_weight}
-    backend, arrays = as_arrays(**given)
+    codes = tuple(label_arrays)  # all but the weights
+    label_arrays = {name: by_columns(labels) if is_frame(labels) else labels for name, labels in label_arrays.items()}
+    label_arrays |= {} if sample_weight is None else {"sample_weight": sample_weight}
+    backend, arrays = as_arrays(**label_arrays)
     for k, name in enumerate(codes):
-        arrays[k] = listed(given[name], arrays[k], name)
+        arrays[k] = listed(label_arrays[name], arrays[k], name)
         if name == "groups":
             check_group_numbers(arrays[k], backend)
         else:
@@ -49,10 +49,10 @@ def count_jointly(
     own, views = backend, [backend.host_view(array) for array in arrays]
     if all(view is not None for view in views):
         backend, arrays = NUMPY, views
-    shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
+    shapes = {name: tuple(array.shape) for name, array in zip(label_arrays, arrays, strict=True)}
     if len({shape[-1:] for name, shape in shapes.items() if name in codes}) > 1:  # only weights are repeated
         raise ValueError(
-            f"expected the same samples (the last axis), got {said(dict(zip(given, arrays, strict=True)))}"
+            f"expected the same samples (the last axis), got {said(dict(zip(label_arrays, arrays, strict=True)))}"
         )
     arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
     true = codes.index("y_true")

@@ -67,16 +67,16 @@ def check_scores(
             )
         return scores
     hint = NO_CLASS_AXIS
-    given = tuple(scores.shape)
+    shape = tuple(scores.shape)
     scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
     if scores.ndim <= sample_ndim:
-        hint = BY_COLUMNS if num_classes in given[1:] else hint
+        hint = BY_COLUMNS if num_classes in shape[1:] else hint
         raise ValueError(
             f"y_pred: floating-point numbers are class scores: expected {sample_ndim} sample axes and a class axis, "
-            f"got shape {given}; {hint}"
+            f"got shape {shape}; {hint}"
         )
     if scores.shape[-1] != num_classes:
-        fitting = next((axis for axis in (-1, 1) if len(given) > 2 and given[axis] == num_classes), None)
+        fitting = next((axis for axis in (-1, 1) if len(shape) > 2 and shape[axis] == num_classes), None)
         hint = (
             hint
             if fitting is None
@@ -84,7 +84,7 @@ def check_scores(
         )
         raise ValueError(
             f"y_pred: floating-point numbers are class scores: expected num_classes={num_classes} entries along "
-            f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
+            f"class_axis={class_axis}, got {scores.shape[-1]} in shape {shape}; {hint}"
         )
     return scores
 
@@ -274,24 +274,24 @@ def _other_labels(labels: Array) -> str:
     return f"{what} pass labels=[...], the label of each class, in place of num_classes="
 
 
-def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
+def listed(original: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
     """The labels of a list that NumPy converts to floating numbers although it has none; else the array itself.
 
     NumPy does so with an empty list, which has no dtype and means no labels. It also does so with integers that no
     single dtype can hold, such as -1 and 2**63.
     """
-    if are_scores or not isinstance(given, (list, tuple)) or not isinstance(array, np.ndarray):
+    if are_scores or not isinstance(original, (list, tuple)) or not isinstance(array, np.ndarray):
         return array
     if array.dtype != np.float64:
         return array
-    if _is_hollow(given):
+    if _is_hollow(original):
         return array.astype(np.int64)
-    first: Any = given
+    first: Any = original
     while isinstance(first, (list, tuple)) and len(first) > 0:
         first = first[0]
     if np.asarray(first).dtype.kind not in "biu":  # scores, most likely
         return array
-    labels = np.asarray(given, dtype=object)
+    labels = np.asarray(original, dtype=object)
     if not all(isinstance(label, (int, np.integer)) for label in labels.flat):
         return array
     if (outside := labels >= 2**63).any():

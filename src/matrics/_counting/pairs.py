@@ -19,8 +19,8 @@ AT_ONCE = 2**15
 def pair_counts(y_true: Array, y_pred: Array, n: int, ignored: tuple[int, ...]) -> Array | None:
     """The matrix (n, n) of two arrays of NumPy with labels; None unless it is certain that no sample is dropped.
 
-    The result is None if a label is out of range, and neither ignored nor the prediction of an ignored sample, or if
-    the grid were larger than the labels.
+    The result is None if a label is out of range, unless it is ignored or the prediction of an ignored sample. It is
+    also None if the grid were larger than the labels.
     """
     if ignored and min(ignored) < 0:
         return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Answers(NamedTuple):
-    """What is read of the file of another tool: which answers of an evaluation log, or which sheet."""
+    """The part of the file of another tool that is read: which answers of an evaluation log, or which sheet."""
 
     missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
     scorer: str | None = None  # whose scores are read; all if None
@@ -77,8 +77,9 @@ def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = N
     is_log = suffix in LOGS
     module, name = _READER_OF_LOGS if is_log else _READER_OF_SHEETS
     read = getattr(importlib.import_module(module), name)
-    missing_score, scorer, sheet, _ = answers or Answers()
-    table: ForeignTable = read(files, missing_score, scorer) if is_log else read(files, sheet)
+    missing_score, scorer, sheet, as_table = answers or Answers()
+    of_kind = (missing_score, scorer, as_table) if is_log else (sheet,)
+    table: ForeignTable = read(files, *of_kind)
     return table
 
 

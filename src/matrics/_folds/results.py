@@ -1,4 +1,4 @@
-"""What tests of scores by fold and by data set, and of shuffled labels, return."""
+"""The results of tests of scores by fold and by data set, and of shuffled labels."""
 
 from __future__ import annotations
 

@@ -271,8 +271,8 @@ def no_information_rate(t: Table) -> Array:
 def no_information_p_value(t: Table) -> Array:
     """P-value of the test that the accuracy is above that of always predicting the largest true class.
 
-    The test is the one-sided exact binomial test, computed as the incomplete beta function I(Σ tp, errors + 1) of the
-    no-information rate, which also accepts counts that are not integers. SciPy (extra ``stats``) computes it on the
+    The test is the one-sided exact binomial test. It is computed as the incomplete beta function I(Σ tp, errors + 1) of
+    the no-information rate, which also accepts counts that are not integers. SciPy (extra ``stats``) computes it on the
     host: it does not work under jit or compile, and has no gradient.
 
     Examples
@@ -283,8 +283,8 @@ def no_information_p_value(t: Table) -> Array:
     """
 
     def tail(hits: Array, errors: Array, rest: Array) -> Array:
-        some = hits > 0
-        return np.where(some, special("betaincc")(errors + 1, np.where(some, hits, 1), rest), 1)
+        positive = hits > 0
+        return np.where(positive, special("betaincc")(errors + 1, np.where(positive, hits, 1), rest), 1)
 
     rest = t.ratio(t.xp.min(t.not_true, axis=0), t.total)
     return t.define(t.backend.on_host(tail, t.hits, t.errors, rest), t.total != 0)

@@ -50,7 +50,7 @@ def over_labels(
     score_pooled: Callable[[list[str | Metric]], Scores],
     zero_division: float,
 ) -> Scores:
-    """The average over labels of what ``score`` finds for each of them."""
+    """The average over labels of the scores of each label."""
     each: list[str | Metric] = list(by_spec(metrics))
     if average in ("label", "micro"):
         scores = score(each) if average == "label" else score_pooled(each)

@@ -38,7 +38,7 @@ class LabelSets(NamedTuple):
     """The arguments of a call, checked and in the same shape."""
 
     own: Standard  # the library of the user's arrays
-    backend: Standard  # that in which they are counted
+    backend: Standard  # the library that counts them
     y_true: Array  # (*B, N, L)
     y_pred: Array  # (*B, N, L)
     weights: Array | None  # (*B, N, L), the same for all labels of a sample
@@ -71,41 +71,43 @@ def enter(
     check_columns(y_true=y_true, y_pred=y_pred)
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
+    library, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
     true, pred, *weights = arrays[: len(values)]
     true, pred = listed(y_true, true, "y_true"), listed(y_pred, pred, "y_pred", are_scores=threshold is not None)
-    ignored = labels_to_ignore(check_ignore_index(ignore_index), true, own)
-    true = _as_labels(true, "y_true", own, "y_true == 1")
+    ignored = labels_to_ignore(check_ignore_index(ignore_index), true, library)
+    true = _as_labels(true, "y_true", library, "y_true == 1")
     if threshold is None:
-        pred = _as_labels(pred, "y_pred", own, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5")
+        pred = _as_labels(
+            pred, "y_pred", library, "y_pred >= 0.5" if state is None else "threshold=0.5, or y_pred >= 0.5"
+        )
     else:
-        _check_threshold(threshold, pred, own)
-    weights = [check_weights(array, own) for array in weights]
-    given, backend = [true, own.detached(pred), *weights], own
-    views = [own.host_view(array) for array in given]
+        _check_threshold(threshold, pred, library)
+    weights = [check_weights(array, library) for array in weights]
+    arrays, backend = [true, library.detached(pred), *weights], library
+    views = [library.host_view(array) for array in arrays]
     if all(view is not None for view in views):
-        backend, given = NUMPY, views
+        backend, arrays = NUMPY, views
         if state is None and weights:
-            refuse_weights(given[2], None)
+            refuse_weights(arrays[2], None)
     if threshold is not None:
-        scores = check_scores(given[1], 2, class_axis=-1, sample_ndim=1, threshold=threshold, backend=backend)
-        given[1] = predicted(scores, 2, threshold=threshold, backend=backend)
-    sample_ndim = _sample_axes(given[0], given[1], state)
+        scores = check_scores(arrays[1], 2, class_axis=-1, sample_ndim=1, threshold=threshold, backend=backend)
+        arrays[1] = predicted(scores, 2, threshold=threshold, backend=backend)
+    sample_ndim = _sample_axes(arrays[0], arrays[1], state)
     shapes = {name: tuple(array.shape) for name, array in zip(values, (true, pred, *weights), strict=True)}
-    given[2:] = [array[..., None] for array in given[2:]]
-    given = broadcast(sample_ndim + 1, backend, shapes, *given, has_classes=False)
-    given = [_flat(array, sample_ndim, backend) for array in given]
-    if state is not None and tuple(given[0].shape[:-2]) != tuple(state.shape[:-3]):
+    arrays[2:] = [array[..., None] for array in arrays[2:]]
+    arrays = broadcast(sample_ndim + 1, backend, shapes, *arrays, has_classes=False)
+    arrays = [_flat(array, sample_ndim, backend) for array in arrays]
+    if state is not None and tuple(arrays[0].shape[:-2]) != tuple(state.shape[:-3]):
         raise ValueError(
             f"expected labels with the batch {tuple(state.shape[:-3])} of the state, got "
             f"{said({'y_true': true, 'y_pred': pred})}"
         )
     return LabelSets(
-        own=own,
+        own=library,
         backend=backend,
-        y_true=given[0],
-        y_pred=given[1],
-        weights=given[2] if weights else None,
+        y_true=arrays[0],
+        y_pred=arrays[1],
+        weights=arrays[2] if weights else None,
         own_weights=weights[0] if weights else None,
         ignored=ignored,
         may_drop=state is not None,
@@ -128,11 +130,11 @@ def count(samples: LabelSets, of: Of = "label") -> LabelCounts:
     )
 
 
-# What enters ----------------------------------------------------------------------------------------------------------
+# Arguments ------------------------------------------------------------------------------------------------------------
 
 
 def _cells(value: Any) -> Any:
-    """Of a data frame the cells: a row is a sample, a column a label."""
+    """The cells of a data frame, whose rows are samples and whose columns are labels; other values unchanged."""
     return cells(value) if is_frame(value) else value
 
 
@@ -160,7 +162,7 @@ def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
 def _sample_axes(y_true: Array, y_pred: Array, state: Array | None) -> int:
     """The number of sample axes before the axis of the labels."""
 
-    def got() -> str:  # sizes that torch.compile(dynamic=True) does not know cannot be put into text
+    def got() -> str:  # a symbolic size of torch.compile(dynamic=True) cannot be formatted
         return said({"y_true": y_true, "y_pred": y_pred})
 
     least = 2 if state is None else 1
@@ -193,7 +195,7 @@ def _flat(array: Array, sample_ndim: int, backend: Standard) -> Array:
 
 
 def _refuse(samples: LabelSets) -> None:
-    """Raise for the first value in the host's memory that is neither 0 nor 1."""
+    """Raise an error for the first value in the host's memory that is neither 0 nor 1."""
     kept = ~_is_ignored(widen(samples.y_true, NUMPY), samples.ignored)
     for name, values in (("y_true", samples.y_true), ("y_pred", samples.y_pred)):
         outside = (values != 0) & (values != 1) & kept
@@ -210,14 +212,14 @@ def _refuse(samples: LabelSets) -> None:
 
 
 def _is_ignored(y_true: Array, ignored: tuple[int, ...]) -> Array:
-    ignored_samples = y_true != y_true  # noqa: PLR0124 (nowhere, in any library)
+    ignored_samples = y_true != y_true  # noqa: PLR0124 (False everywhere, in any library)
     for value in ignored:
         ignored_samples = ignored_samples | (y_true == value)
     return ignored_samples
 
 
 def _known(y_true: Array, y_pred: Array, ignored: tuple[int, ...]) -> tuple[Array, Array]:
-    """Which values are both 0 or 1, and which are invalid and not ignored."""
+    """Whether both values are 0 or 1, and whether they are invalid and not ignored."""
     known = ((y_true == 0) | (y_true == 1)) & ((y_pred == 0) | (y_pred == 1))
     if not ignored:
         return known, ~known
@@ -240,7 +242,7 @@ def _as_whole(y_true: Array, y_pred: Array, ignored: tuple[int, ...], xp: Any) -
 
 
 def _anywhere(samples: LabelSets, of: Of) -> tuple[Array, Array]:
-    """As sums of masks, which a compiler fuses, and which need no scatter."""
+    """The counts as sums of masks, which a compiler fuses, and which need no scatter."""
     backend, xp, weights, ignored = samples.backend, samples.backend.xp, samples.weights, samples.ignored
     y_true, y_pred = widen(samples.y_true, backend), widen(samples.y_pred, backend)
     if of == "whole":
@@ -283,7 +285,7 @@ def _on_host(samples: LabelSets, of: Of) -> tuple[Array, Array]:
 
 
 class LabelBins:
-    """The bins of a part, and memory for them: new memory for every part would take longer than to count."""
+    """The bins of a part, and memory for them: allocating memory for every part would take longer than counting."""
 
     def __init__(self, batch: int, n: int, number: int, *, samplewise: bool) -> None:
         self.first = first_bins(batch, n, number, samplewise=samplewise)

@@ -69,7 +69,7 @@ def confusion_matrix(
         The values are not integers or booleans; of scores pass ``scores >= 0.5``.
     ValueError
         The shapes do not fit, or there is no label; or a value is neither 0 nor 1, or a weight is negative, NaN or
-        infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere
+        infinite, where values are checked: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere
         values are not inspected, and such entries are left out.
 
     Examples
@@ -178,7 +178,7 @@ def score(
         The values are not integers or booleans.
     ValueError
         The shapes do not fit, a metric or the average does not exist; or a value is neither 0 nor 1, or a weight is
-        wrong, where looking is free, as in :func:`matrics.multilabel.confusion_matrix`.
+        wrong, where values can be checked, as in :func:`matrics.multilabel.confusion_matrix`.
 
     Notes
     -----

@@ -159,8 +159,8 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
             return self._over_devices(axis_name, y_true, y_pred, **options)
         leaves.refuse_unexpected_weights(self, self.counts, sample_weight)
         state = self.labels.counts
-        given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
-        return grown(self, count(given), count(given, "whole"))
+        samples = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
+        return grown(self, count(samples), count(samples, "whole"))
 
     def _plus(self, other: MultilabelState) -> MultilabelState:
         return MultilabelState(*leaves.merge(self, other))
@@ -175,7 +175,7 @@ class MultilabelState(leaves.RunningState, leaves.CountLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind the axis of the labels, and that axis has a label."""
+        """Whether the arrays have these shapes after the axis of the labels, which is not empty."""
         return shapes["counts"] == (2, 2) and shapes["dropped"][-1:] > (1,)
 
     @property

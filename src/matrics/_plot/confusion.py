@@ -281,7 +281,7 @@ def confusion_matrix(
     width = checked_width(width, ax)
     if width is not None and len(matrices) == 1:
         limits_of_text = int((width - NAMES) / CELL_OF_BOTH), int((width - NAMES) / CELL_OF_SHARE)
-    cell_text_ = (
+    content = (
         text if text != "auto" else "both" if n <= limits_of_text[0] else "share" if n <= limits_of_text[1] else "none"
     )
     return ConfusionMatrixDisplay(
@@ -290,7 +290,7 @@ def confusion_matrix(
         in_order,
         names_of_panels(names, positions, len(matrices)),
         [[] if k in invalid else most_frequent(m, in_order, top) for k, m in enumerate(matrices)],
-        cell_text_,
+        content,
         invalid,
     ).plot(ax, width=width)
 

@@ -103,8 +103,8 @@ class DecisionCurveDisplay(LinesDisplay):
     def end(self) -> float:
         """The largest threshold in the picture, slightly above the largest threshold at which a model is useful.
 
-        A model is useful if its net benefit exceeds that of treating all and of treating none by more than 2 % of the
-        share of positive samples. Only the first range of such thresholds counts; it may have gaps up to 0.1.
+        A model is useful if its net benefit exceeds those of treating all and none by more than 2 % of the prevalence.
+        Only the first range of such thresholds counts; it may have gaps up to 0.1.
         """
         x = np.asarray(self.curve.thresholds, float)
         order = np.argsort(x)

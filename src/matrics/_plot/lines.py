@@ -70,8 +70,8 @@ def _layout_in_two_steps() -> Any:
 def thinned(x: NumPyArray, y: NumPyArray, most: int = POINTS) -> tuple[NumPyArray, NumPyArray]:
     """The points that determine the shape of a line: the line through them looks like the line through all points.
 
-    The algorithm of Douglas and Peucker adds the farthest point from the current line, until all deviations are
-    invisible or the largest number of points is reached. Gaps (NaN) stay gaps.
+    The algorithm of Douglas and Peucker repeatedly adds the farthest point from the current line. It stops if all
+    deviations are invisible, or at the largest number of points. Gaps (NaN) stay gaps.
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
     is_kept = _kept(x, y, most)

@@ -33,8 +33,8 @@ def precision_at_k(
 ) -> Any:
     """Share of positive samples among the k samples with the highest scores.
 
-    If the k-th score is shared by several samples, of which only some have a place, the value is the mean over all
-    orders of these samples.
+    If several samples share the k-th score and not all of them have a place, the value is the mean over all orders of
+    these samples.
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ def best_threshold(
     if level is not None:
         level, num = check_level(level), NUM_REPLICATES if num is None else check_draws(num)
     elif unused := [
-        name for name, value_given in {"clusters": clusters, "num": num, "rng": rng}.items() if value_given is not None
+        name for name, option in {"clusters": clusters, "num": num, "rng": rng}.items() if option is not None
     ]:
         raise TypeError(f"{unused[0]}: expected None without level=, as only limits need it; pass level=0.95 for these")
     samples = read(
@@ -233,7 +233,7 @@ def best_threshold(
         return find_best(samples, costs, goal, unlabelled, **options)
     if samples.backend is not NUMPY:
         raise TypeError("level: for limits expected arrays in the memory of the CPU, outside jit, compile and vmap")
-    cluster_codes_ = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
+    codes = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
     if shares is not None and shares.ndim > 1:
         raise ArgumentError(
             "prevalence", f"expected the same for all curves, a number or shape (2,), got {shares.shape[:-1]}"
@@ -244,22 +244,22 @@ def best_threshold(
     rows, shape = as_rows(samples)
     error_costs = None if costs is None else as_rows(costs)[0].weight
     generator = np.random.default_rng(rng)
-    rows_of_results: list[tuple[Any, ...]] = []
+    results_of_curves: list[tuple[Any, ...]] = []
     for k, (threshold, value) in enumerate(
         zip(np.ravel(samples.directed(best.threshold)), np.ravel(best.value), strict=True)
     ):
-        row = _Row.of(rows, k, cluster_codes_, error_costs)
+        row = _Row.of(rows, k, codes, error_costs)
         replicates = _replicates(row, goal, unlabelled, num, generator, options)
         status = _status(row, replicates)
         with NUMPY.quiet():  # measures may be infinite
-            rows_of_results.append(_intervals(replicates, float(threshold), float(value), goal.sign, level, status))
+            results_of_curves.append(_intervals(replicates, float(threshold), float(value), goal.sign, level, status))
 
     def stacked(results: Sequence[Interval]) -> Interval:
         fields = zip(columns_of(results, Interval), _DTYPES, strict=True)
         return Interval(*(samples.finish(np.asarray(field, dtype).reshape(shape)) for field, dtype in fields))
 
     threshold_intervals, value_intervals, optimism = (
-        zip(*rows_of_results, strict=True) if rows_of_results else ((), (), ())
+        zip(*results_of_curves, strict=True) if results_of_curves else ((), (), ())
     )
     threshold_intervals = tuple(_reversed(limits) if lower_is_positive else limits for limits in threshold_intervals)
     optimisms = samples.finish(np.asarray(optimism, float).reshape(shape))

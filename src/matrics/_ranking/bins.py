@@ -13,8 +13,8 @@ from matrics._quoting import quoted
 
 LARGEST_EDGE = 1e30
 
-# An edge is an integer of 24 bits times a power of two, kept in two integers, each below 2**16 in size, so that 2**15
-# states can be added up leaf by leaf in 32 bits.
+# An edge is an integer of 24 bits times a power of two. It is stored in two integers below 2**16, so that the leaves of
+# 2**15 states can be added in 32 bits.
 MANTISSA, LEAST_EXPONENT = 24, -126
 # With more bins of equal width, the position of a float32 score might be off by half a bin.
 MOST_EQUAL_BINS = 2**18

@@ -134,7 +134,7 @@ def check_bits(bits: Any, rows: int) -> int:
 def check_bits_or_edges(bits: Any, edges: Any) -> None:
     """Raise an error unless areas can be computed with these options of a metric."""
     if edges is not None and bits is not None:
-        raise ValueError("bits: expected None with edges=, which replace the buckets, got both; pass only one of them")
+        raise ValueError("bits: expected None with edges=, which replace the buckets, got both; leave out either")
     if is_whole(bits) and bits == 0:
         raise ValueError(f"bits: expected an integer from {FEWEST_BITS} to {MOST_BITS} for areas, got 0")
 

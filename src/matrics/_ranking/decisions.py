@@ -31,7 +31,7 @@ CELLS_AT_ONCE = 2**21
 
 
 class DecisionCurve(NamedResult):
-    """The result of :func:`matrics.ranking.decision_curve`: the decision curves of one or several models.
+    """The result of :func:`matrics.ranking.decision_curve`: the decision curves of models.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def decision_curve(
     ------
     ValueError
         Probabilities or the prevalence are not between 0 and 1, a threshold is not from 0 to below 1, or the
-        probabilities are of several classes: ``positive=`` picks one.
+        probabilities are of several classes: ``positive=`` selects a class.
     TypeError
         Arrays are traced; or as :func:`matrics.ranking.roc_auc`.
 
     Notes
     -----
-    Limits are quantiles of replicates: of the samples, or, at a given prevalence, of those of each class. A replicate
-    is one draw of the counts between thresholds, whatever the number of samples.
+    Limits are quantiles of replicates, which are drawn from all samples or, at a given prevalence, within each class. A
+    replicate is a draw of the counts between thresholds, so its time does not depend on the number of samples.
 
     A net benefit is only comparable at the same threshold. The best threshold is not where the curve is highest: the
     costs of errors determine the threshold.

@@ -44,7 +44,7 @@ class ScoredSamples(NamedTuple):
     is_weighted: bool = True  # whether the weights come from the user, and not only from samples to leave out
     names: tuple[Hashable, Hashable] | None = None  # of the negative and of the positive class, with positive=
     left_out: tuple[int, ...] = ()  # the classes that are ignored, and take no part in averages over classes
-    lower_is_positive: bool = False  # whether the scores are those of the user with the other sign
+    lower_is_positive: bool = False  # whether the sign of the scores was changed
 
     @property
     def classes(self) -> Classes:
@@ -52,7 +52,7 @@ class ScoredSamples(NamedTuple):
         return two_classes(self.names)
 
     def directed(self, thresholds: Any) -> Any:
-        """Thresholds of the user as those of ``scores``, and back."""
+        """Thresholds of the user in the direction of ``scores``, or the other way round."""
         return directed(thresholds, lower_is_positive=self.lower_is_positive)
 
     def finish(self, x: Array) -> Array:

@@ -78,7 +78,7 @@ def log_loss(
         gradient are exact for logits of any size, also if the probability itself is rounded to 0 or 1.
     class_axis : int, optional
         The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
-        classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
+        classes along the last axis, with a warning where axis 1 has as many entries. Soft labels of several axes need
         it, as they could be labels of class 1 as well: these have a last axis of length 1, ``y_true[..., None]`` with
         ``y_prob[..., None]``, and the result is the loss of each sample.
     labels : sequence, optional

@@ -33,7 +33,7 @@ class Labels(NamedTuple):
     known: tuple[Hashable, ...] | None = None  # the labels of all classes, if the values are their indices
 
     def check_number(self, number: int, *, has_classes: bool, each: str) -> None:
-        """Raise an error unless the number of labels fits; with a positive class and scores of it, any number fits."""
+        """Raise an error unless the number of labels fits; any number fits scores of a single positive class."""
         if self.known is None or len(self.known) == number or not (has_classes or self.positive is None):
             return
         each = each if has_classes else "or positive=, with the scores of a single class"
@@ -145,9 +145,9 @@ def against_rest(
 
 
 def directed(values: Any, *, lower_is_positive: bool) -> Any:
-    """Scores that are higher in the positive class, of those that are lower there; and thresholds, both ways.
+    """Scores or thresholds with the other sign if scores are lower in the positive class, otherwise unchanged.
 
-    Changing the sign is exact, so a threshold has the digits of its score again.
+    Changing the sign is exact, so a threshold keeps the digits of its score.
     """
     return -values if lower_is_positive else values
 

@@ -10,7 +10,7 @@ from matrics._arrays import Array, as_arrays
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options, evaluate
-from matrics._ranking.answers import Areas, matrices, thresholds
+from matrics._ranking.areas_of_state import Areas, matrices, thresholds
 from matrics._ranking.averages import Average, check_average
 from matrics._ranking.batches import read_batch
 from matrics._ranking.binned_calibration import Calibration
@@ -30,13 +30,13 @@ from matrics.typing import ArrayLike
 class ScoreState(RunningState, ScoreLeaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
-    Instead of all scores it keeps counts of buckets, from which it has the areas under the ROC curve and (as average
-    precision) under the precision-recall curve, with guaranteed bounds. A bucket holds the scores that agree in their
-    leading bits, so its width is proportional to the score, and no range of the scores has to be known. Calibration,
-    measures at thresholds, losses and top-k measures have counters of their own, and are exact.
+    A state stores counts of buckets instead of all scores. The areas under the ROC curve and (as average precision)
+    under the precision-recall curve follow from the counts, with guaranteed bounds. A bucket holds the scores that
+    agree in their leading bits. So its width is proportional to the score, and the range of the scores need not be
+    known. Calibration, measures at thresholds, losses and top-k measures have counters of their own, and are exact.
 
-    It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
-    checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+    A state is a tuple of arrays, and works unchanged with ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
+    checkpoints. A single ``all_reduce`` or ``psum`` of its arrays merges it over processes.
 
     Parameters
     ----------
@@ -157,9 +157,7 @@ class ScoreState(RunningState, ScoreLeaves):
         18.3406...
         """
         if edges is not None and bits is not None:
-            raise ValueError(
-                "bits: expected None with edges=, which replace the buckets, got both; pass only one of them"
-            )
+            raise ValueError("bits: expected None with edges=, which replace the buckets, got both; leave out either")
         options: Any = {"losses": losses, "top_k": top_k, "allow_large": allow_large}
         options |= {"bits": bits if edges is None else 0, "num_bins": num_bins, "class_wise": class_wise}
         return cls(*empty(make_edges(edges, thresholds), num_classes, batch_shape, like, dtype, **options))

@@ -258,10 +258,10 @@ def threshold_curve(
             of_all if metric.name in COUNTED else value
             for metric, value, of_all in zip(every, values, both, strict=True)
         ]
-    found = together(measures, values, limits, samples.backend)
-    found |= {} if costs_of_errors is None else {COST: costs_of_errors}
+    results = together(measures, values, limits, samples.backend)
+    results |= {} if costs_of_errors is None else {COST: costs_of_errors}
     return ThresholdCurve(
-        samples.finish(samples.directed(limits)), {name: samples.finish(value) for name, value in found.items()}
+        samples.finish(samples.directed(limits)), {name: samples.finish(value) for name, value in results.items()}
     )
 
 

@@ -55,8 +55,8 @@ def top_k_accuracy(
 ) -> Array:
     """Share of the samples whose true class is among the k highest scores.
 
-    If the score of the true class is tied with others, and the k places are not enough for all of them, the sample
-    counts as the share of the tied classes that have a place: the mean over random orders of the tied classes. So equal
+    If the score of the true class is tied, and not all tied classes have a place among the first k, the sample counts
+    as the share of the tied classes that have a place: the mean over random orders of the tied classes. So equal
     scores for all n classes score k / n, as random guesses do, and the order of the classes does not matter.
 
     Parameters
@@ -149,7 +149,7 @@ def top_k_recall(
     Ties are treated as in :func:`matrics.ranking.top_k_accuracy`.
 
     There is no top-k precision or F1. With k predictions for a single true label, at least k - 1 of every k predictions
-    are wrong, so that a share of correct predictions is at most 1 / k, however good the scores are. A sample has no
+    are wrong. So a share of correct predictions is at most 1 / k, even for perfect scores. A sample has no
     single wrong class either: there is no confusion matrix with a count for each sample, from which to compute
     precision and F1.
 

@@ -1,4 +1,4 @@
-"""Scores of samples without labels, which numbers of predictions count as well."""
+"""Scores of samples without labels, which count in numbers of predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.inputs import ScoredSamples
 
-# All that is known of samples without labels.
+# The measures that need no labels.
 COUNTED = ("predicted_positives", "predicted_negatives")
 
 
@@ -24,38 +24,43 @@ class Unlabelled(NamedTuple):
 
     @classmethod
     def read(
-        cls, given: Any, samples: ScoredSamples, counted: Sequence[tuple[str, Metric]], argument: str, what: str
+        cls,
+        unlabelled_scores: Any,
+        samples: ScoredSamples,
+        counted: Sequence[tuple[str, Metric]],
+        argument: str,
+        words: str,
     ) -> Unlabelled | None:
-        """The scores, if there are any.
+        """The sorted scores, or None without scores.
 
-        ``counted`` are the measures that depend on the number of samples, and how they are written in ``argument``,
-        which has ``what`` of them.
+        ``counted`` are the measures that depend on the number of samples, with their texts. ``argument`` is the
+        argument that has them, and ``what`` are words before their names; both are for messages.
         """
-        if given is None:
+        if unlabelled_scores is None:
             return None
         if samples.backend is not NUMPY or samples.num_classes is not None:
             raise ArgumentError(
                 "unlabelled_scores", "expected None with arrays on a device, while tracing, and with several classes"
             )
-        odd = [text for text, metric in counted if metric.name not in COUNTED]
-        if odd or not counted:
+        others = [text for text, metric in counted if metric.name not in COUNTED]
+        if others or not counted:
             raise ArgumentError(
                 argument,
-                f"expected {what}predicted_positives or predicted_negatives with unlabelled_scores=, as nothing else "
-                f"is known of samples without labels, got {quoted(odd[0]) if odd else 'none'}",
+                f"expected {words}predicted_positives or predicted_negatives with unlabelled_scores=, as other "
+                f"measures need labels, got {quoted(others[0]) if others else 'none'}",
             )
-        scores = np.asarray(on_host(given, "unlabelled_scores"))
+        scores = np.asarray(on_host(unlabelled_scores, "unlabelled_scores"))
         if scores.dtype.kind not in "iuf" or scores.ndim != 1:
             raise ArgumentError(
                 "unlabelled_scores", f"expected numbers, shape (M,), got dtype {scores.dtype}, shape {scores.shape}"
             )
         if np.isnan(scores).any():
-            place = int(np.flatnonzero(np.isnan(scores))[0])
-            raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {place}")
+            position = int(np.flatnonzero(np.isnan(scores))[0])
+            raise ArgumentError("unlabelled_scores", f"expected numbers, got NaN at position {position}")
         return cls(np.sort(samples.directed(scores.astype(np.float64))))
 
     def added(self, cm: Array, limits: Array) -> Array:
-        """Matrices (…, T, 2, 2) of the other samples with these as well, in the row of the negative class."""
+        """The matrices (…, T, 2, 2) with these samples added to the row of the negative class."""
         below = np.searchsorted(self.scores, limits, side="left")
         return cm + np.stack(
             [np.stack([below, self.scores.size - below], axis=-1), np.zeros((*below.shape, 2))], axis=-2

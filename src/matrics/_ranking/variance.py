@@ -27,8 +27,9 @@ def roc_auc_variance(
 ) -> Any:
     """Variance of the area under the ROC curve over test sets of this size (DeLong).
 
-    The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
-    other way round; its variance is the sum for both means. Near 1, compute limits on the logit scale, where
+    The area is the mean, over positive samples, of the share of negative samples with a lower score. It is also the
+    mean, over negative samples, of the share of positive samples with a higher score. The variance of the area is the
+    sum of the variances of both means. Near 1, compute limits on the logit scale, where
     the standard error is √variance / (area (1 - area)): ``area ± 1.96 √variance`` is above 1 for many such test sets.
 
     With few positive (or negative) samples the variance itself is uncertain. Of 1,000 samples with normal scores and

@@ -28,7 +28,7 @@ NAMES = (*FORMULAS, "krippendorff_alpha")
 
 
 def linearised(name: str, ratings: Ratings, weights: Any, labels: Any) -> Linearised:
-    """A coefficient by its name, with what each item contributes."""
+    """A coefficient by its name, with the contributions of the items."""
     n = ratings.chosen.shape[-1]
     values = class_values(labels, n)
     if name == "krippendorff_alpha":

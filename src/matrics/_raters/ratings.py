@@ -15,15 +15,15 @@ from matrics._counting.gaps import codes_with_gaps
 
 
 class Ratings(NamedTuple):
-    """Ratings as numbers: which rater chose which class for which item."""
+    """Ratings as numbers: the class that each rater chose for each item."""
 
     chosen: Array  # (*B, items, raters, n): 1 where a rater chose a class
-    backend: Standard  # of the array above
-    home: Standard  # of the ratings that were given
+    backend: Standard  # the library of ``chosen``
+    home: Standard  # the library of the user's ratings
 
     @property
     def counts(self) -> Array:
-        """How many raters chose each class (*B, items, n)."""
+        """The number of raters who chose each class (*B, items, n)."""
         return self.backend.xp.sum(self.chosen, axis=-2)
 
     def returned(self, values: Array) -> Any:
@@ -32,7 +32,7 @@ class Ratings(NamedTuple):
 
 
 def read_ratings(ratings: Any, num_classes: int | None, labels: Iterable[Hashable] | None) -> Ratings:
-    """Read a table of ratings of any kind; where there is None, NaN or -1, the rater has left the item out."""
+    """The ratings of a table of any kind; None, NaN or -1 means that the rater has left the item out."""
     classes = check_classes(num_classes, labels)
     if is_frame(ratings):  # rows are items
         ratings = cells(ratings)

@@ -16,8 +16,8 @@ from matrics._engine.evaluation import Invalid, TableFunction, as_stack, evaluat
 from matrics._quoting import quoted, split_outside
 from matrics.typing import ArrayT, HostArray
 
-_Chosen = tuple[dict[str, Metric], list[TableFunction]]  # metrics under the keys of the result, and what computes them
-# Resolved lists of measures: to parse a list takes as long as to score some matrices.
+_Chosen = tuple[dict[str, Metric], list[TableFunction]]  # metrics by the keys of the result, and their functions
+# Resolved lists of measures: parsing a list takes as long as scoring some matrices.
 _KNOWN: dict[Any, _Chosen] = {}
 MAX_KNOWN = 256
 MAX_LETTERS = 10_000  # of the specs and class names of a cached list, because a service may get them from users
@@ -121,7 +121,7 @@ def score(
     try:
         number = _number_of_classes(cm)
     except (TypeError, ValueError):
-        resolve(metrics)  # its message explains what to do with labels instead of a matrix
+        resolve(metrics)  # its error explains the right call for labels instead of a matrix
         raise
     labels = None if is_compiling() else labels_of_frame(cm)
     if labels is None:
@@ -138,7 +138,7 @@ def _number_of_classes(cm: Any) -> int:
     # The shape of an array is read without a check, which would take as long as scoring a matrix.
     try:
         shape: Sequence[int] = getattr(cm, "shape", ())
-    except RuntimeError:  # of a nested tensor, which is refused below
+    except RuntimeError:  # from a nested tensor, for which an error follows below
         shape = ()
     return int(shape[-1] if len(shape) > 1 else as_stack(cm)[1].shape[-1])
 
@@ -173,7 +173,7 @@ def _key_of(
     class_names: Sequence[str] | None,
     positive: Hashable,
 ) -> tuple[Any, ...] | None:
-    """What a list of measures is cached under; None if it is not to be cached."""
+    """The cache key of a list of measures; None if the list is not cached."""
     if type(metrics) is str and class_names is None and positive is None:
         return number, metrics  # most calls
     listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
@@ -199,7 +199,7 @@ def _bound(
     positive: Hashable,
 ) -> _Chosen:
     if is_compiling() and class_names is None and positive is None:
-        chosen = resolve(metrics)  # the table has its classes, and titles are of no use there
+        chosen = resolve(metrics)  # the table has its classes, and titles are not needed there
     else:
         chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
     return chosen, [metric.bind() for metric in chosen.values()]
@@ -246,7 +246,7 @@ def _members(name: str | Metric, known: Mapping[str, Sequence[str]], classes: Cl
 
 
 def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
-    """Raise if two different measures have the same name, which is possible for users' own measures."""
+    """Raise an error if two different measures have the same name, which is possible for users' own measures."""
     if not any(metric.is_own for metric in chosen.values()):
         return
     known: dict[str, Metric] = {}
@@ -267,7 +267,7 @@ def _where(metric: Metric) -> str:
 
 
 def _no_measure(item: Any) -> str:
-    """What to do with an element of the list that is no measure."""
+    """Advice for an element of the list that is no measure."""
     if not callable(item):
         return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)

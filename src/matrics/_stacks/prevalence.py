@@ -18,7 +18,7 @@ from matrics._quoting import quoted, quoted_list
 from matrics._stacks.transform import invalid_stays
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
-# How far from 1 shares may add up to, in the float of 32 bits as well.
+# The largest distance of a sum of shares from 1, also for floats of 32 bits.
 ROUNDING = 1e-5
 
 
@@ -97,8 +97,8 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     Raises
     ------
     ValueError
-        A share is negative or NaN, or they do not add up to 1, where looking is free (elsewhere the matrix becomes
-        NaN); or a shape is not as above.
+        A share is negative or NaN, or they do not add up to 1, where values can be checked (elsewhere the matrix
+        becomes NaN); or a shape is not as above.
     TypeError
         The cells or the shares are not real numbers, or ``prevalence`` is an array of another library.
 
@@ -109,7 +109,7 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
 
     Notes
     -----
-    It is assumed that samples of a class are as easy there as here: sensitivity and specificity are the same. That is
+    The method assumes that samples of a class are equally easy there: sensitivity and specificity are the same. That is
     not so where, for example, the ill are diagnosed at an earlier stage.
 
     Examples
@@ -149,39 +149,39 @@ def reweighted(cells: Array, shares: Array, backend: Standard) -> Array:
 
 def together(cells: Array, shares: Array, backend: Standard, name: str = "cm") -> tuple[Array, Array]:
     """Matrices and shares with the same batch."""
-    ours, theirs, n = tuple(cells.shape[:-2]), tuple(shares.shape[:-1]), cells.shape[-1]
+    of_cells, of_shares, n = tuple(cells.shape[:-2]), tuple(shares.shape[:-1]), cells.shape[-1]
     try:
-        batch = np.broadcast_shapes(ours, theirs)
+        batch = np.broadcast_shapes(of_cells, of_shares)
     except ValueError as error:
         raise ArgumentError(
-            "prevalence", f"expected a batch that broadcasts with that of {name}, {ours}, got {theirs}"
+            "prevalence", f"expected a batch that broadcasts with that of {name}, {of_cells}, got {of_shares}"
         ) from error
-    if ours != batch:
+    if of_cells != batch:
         cells = backend.xp.broadcast_to(cells, (*batch, n, n))
-    return cells, shares if theirs == batch else backend.xp.broadcast_to(shares, (*batch, n))
+    return cells, shares if of_shares == batch else backend.xp.broadcast_to(shares, (*batch, n))
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
 def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: int | None = 1) -> Array:
-    """The shares (*P, n) of the classes of some matrices, in their library; NaN where they are none and unseen.
+    """The shares (*P, n) of the classes of some matrices, in their library; NaN for invalid shares on devices.
 
     ``positive`` is the index of the class of two that a single number is of.
     """
     xp, n = backend.xp, cells.shape[-1]
-    may_be_missing = isinstance(prevalence, PrevalenceEstimate)  # of some matrices of a batch
+    may_be_missing = isinstance(prevalence, PrevalenceEstimate)  # for some matrices of a batch
     if may_be_missing:
         prevalence = prevalence.prevalence
     numbers = prevalence if isinstance(prevalence, (list, tuple)) else [prevalence]
-    if numbers and all(map(_is_number, numbers)):  # torch.compile should meet no array of NumPy
+    if numbers and all(map(_is_number, numbers)):  # torch.compile should not trace an array of NumPy
         shares = _all_of(numbers, n, positive, is_listed=isinstance(prevalence, (list, tuple)))
         return backend.constant([shares], cells)[0, :]
     own, (array,) = as_arrays(prevalence=prevalence)
     if own.xp is not xp and own is not NUMPY:
-        ours, theirs = library(cells), library(array)
+        of_cells, of_shares = library(cells), library(array)
         raise TypeError(
-            f"prevalence: expected an array of the library of the matrices ({ours}), got an array of {theirs}"
+            f"prevalence: expected an array of the library of the matrices ({of_cells}), got an array of {of_shares}"
         )
     if array.dtype == own.xp.bool or not (own.is_integer(array) or own.is_float(array)):
         raise TypeError(f"prevalence: expected real numbers, got dtype {array.dtype}")
@@ -206,7 +206,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _all_of(numbers: Sequence[Any], n: int, positive: int | None, *, is_listed: bool) -> list[float]:
-    """The share of each class, of Python's numbers."""
+    """The share of each class, from Python's numbers."""
     if len(numbers) == 1 and n == 2:
         share = float(numbers[0])
         if not 0 <= share <= 1:
@@ -236,7 +236,7 @@ def _is_second(positive: int | None) -> bool:
 
 
 def _check(shares: Sequence[float], place: str = "") -> None:
-    """Raise unless these are shares of a whole."""
+    """Raise an error unless these are shares of a whole."""
     expected = "expected shares from 0 to 1 that add up to 1"
     for share in shares:
         if not 0 <= share < math.inf:
@@ -265,7 +265,7 @@ def _positive(cm: Any, positive: Any, n: int) -> int | None:
     is_frame = hasattr(cm, "columns") and hasattr(cm, "index")
     labels = list(cm.index) if is_frame else [0, 1]
     if positive is None:
-        # The order of the alphabet says nothing about which of two is positive.
+        # The order of the alphabet does not determine which of two classes is positive.
         is_text = all(isinstance(label, str) for label in labels)
         return None if is_text and labels == sorted(labels) else 1
     if n != 2:

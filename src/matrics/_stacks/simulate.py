@@ -36,8 +36,8 @@ def resample(
 ) -> Array:
     """Draw replicates of confusion matrices, as resampling their samples would.
 
-    To draw N samples with replacement from the N samples of a matrix is to draw its cells from a multinomial
-    distribution, so a replicate costs n² draws, however many samples there are.
+    N samples drawn with replacement from the N samples of a matrix have multinomial cells. So a replicate costs n²
+    draws, however many samples there are.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ class Plan(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         return math.ceil(self.matrices / self.width) * math.ceil(self.num / self.height)
 
     def tasks(self) -> Iterator[tuple[slice, slice]]:
-        """Which matrices and which replicates each task draws, matrices first."""
+        """The matrices and the replicates of each task, matrices first."""
         for first in range(0, self.matrices, self.width):
             for start in range(0, self.num, self.height):
                 yield (
@@ -182,7 +182,7 @@ def drawable(cm: Any, rng: Any, scheme: str) -> Drawable:
 
 
 def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
-    """Raise unless a scheme can draw these cells, an array of NumPy."""
+    """Raise an error unless a scheme can draw these cells, an array of NumPy."""
     if scheme != "dirichlet" and np.sum(cells, where=np.isfinite(cells), dtype=np.float64) >= MOST_SAMPLES:
         raise ValueError(f"{name}: expected fewer than 2**62 samples, got {np.sum(cells, dtype=np.float64):g}")
     fine = np.isfinite(cells) & (cells >= 0)
@@ -219,21 +219,25 @@ def draw(source: RandomSource, cells: Array, which: slice, num: int, *, scheme: 
     xp, (rows, columns) = source.backend.xp, cells.shape[-2:]
     if scheme == "clusters":
         number = cells.shape[0]
-        some = cells[:, which, :, :]
+        part_of_cells = cells[:, which, :, :]
         weights = source.multinomial(
             source.asarray([number]), source.asarray([[1 / number] * number]), num
         )  # (num, 1, K): how often each cluster is drawn
-        flat = xp.reshape(some, (number, -1))
-        return xp.reshape(xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, some.shape[1], rows, columns))
-    some = cells[which, :, :]
-    count = some.shape[0]
+        flat = xp.reshape(part_of_cells, (number, -1))
+        return xp.reshape(
+            xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, part_of_cells.shape[1], rows, columns)
+        )
+    part_of_cells = cells[which, :, :]
+    count = part_of_cells.shape[0]
     if scheme == "poisson":
-        return source.poisson(some, num)
+        return source.poisson(part_of_cells, num)
     if scheme in ("dirichlet", "dirichlet rows"):
-        drawn = source.gamma(some if prior is None else some + prior[None, ...], num)
+        drawn = source.gamma(part_of_cells if prior is None else part_of_cells + prior[None, ...], num)
         axes = (-2, -1) if scheme == "dirichlet" else -1
-        return drawn * (xp.sum(some, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True))
-    samples = xp.reshape(some, (count * rows, columns) if scheme == "rows" else (count, rows * columns))
+        return drawn * (
+            xp.sum(part_of_cells, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True)
+        )
+    samples = xp.reshape(part_of_cells, (count * rows, columns) if scheme == "rows" else (count, rows * columns))
     totals = xp.sum(samples, axis=-1)
     shares = samples / xp.where(totals > 0, totals, 1)[:, None]
     return xp.reshape(source.multinomial(totals, shares, num), (num, count, rows, columns))
@@ -291,8 +295,8 @@ def random_matrices(
     matrices, rows = max(1, CELLS_AT_ONCE // n**2), max(1, CELLS_AT_ONCE // n)
     for first in range(0, num, matrices):
         for row in range(0, n, rows):
-            which, some = slice(first, first + matrices), slice(row, row + rows)
-            out[which, some] = _random_cells(source, ratio[which], is_diagonal[some], largest)
+            which, part_of_cells = slice(first, first + matrices), slice(row, row + rows)
+            out[which, part_of_cells] = _random_cells(source, ratio[which], is_diagonal[part_of_cells], largest)
     return out
 
 
@@ -303,7 +307,7 @@ def _random_cells(source: RandomSource, ratio: Array, is_diagonal: Array, larges
     own = source.asarray(is_diagonal) > 0
     top = xp.where(own, source.asarray(float(largest)), xp.floor(xp.clip(largest * ratio, 1, largest)))
     dtype = source.backend.widest_int(cells) or xp.int32
-    # Converted to an integer, a number from 0 is rounded down.
+    # A number of at least 0, converted to an integer, is rounded down.
     return xp.astype(xp.clip(cells * top, 0, largest - 1), dtype) + 1
 
 

@@ -40,7 +40,7 @@ def invalid_stays(table: Table, result: Array) -> Array:
 
 
 def check_over(over: Any, name: str = "over") -> None:
-    """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
+    """Raise an error unless ``over`` is a valid normalisation; None means no normalisation."""
     if over is not None and not _is_value_of(over, Over):
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {quoted(over)}")
 
@@ -350,7 +350,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     --------
     >>> import matrics
     >>> cm = [[8, 2, 0], [1, 9, 0], [0, 2, 8]]
-    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # to confuse the first two classes
+    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # half weight for confusions of the first two classes
     >>> matrics.accuracy(cm).round(3), matrics.accuracy(matrics.transform.weight_cells(cm, harmless)).round(3)
     (np.float64(0.833), np.float64(0.877))
     """
@@ -359,15 +359,17 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     if backend is NUMPY:
         weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **t.backend.device_option(t.cells))
     elif backend.xp is not t.xp:
-        ours, theirs = library(t.cells), library(weights)
-        raise TypeError(f"weights: expected an array of the library of cm ({ours}), got an array of {theirs}")
-    xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
+        of_cm, of_weights = library(t.cells), library(weights)
+        raise TypeError(f"weights: expected an array of the library of cm ({of_cm}), got an array of {of_weights}")
+    xp, shape, weights_shape = t.xp, tuple(t.cells.shape), tuple(weights.shape)
     if (
-        mine[-1] != t.n
-        or len(mine) > len(shape)
-        or any(a not in (1, b) for a, b in zip(mine[::-1], shape[::-1], strict=False))
+        weights_shape[-1] != t.n
+        or len(weights_shape) > len(shape)
+        or any(a not in (1, b) for a, b in zip(weights_shape[::-1], shape[::-1], strict=False))
     ):
-        raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or a shape that broadcasts with {shape}, got {mine}")
-    weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
+        raise ValueError(
+            f"weights: expected shape ({t.n}, {t.n}), or a shape that broadcasts with {shape}, got {weights_shape}"
+        )
+    weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(weights_shape)) + weights_shape), t.cells.dtype)
     with t.backend.quiet():
         return invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

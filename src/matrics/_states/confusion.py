@@ -223,7 +223,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind their batch, which is that of the dropped samples."""
+        """Whether the arrays have these shapes after their batch axes, which are those of the dropped samples."""
         counts = shapes["counts"]
         return len(counts) in (2, 3) and counts[-1] == counts[-2]
 

@@ -23,7 +23,7 @@ from matrics.typing import ArrayLike
 
 
 class Additive(tuple[Any, ...]):
-    """Named tuples of arrays that add up.
+    """Named tuples of arrays that can be added.
 
     A state is a subclass of this and of its named tuple, so that JAX and PyTorch treat it as a tuple.
     """
@@ -34,7 +34,7 @@ class Additive(tuple[Any, ...]):
         return short_repr(self)
 
     def __add__(self, other: Any) -> Self:
-        """The sum of both states: the counts of all the data that either has counted."""
+        """The sum of both states: the counts of all data of either state."""
         if not isinstance(other, type(self)):
             raise TypeError(f"expected a {type(self).__name__} to add, got {type(other).__name__}")
         return self._plus(other)
@@ -66,7 +66,7 @@ class RunningState(Additive):
     @property
     @abstractmethod
     def _number_of_names(self) -> int:
-        """How many names ``class_names`` has: of classes, or of labels."""
+        """The number of names in ``class_names``: of classes, or of labels."""
 
     @property
     def _batch(self) -> tuple[int, ...]:
@@ -75,7 +75,7 @@ class RunningState(Additive):
         return tuple(state.dropped.shape)
 
     def _over_devices(self, axis_name: Any, *batch: Any, **options: Any) -> Self:
-        """The state with the counts that the devices of an axis have of a batch."""
+        """The state with the counts of a batch on all devices of an axis."""
         new = windows.emptied(self).update(*batch, **options)
         backend, _ = as_arrays(counts=new[0])
         total: Self = backend.sum_over_devices(new, axis_name)
@@ -106,7 +106,7 @@ class RunningState(Additive):
         >>> window = matrics.ConfusionState.zeros(2, batch_shape=(2,))
         >>> for y_true, y_pred in [([0, 1], [1, 0]), ([0, 1], [0, 0]), ([1, 1], [1, 1])]:
         ...     window = window.push(y_true, y_pred)
-        >>> window.total().score("accuracy")["accuracy"]  # of the last two batches
+        >>> window.total().score("accuracy")["accuracy"]  # the last two batches
         np.float64(0.75)
         """
         newest = self._blank("push").update(*batch, **options)
@@ -326,15 +326,15 @@ def has_words(state: Any) -> bool:
 
 
 def has_remainders(state: Any) -> bool:
-    """Whether the counts are sums in float32 that keep what rounding has lost."""
-    if not state.carried.shape[-1]:  # as in most states, so that each update takes no longer
+    """Whether the counts are sums in float32 with their rounding errors."""
+    if not state.carried.shape[-1]:  # the case of most states, whose updates stay fast
         return False
     backend, (carried,) = as_arrays(carried=state.carried)
     return backend.is_float(carried)
 
 
 def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> None:
-    """Raise for weights if the counts of a state are integers."""
+    """Raise an error for weights if the counts of a state are integers."""
     if sample_weight is None:
         return
     backend, (counts,) = as_arrays(counts=counts)
@@ -393,18 +393,21 @@ def add_dropped(dropped: Array, more: Array, backend: Standard) -> Array:
 
 def merge(state: Any, other: Any) -> CountLeaves:
     """The arrays of the sum of two states of the same class."""
-    backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
-    if tuple(mine.shape) != tuple(theirs.shape):
+    backend, (state_counts, other_counts) = as_arrays(state=state.counts, other=other.counts)
+    if tuple(state_counts.shape) != tuple(other_counts.shape):
         raise ValueError(
-            f"expected states of the same classes and batch, got counts {tuple(mine.shape)} and {tuple(theirs.shape)}"
+            f"expected states of the same classes and batch, got counts {tuple(state_counts.shape)} and "
+            f"{tuple(other_counts.shape)}"
         )
-    if backend.is_float(mine) != backend.is_float(theirs) or has_words(state) != has_words(other):
-        raise TypeError(f"expected states of the same kind of counts, got {mine.dtype} and {theirs.dtype}")
+    if backend.is_float(state_counts) != backend.is_float(other_counts) or has_words(state) != has_words(other):
+        raise TypeError(
+            f"expected states of the same kind of counts, got {state_counts.dtype} and {other_counts.dtype}"
+        )
     if has_remainders(other) and not has_remainders(state):
-        xp, wide = backend.xp, mine.dtype
-        return add(state, xp.astype(theirs, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
+        xp, wide = backend.xp, state_counts.dtype
+        return add(state, xp.astype(other_counts, wide) + xp.astype(other.carried, wide), other.dropped, None, backend)
     carried = other.carried if has_words(other) or has_remainders(other) else None
-    return add(state, theirs, other.dropped, carried, backend)
+    return add(state, other_counts, other.dropped, carried, backend)
 
 
 def exact(state: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Measures of margins alone: their table, and which measures need all cells."""
+"""Measures of margins alone: their table, and the measures that need all cells."""
 
 from __future__ import annotations
 
@@ -144,14 +144,14 @@ class _WholeMargins(NoCells):
 
 
 class _OnHost(HostArithmetic, _WholeMargins):
-    """The same for arrays of NumPy, whose values may be inspected."""
+    """The table of margins for arrays of NumPy, whose values can be inspected."""
 
 
 def scores_of(chosen: Mapping[str, Metric], functions: Sequence[TableFunction], table: NoCells) -> dict[str, Array]:
     """The values of all measures; measures that need cells raise an error, which names them."""
     scores: dict[str, Array] = {}
     lacking: list[str] = []
-    # A formula may lay out a number for each pair of classes before it reads cells: it is first tried on few classes.
+    # A formula may allocate a number for each pair of classes before it reads cells: it is first tried on few classes.
     if table.n > MANY_CLASSES and not is_compiling():
         lacking = measures_of_cells(chosen)
     if not lacking:

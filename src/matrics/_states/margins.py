@@ -200,7 +200,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
 
     @staticmethod
     def _has_shapes(shapes: Mapping[str, tuple[int, ...]]) -> bool:
-        """Whether arrays have these shapes behind their batch."""
+        """Whether the arrays have these shapes after their batch axes."""
         return len(shapes["counts"]) == 2 and shapes["counts"][0] == 3
 
     def _plus(self, other: MarginState) -> MarginState:
@@ -236,7 +236,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         class_names: Sequence[str] | None = None,
         positive: Hashable = None,
     ) -> dict[str, Array]:
-        """Many measures of the counts so far, as :func:`matrics.score` has them of the whole matrix.
+        """Many measures of the counts so far, as :func:`matrics.score` computes them for the whole matrix.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """States as bytes: an archive of NumPy's arrays (``.npz``), the same for every library, with the names of the classes.
 
-The arrays are those of the state in NumPy: the two words of default JAX, which has no numbers of 64 bits, become a
-single number, and are split again when a state is read for such a library.
+The arrays are those of the state in NumPy. Default JAX has no numbers of 64 bits: its two words become a single number,
+and are split again when a state is read for JAX.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAULTS = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.Token
 
 
 def to_bytes(state: Any, class_names: Sequence[str] | None, number: int) -> bytes:
-    """The archive of a state of so many classes."""
+    """The archive of a state with this number of classes."""
     names = check_names(class_names, number)
     contents: dict[str, Any] = {"kind": np.asarray(type(state).__name__), "layout": np.asarray(LAYOUT)}
     if names is not None:
@@ -70,7 +70,7 @@ def from_bytes(template: type, buffer: Any, class_names: Sequence[str] | None, l
 
 
 def _flat(state: Any) -> dict[str, Array]:
-    """The arrays of a state, as NumPy would have them."""
+    """The arrays of a state in the form of NumPy's states."""
     flat: dict[str, Array] = {}
     for name, leaf in state._asdict().items():
         backend, (array,) = as_arrays(state=leaf)
@@ -78,7 +78,7 @@ def _flat(state: Any) -> dict[str, Array]:
     batch = flat["dropped"].ndim
     for name, more in WORDS.items():
         if name not in flat or flat[name].dtype.kind == "f":
-            continue  # sums in float32 and what they have lost are the same in all libraries
+            continue  # sums in float32 and their rounding errors are the same in all libraries
         low, high = flat[name], flat[more]
         whole = low.astype(np.int64)
         flat[name] = whole + (high.astype(np.int64) << WORD) if high.size else whole
@@ -129,7 +129,7 @@ def _in_32_bits(leaves: dict[str, Array]) -> dict[str, Array]:
 
 
 def check_leaves(template: Any, leaves: dict[str, Array]) -> None:
-    """Raise unless arrays of an archive have dtypes and shapes of a state: a wrong dtype would wrap or lose counts."""
+    """Raise an error unless the arrays of an archive have dtypes and shapes of a state: others would lose counts."""
     batch = leaves["dropped"].shape
     for name, leaf in leaves.items():
         allowed: tuple[Any, ...] = (np.int64,)

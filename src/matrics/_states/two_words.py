@@ -17,7 +17,7 @@ class TwoWords:
     """Integers as ``low + high * 2**16`` with the low word in [0, 2**16): exact to 2**47 in 32-bit integers."""
 
     def __init__(self, low: Array, high: Array) -> None:
-        self.high = high + (low >> WORD)  # which rounds down, so that low may be negative
+        self.high = high + (low >> WORD)  # rounds down, so that low may be negative
         self.low = low & (2**WORD - 1)
 
     def __add__(self, other: TwoWords) -> TwoWords:

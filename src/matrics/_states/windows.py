@@ -1,4 +1,4 @@
-"""Counts that are forgotten: a window of the last batches, and counts that decay."""
+"""Windows of the last batches, and counts that decay."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def blank(state: _State) -> _State:
 
 
 def emptied(state: _State) -> _State:
-    """A state that counts the same, without counts."""
+    """A state with the same settings, and without counts."""
 
     def without(name: str, leaf: Array) -> Array:
         return leaf if name in SETTINGS else as_arrays(leaf=leaf)[0].xp.zeros_like(leaf)
@@ -72,7 +72,7 @@ def sums(state: _State, length: int) -> Iterator[_State]:
 
 
 def sum_of_dropped(numbers: Array) -> Array:
-    """The sum of numbers of samples over the first axis; a single word that might wrap is full before."""
+    """The sum of numbers of samples over the first axis; a single word saturates before it would wrap."""
     backend, (numbers,) = as_arrays(dropped=numbers)
     xp = backend.xp
     total = xp.sum(numbers, axis=0, dtype=numbers.dtype)

@@ -86,8 +86,8 @@ def _by_inverse(cells: Array, counts: Array, determined: Array, backend: Standar
     covariance = around_product(xp.matrix_transpose(inverse), spread, xp)
     # Another sample of class t, predicted as p, moves the rates of t by (e_p - rates) / size, and the shares by -π_t
     # times the inverse of this.
-    moved = xp.matrix_transpose(inverse)[:, :, None, :] - xp.matrix_transpose(eye)[:, :, :, None]
-    by_cells = -(shares / sizes)[:, None, :, None] * moved
+    changes = xp.matrix_transpose(inverse)[:, :, None, :] - xp.matrix_transpose(eye)[:, :, :, None]
+    by_cells = -(shares / sizes)[:, None, :, None] * changes
     return Shares(shares, covariance, exact, errors_of(covariance, eye, xp), cells, by_cells)
 
 

@@ -51,8 +51,10 @@ def _bias_of(task: Task, measure: Measure) -> Array:
     if task.options.scheme == "clusters":
         number = task.cells.shape[0]
         parts = xp.reshape(task.cells, (number, count * rows * columns))
-        away = parts - xp.mean(parts, axis=0)[None, :]
-        changes = xp.reshape(xp.matmul(backend.constant(_signs(number), cells), away), (PAIRS, count, rows * columns))
+        deviations = parts - xp.mean(parts, axis=0)[None, :]
+        changes = xp.reshape(
+            xp.matmul(backend.constant(_signs(number), cells), deviations), (PAIRS, count, rows * columns)
+        )
     else:
         squares = cells if task.squares is None else xp.reshape(task.squares, cells.shape)
         changes = backend.constant(_signs(rows * columns), cells)[:, None, :] * xp.sqrt(squares)
@@ -63,13 +65,13 @@ def _bias_of(task: Task, measure: Measure) -> Array:
     (value,) = score(task.there(task.whole), task.workers)
     (values,) = score(xp.reshape(task.there(tables), (2 * PAIRS * count, rows, columns)), task.workers)
     values = xp.reshape(values, (2, PAIRS, *value.shape))
-    away = values - value[None, None, ...]
-    pairs = (away[0, ...] + away[1, ...]) / 2
+    deviations = values - value[None, None, ...]
+    pairs = (deviations[0, ...] + deviations[1, ...]) / 2
     known = xp.isfinite(pairs)
     number = xp.sum(xp.astype(known, value.dtype), axis=0)
     number = xp.where(number > 0, number, 1)
     bias = xp.sum(xp.where(known, pairs, 0), axis=0) / number
-    spread = xp.sum(xp.where(known[None, ...], away**2, 0), axis=(0, 1)) / (2 * number) - bias**2
+    spread = xp.sum(xp.where(known[None, ...], deviations**2, 0), axis=(0, 1)) / (2 * number) - bias**2
     return xp.where(spread > 0, bias / xp.sqrt(xp.where(spread > 0, spread, 1)), 0)
 
 

@@ -336,7 +336,7 @@ def spread_of(first: Array, whole: Array, task: Task, squares: Array | None, *, 
     """The variance, and the distance of limits in standard errors.
 
     By default the variance of clusters is at least that of independent samples, because a few clusters may agree by
-    chance, and it is corrected for clusters of unequal sizes.
+    chance. It is corrected for clusters of unequal sizes.
     """
     z, clusters = quantile_of(task)
     backend, xp = task.backend, task.backend.xp

@@ -148,18 +148,18 @@ def interval(
     - ``"auto"`` does not resample. Proportions, such as accuracy or the recall of a class, get Wilson's score interval.
       The odds ratio and the likelihood ratios of a class get the limits of ``"log"``, and those of ``"score"`` where a
       cell is 0; weighted samples, and samples at another prevalence, get the limits of the next sentence there.
-      All other measures get an interval by the delta method for the matrix with one sample added, 1/n² to each cell,
-      which avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead
-      if these are wider, for example if a class with few errors dominates: the measure is treated, to first order,
-      as a sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies,
-      confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
-      bias, and widened by it. At stationary points (such as chance for EVE), at the ends of a range and at ties of
-      classes the first derivatives are not enough: there limits are of second order, and a limit is the end of the
-      range if a test does not reject that end. The pages on uncertainty have the coverage.
-      The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
-      that hold for all classes at once (Bonferroni); likewise the highest. These are conservative. Methods that draw
-      replicates do so where several classes compete for the lowest value, as its replicates are biased there. Own
-      measures that compute a lowest value have the status ``BIASED`` there, as has ``:min`` by ``"delta"``.
+      All other measures get an interval by the delta method for the matrix with a sample added, 1/n² to each cell. This
+      avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead if
+      these are wider, for example if a class with few errors dominates: the measure is treated, to first order, as a
+      sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies, confusion
+      entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the bias, and
+      widened by it. At stationary points (such as chance for EVE), at the ends of a range and at ties of classes the
+      first derivatives are not enough: there limits are of second order, and a limit is the end of the range if a test
+      does not reject that end. The pages on uncertainty have the coverage. The lowest value of the classes (``:min``)
+      gets the lowest of their lower limits, and the lowest of upper limits that hold for all classes at once
+      (Bonferroni); likewise the highest. These are conservative. Methods that draw replicates do so where several
+      classes compete for the lowest value, as its replicates are biased there. Own measures that compute a lowest value
+      have the status ``BIASED`` there, as has ``:min`` by ``"delta"``.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
       scale that keeps them within the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
     - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.simulate.resample`; ``"bca"`` corrects them

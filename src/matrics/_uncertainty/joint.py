@@ -45,8 +45,8 @@ def joint_confusion_matrix(
         The label of each class, in order; required without ``num_classes``.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
-        samples, such as equal samples in a row of a file, unless :func:`matrics.compare_paired` gets the table of the
-        squared weights as well.
+        samples, such as equal samples in a row of a file. For other weights, :func:`matrics.compare_paired` takes the
+        table of the squared weights as well.
     ignore_index : int or sequence of int, optional
         Samples with any of these true labels are left out.
     groups : array_like, optional

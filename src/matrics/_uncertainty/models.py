@@ -129,12 +129,13 @@ def compare_models(
     the number of true positives. ``probability_best`` is the share of the replicates in which a model has the best
     value; ties are shared. Equal weights are as no weights.
 
-    ``tied`` is corrected for looking at all models: a model differs significantly from the best if their difference
-    is more standard errors away from 0 than the largest of all pairwise differences is from its estimate, in all but
-    1 - ``level`` of the replicates (the maximum of the studentised differences of all pairs). This critical value is
-    corrected for few samples or clusters by the ratio of Student's quantile to the normal quantile. So the truly best
-    model is among the tied models with a probability of ``level``. In simulations with 20 to 100 clusters and 6 to 10
-    equal models, some of these are not tied in 4 to 7 % of data sets for a ``level`` of 0.95.
+    ``tied`` is corrected for the comparison of all models, by the maximum of the studentised differences of all pairs.
+    In each replicate this is the largest distance of a difference from its estimate, in standard errors. The critical
+    value is its quantile at ``level``. A model differs significantly from the best if their difference is more than so
+    many standard errors away from 0. The critical value is corrected for few samples or clusters by the ratio of
+    Student's quantile to the normal quantile. So the truly best model is among the tied models with a probability of
+    ``level``. In simulations with 20 to 100 clusters and 6 to 10 equal models, some of these are not tied in 4 to 7 %
+    of data sets for a ``level`` of 0.95.
 
     Examples
     --------

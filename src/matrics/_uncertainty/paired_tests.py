@@ -52,8 +52,8 @@ def p_values(pair: Task, differences: Sequence[Array], valid: Array) -> list[Arr
         if metric.average == "binary":
             alone = alone[0][:, metric.classes[0]], alone[1][:, metric.classes[0]]
         number, gap = alone[0] + alone[1], xp.abs(alone[0] - alone[1])
-        some = number > 0
-        p_value = 2 * pair.backend.normal_cdf(-gap / xp.sqrt(xp.where(some, number, 1)))
+        positive = number > 0
+        p_value = 2 * pair.backend.normal_cdf(-gap / xp.sqrt(xp.where(positive, number, 1)))
         known = like(tested, number, xp) & ~xp.isnan(difference)
-        results.append(xp.where(known, xp.where(some, p_value, 1), math.nan))
+        results.append(xp.where(known, xp.where(positive, p_value, 1), math.nan))
     return results

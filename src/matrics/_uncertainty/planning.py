@@ -106,18 +106,18 @@ def samples_needed(
     :func:`matrics.compare_paired`: the probability that they exclude 0. Other tests have another power; with the number
     for a power of 80 % the exact :func:`matrics.stats.mcnemar` has 76 to 79 %, and mid-p about 80 %. The second of two
     independent classifiers has more errors or fewer in each class, in the same proportions, so that the measure differs
-    by ``difference``. It has another variance than the first, so the number is for the case that needs more samples,
-    and the power is larger in the other case. The joint table of ``paired`` is taken as it is.
+    by ``difference``. It has another variance than the first. The number is for the case that needs more samples, and
+    the power is larger in the other case. The joint table of ``paired`` is taken as it is.
 
-    In compiled code and on devices, the number is that for the variance of the delta method at the matrix, and both
-    classifiers have the same variance. It is too small where there are few errors.
+    In compiled code and on devices, the number is for the variance of the delta method at the matrix, which is the same
+    for both classifiers. It is too small where there are few errors.
 
     A pilot study without errors has a variance of 0, which says nothing about the errors of a larger study: use the
     proportions of a matrix with as many errors as you have to expect.
 
     Measures whose estimates are biased (entropies, confusion entropy, EVE, measures made of chi-squared) have wider
-    limits. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval` have
-    this width on average, to a precision of 1 %, by simulating 400 matrices with a fixed seed.
+    limits. With ``half_width`` their result is the number for which intervals of :func:`matrics.interval` have this
+    width on average. It has a precision of 1 %, from 400 simulated matrices with a fixed seed.
 
     Examples
     --------

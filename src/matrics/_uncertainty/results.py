@@ -27,9 +27,9 @@ class IntervalStatus(IntEnum):
 
     Status 0 of 95 % limits promises that at most 7 of 100 data sets have the status 0 and limits that miss the true
     value. Where nearly all data sets have the status 0, the coverage therefore is at least 93 %. This holds exactly for
-    proportions of independent samples; the documentation has simulations of other measures. The status looks at the
-    data, so the coverage of only those data sets that have the status 0 may be lower where five errors are hardly
-    expected: such a data set has more errors than most.
+    proportions of independent samples; the documentation has simulations of other measures. The status depends on the
+    data. So the coverage among data sets with the status 0 may be lower where five errors are hardly expected: such a
+    data set has more errors than most.
 
     Examples
     --------

@@ -23,11 +23,11 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables and their properties)
     """The distances of the limits below and above the estimate: (B,) or (B, C).
 
     To first order a measure is a sum over the true classes. Each row contributes like a proportion: the mean of the
-    derivatives by its cells, between the lowest and the highest derivative. The score limits of such a sum are the
-    values from which it is z standard errors away, with the errors at the most likely proportions for these values.
-    These are Wilson's limits of each row, for a quantile of the row: z times the root of its part of the variance. The
-    quantile is z if a row has all of the variance, and small if many rows share it (Martín Andrés, Álvarez Hernández
-    and Herranz Tejedor 2011).
+    derivatives by its cells, between the lowest and the highest derivative. The score limits of such a sum are z
+    standard errors away from it. The errors are those at the most likely proportions for these limits. They are
+    Wilson's limits of each row, for a quantile of the row: z times the root of its part of the variance. The quantile
+    is z if a row has all of the variance, and small if many rows share it (Martín Andrés, Álvarez Hernández and Herranz
+    Tejedor 2011).
 
     Parameters
     ----------

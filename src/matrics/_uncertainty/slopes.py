@@ -164,8 +164,8 @@ def variance(  # noqa: PLR0917 (tables and their scheme)
 def contributions(first: Array, cells: Array, clusters: Array, backend: Standard) -> tuple[Array, Array]:
     """The contributions of clusters (K, B, r, c) to a measure, less the mean, and weights: (K, B) or (K, B, C).
 
-    The weights are the variances of the contributions if samples were independent, and if those of a true class varied
-    in each cluster as in all clusters together. They are 0 without samples: such a cluster has no information.
+    The weights are the variances of the contributions of independent samples, if the variance within a true class were
+    the same in all clusters. They are 0 without samples: such a cluster has no information.
     """
     xp, (count, rows, columns) = backend.xp, cells.shape
     lead = (1,) * (first.ndim - 2)

@@ -271,8 +271,8 @@ def _influences(metric: Metric, n: int) -> dict[int, Array] | None:
     first = derivatives.first[0][:, 0, :] if is_classwise and derivatives.first[0].ndim == 3 else derivatives.first[0]
     if first.shape != (len(cells), size * size) or not np.isfinite(first).all():
         return None
-    moved = first * cells.reshape(first.shape)
-    if (np.abs(moved.sum(axis=1)) > EQUAL * np.abs(moved).sum(axis=1)).any():
+    products = first * cells.reshape(first.shape)
+    if (np.abs(products.sum(axis=1)) > EQUAL * np.abs(products).sum(axis=1)).any():
         return None  # the measure changes with the number of samples
     first = first / np.maximum(np.abs(first).max(axis=1, keepdims=True), 1e-300)
     rows, columns = np.divmod(np.arange(size * size), size)

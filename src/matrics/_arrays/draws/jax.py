@@ -32,7 +32,7 @@ class JaxSource:
         return key
 
     def split(self, number: int) -> list[RandomSource]:
-        """A key for each."""
+        """A key for each stream."""
         return [JaxSource(key) for key in jax.random.split(self._next(), number)]
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
@@ -41,11 +41,11 @@ class JaxSource:
         XLA would spend minutes on folding constants while it compiles; the barrier prevents this.
         """
         totals, shares = _kept((totals, shares))
-        # An empty matrix has no draws: its shares add up to 0 and are no distribution.
-        some = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
+        # An empty matrix has no draws: its shares add up to 0, and are no distribution.
+        distributions = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
         # Broadcast here, because shape= is the shape of the results before JAX 0.12, and of the totals from 0.12 on.
-        totals, some = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, some))
-        return jax.random.multinomial(self._next(), totals, some, dtype=shares.dtype).astype(_integer())
+        totals, distributions = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, distributions))
+        return jax.random.multinomial(self._next(), totals, distributions, dtype=shares.dtype).astype(_integer())
 
     def poisson(self, rates: Array, num: int) -> Array:
         """See ``RandomSource``."""

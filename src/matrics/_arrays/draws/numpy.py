@@ -24,7 +24,7 @@ class NumPySource:
         """Independent generators."""
         try:
             return [NumPySource(child) for child in self.generator.spawn(number)]
-        except TypeError as error:  # its bit generator was made of a state, not of a seed
+        except TypeError as error:  # its bit generator was created from a state, not from a seed
             raise TypeError(
                 "rng: expected a generator that can spawn others: numpy.random.default_rng(seed)"
             ) from error

@@ -28,7 +28,7 @@ class TorchSource:
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
         """See ``RandomSource``: PyTorch has the binomial distribution, so the cells are drawn in sequence."""
         cells = shares.shape[-1]
-        # Of the share that is left; added up from the end, so that nothing cancels.
+        # The share of the remaining cells, summed from the end so that nothing cancels.
         left = torch.flip(torch.cumsum(torch.flip(shares, [-1]), -1), [-1])
         chance = torch.where(left > 0, shares / torch.where(left > 0, left, 1), 0).clamp(0, 1)
         rest = totals.to(self._dtype).expand(num, *totals.shape).contiguous()

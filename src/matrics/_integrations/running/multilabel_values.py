@@ -14,7 +14,7 @@ from matrics._integrations.running.score_values import wide_bounds
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
-from matrics._ranking.answers import Areas
+from matrics._ranking.areas_of_state import Areas
 from matrics._ranking.bounds import Bounded
 from matrics.typing import NumPyArray
 

@@ -17,7 +17,7 @@ from matrics._integrations.running.score_names import LOSSES, ScoreValue, placed
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._quoting import quoted
-from matrics._ranking.answers import Areas
+from matrics._ranking.areas_of_state import Areas
 from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST

@@ -23,8 +23,8 @@ def calibration_limits(
     """The calibration error of forecasts (N,), its limits, its standard error, and whether samples are few.
 
     The gap of each bin between probabilities and outcomes has a normal error. The absolute values of such errors add
-    up even if all gaps are 0, so that the estimate for a calibrated model is never 0, and quantiles of replicates lie
-    above the true error. The limits therefore invert a test, in which all gaps are multiplied by a factor: they are the
+    up even if all gaps are 0. So the estimate for a calibrated model is never 0, and quantiles of replicates lie above
+    the true error. The limits therefore invert a test, in which all gaps are multiplied by a factor: they are the
     errors for the smallest and the largest factor with which the estimate is not unusual. The lower limit is 0 if the
     estimate is usual without gaps. If all gaps are 0, gaps of equal size in all bins replace them.
     """

@@ -86,7 +86,7 @@ def interval(
     dict of str to Interval
         Of each measure an :class:`matrics.Interval` with fields of shape (*B,), or (*B, n) with ``average=None``.
         A perfect area has limits as well, and status 1; a NaN score has status 7. Status 1 also if fewer than 20
-        samples (or clusters) are of a class, fewer than 5 make up most of what is missing to an area of 1, or, of the
+        samples (or clusters) are of a class, fewer than 5 contribute most of the distance to an area of 1, or, of the
         losses, the most likely class is wrong for fewer than 5. Equal losses of all samples have no limits (status 5).
 
     Raises

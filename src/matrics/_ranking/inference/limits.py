@@ -34,9 +34,9 @@ def score_limits(
 ) -> tuple[Array, Array]:
     """Limits of a measure between 0 and 1: the values that are compatible with the estimate, at their own variance.
 
-    At a value t, the variance of a side is the estimated variance in proportion to t (1 - t), combined with that of two
-    added units with the largest possible variance, ``spread(t)``. So a perfect value, whose variance is 0, has a limit
-    as well. Satterthwaite's degrees of freedom count the same units.
+    At a value t, the variance of a side is the estimated variance in proportion to t (1 - t). It is combined with the
+    variance of two added units, which is the largest possible, ``spread(t)``. So a perfect value, whose variance is 0,
+    has a limit as well. Satterthwaite's degrees of freedom count the same units.
 
     Parameters
     ----------

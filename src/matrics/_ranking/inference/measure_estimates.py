@@ -193,7 +193,7 @@ def _of_replicates(
         moments = moments._replace(effective=samples.wrong_units.astype(np.float64)[None, None])
     if measure.kind not in CURVES or len(estimate) == len(samples.positive):
         return moments
-    positives, negatives = samples.sides  # a mean over classes leaves out those that are undefined
+    positives, negatives = samples.sides  # a mean over classes leaves out undefined classes
     empty = (positives == 0) | ((negatives == 0) & (measure.kind != "precision"))
     return moments._replace(left_out=np.asarray([empty.any()]))
 

@@ -16,9 +16,9 @@ from matrics._ranking.inference.samples import SampleScores
 from matrics._ranking.inputs import ScoredSamples
 from matrics._ranking.losses import of_each
 
-# In all simulated distributions without ties, the variance of the samples of a side of an area is at least an eighth of
-# the largest possible variance. If more than half of the positive samples have the same score and the average precision
-# is above 0.9, the variance of a sample may be four times that of a share.
+# In all simulated distributions without ties, the variance of a side of an area is at least an eighth of the largest
+# possible variance. With an average precision above 0.9, the variance of a sample may be four times that of a share, if
+# more than half of the positive samples have the same score.
 SPREAD_OF_AREA, SPREAD_OF_TIES, NEARLY_PERFECT = 8, 4, 0.9
 
 

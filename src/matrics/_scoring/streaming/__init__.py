@@ -46,9 +46,9 @@ def score_blocks(
     Parameters
     ----------
     stack : array_like, shape (*B, n, n)
-        Counts or soft counts; rows are true classes, columns predicted ones. A NumPy array, a memory map, a PyTorch
-        tensor on the CPU, or anything with a shape and a dtype whose slices become NumPy arrays, such as a data set of
-        h5py or zarr. Of these, no more than a block is read at a time.
+        Counts or soft counts; rows are true classes, columns predicted ones. A NumPy array, a memory map or a PyTorch
+        tensor on the CPU; or any object with a shape and a dtype whose slices become NumPy arrays, such as a data set
+        of h5py or zarr. At most a block is read at a time.
     metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see

@@ -17,7 +17,7 @@ from matrics.typing import NumPyArray
 Ticket = tuple[list[Any], Any]
 
 
-# The cells are not donated: no result is as large, so that none could have their memory.
+# The cells are not donated: no result is as large, so no result could reuse their memory.
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _scored(cells: Any, metrics: tuple[Metric, ...], zero_division: float) -> Ticket:
     """The values of a block: the same program for all blocks, and for all calls with these metrics."""
@@ -25,7 +25,7 @@ def _scored(cells: Any, metrics: tuple[Metric, ...], zero_division: float) -> Ti
 
 
 class JaxLane(Lane):
-    """Copies and programs are started and not waited for: JAX runs them in order, with Python.
+    """A lane that starts copies and programs without waiting for them: JAX runs them in order, besides Python.
 
     Its own memory for copies is its business. That of a block is not written to again, as a device that is the CPU may
     read it where it is.
@@ -37,12 +37,12 @@ class JaxLane(Lane):
         self._device, self._metrics, self._zero_division = device, metrics, zero_division
         devices = list(getattr(device, "device_set", [device]))
         self._shares = len(devices)
-        if devices[0].platform == "cpu":  # of the cache: beyond that XLA takes twice as long
+        if devices[0].platform == "cpu":  # the cache of the CPU, beyond which XLA takes twice as long
             self.block_bytes = self._shares * 2**20
         self._rows = 0
 
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Its own; without 64-bit numbers float32, as 32-bit integers would wrap."""
+        """The dtype of the cells; without 64-bit numbers float32, as 32-bit integers would wrap."""
         native = dtype.newbyteorder("=") if dtype.itemsize <= 8 else np.dtype(np.float64)
         return native if jax.dtypes.canonicalize_dtype(native) == native else np.dtype(np.float32)
 
@@ -65,13 +65,13 @@ class JaxLane(Lane):
         return values, valid
 
     def finish(self, ticket: Ticket) -> tuple[list[NumPyArray], NumPyArray]:
-        """Fetch it."""
+        """Fetch the results."""
         values, valid = jax.device_get(ticket)
         return values, np.flatnonzero(~valid)
 
 
 def _check_along_matrices(device: Any, shape: tuple[int, ...]) -> None:
-    """Raise for a sharding that would spread the cells of a matrix over devices."""
+    """Raise an error for a sharding that would spread the cells of a matrix over devices."""
     if not isinstance(device, jax.sharding.Sharding):
         return
     try:

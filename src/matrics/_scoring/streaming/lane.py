@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Lane(ABC):
-    """A way to a device and back; blocks are started in order, and finished in that order."""
+    """The transfers to a device and back; blocks are started in order, and finished in that order."""
 
     ahead: ClassVar[int] = 0
-    """How many blocks may be on their way while another is started."""
+    """The number of blocks in transfer while another block is started."""
 
     block_bytes: int = 64 * 2**20
-    """How large a block should be: not so small that starting it takes longer than scoring it."""
+    """The size of a block, large enough that starting it takes less time than scoring it."""
 
     @abstractmethod
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -28,7 +28,7 @@ class Lane(ABC):
 
     @abstractmethod
     def start(self, block: NumPyArray) -> Any:
-        """Send a block (k, n, n) and have it scored; what this gives is for ``finish``.
+        """Send a block (k, n, n) and start its scoring; the result is the argument of ``finish``.
 
         No block is larger than the first.
         """
@@ -54,13 +54,13 @@ class HostLane(Lane):
         self._zero_division, self._workers = zero_division, workers
 
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Any."""
+        """The dtype itself."""
         return dtype
 
     def start(self, block: NumPyArray) -> tuple[list[NumPyArray], NumPyArray]:
-        """Score it."""
+        """Score the block."""
         return score_blocks(block, self._functions, self._zero_division, self._workers)
 
     def finish(self, ticket: tuple[list[NumPyArray], NumPyArray]) -> tuple[list[NumPyArray], NumPyArray]:
-        """It is done."""
+        """The results, which are complete."""
         return ticket

@@ -29,7 +29,7 @@ class Results:
         self.invalid = 0
 
     def write(self, start: int, block: NumPyArray, values: list[NumPyArray], bad: NumPyArray) -> None:
-        """Write the values of the block that starts here, and take down which matrices are invalid."""
+        """Write the values of the block that starts here, and record its invalid matrices."""
         count = len(block)
         if not self._arrays:
             self._arrays = [np.empty((self._source.count, *value.shape[1:]), value.dtype) for value in values]
@@ -37,7 +37,7 @@ class Results:
             array[start : start + count] = value[:count]
         bad = bad[bad < count]
         self.invalid += len(bad)
-        with np.errstate(all="ignore"):  # too large for the dtype, which is why it is invalid
+        with np.errstate(all="ignore"):  # invalid matrices may be too large for the dtype
             shown = [(start + int(k), block[k].astype(self._dtype)) for k in bad[: SHOWN - len(self._first)]]
         self._first += shown
 

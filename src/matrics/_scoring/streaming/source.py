@@ -36,7 +36,7 @@ class BlockSource:
             check_kind("stack", stack)
             shape = _shape(stack)
             self.dtype = (self._read(slice(0, 0)) if shape else np.asarray(stack)).dtype
-            # The same checks, of an array of this shape and dtype that takes no memory.
+            # The same checks, for an array of this shape and dtype that needs no memory.
             as_stack(np.broadcast_to(np.zeros((), self.dtype), shape), name="stack")
         else:
             backend, array = as_stack(stack, name="stack")
@@ -82,7 +82,7 @@ class BlockSource:
         return block
 
     def _read(self, *index: Index) -> NumPyArray:
-        """A part of the stack: not all that can be sliced takes a tuple, and the standard's arrays take no less."""
+        """A part of the stack. Some sliceable objects do not accept a tuple, and arrays of the standard require it."""
         if hasattr(self._array, "__array_namespace__"):
             return self._convert(self._array[(*index, ...)])
         return self._convert(self._array[index[0] if len(index) == 1 else index])
@@ -102,7 +102,7 @@ def parts(batch: tuple[int, ...], size: int) -> Iterator[tuple[Index, ...]]:
 
 
 def _is_sliced(stack: Any) -> bool:
-    """Whether this is an array that is not in memory, or not known to be: a data set in a file, for instance."""
+    """Whether an array may not be in memory: a data set in a file, for instance."""
     torch = sys.modules.get("torch")
     if isinstance(stack, (np.ndarray, np.generic)) or (torch is not None and isinstance(stack, torch.Tensor)):
         return False
@@ -115,7 +115,7 @@ def _is_sliced(stack: Any) -> bool:
 
 
 def _shape(stack: Any) -> tuple[int, ...]:
-    """The lengths of the axes, which all have to be known."""
+    """The lengths of the axes, all of which must be known."""
     try:
         return tuple(operator.index(length) for length in stack.shape)
     except TypeError as error:

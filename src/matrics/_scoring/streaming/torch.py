@@ -15,12 +15,12 @@ from matrics._quoting import quoted
 from matrics._scoring.streaming.lane import Lane
 from matrics.typing import NumPyArray
 
-# Integers for which PyTorch's devices have next to no operations.
+# Integers for which PyTorch's devices have hardly any operations.
 _WIDER: dict[Any, Any] = {np.uint16: np.int32, np.uint32: np.int64}
 
 
 def device_of(device: Any) -> torch.device:
-    """The device; ValueError if there is none of that name, or it cannot compute."""
+    """The device; ValueError if no device has this name, or if it cannot compute."""
     try:
         place = torch.device(device)
         module = torch.get_device_module("cpu" if place.type == "meta" else place)
@@ -45,7 +45,7 @@ def lane(device: torch.device, metrics: tuple[Metric, ...], zero_division: float
 
 
 class TorchLane(Lane):
-    """What all devices have in common: dtypes and scores."""
+    """The common part of all devices: dtypes and scores."""
 
     def __init__(self, device: torch.device, metrics: tuple[Metric, ...], zero_division: float) -> None:
         self._device, self._zero_division = device, zero_division
@@ -53,7 +53,7 @@ class TorchLane(Lane):
         self._float = np.dtype(np.float32 if device.type == "mps" else np.float64)
 
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Its own, where PyTorch has it and the device computes with it."""
+        """The dtype of the cells, if PyTorch has it and the device supports it."""
         native: np.dtype[Any] = dtype.newbyteorder("=")
         if native.itemsize > 8 or native in (np.uint64, np.float64):
             return self._float
@@ -61,7 +61,7 @@ class TorchLane(Lane):
         return wider
 
     def _scored(self, cells: torch.Tensor) -> list[torch.Tensor]:
-        """The values, and last which matrices are valid."""
+        """The values, followed by the mask of valid matrices."""
         values, valid = scored(cells, TORCH, self._functions, self._zero_division)
         return [*values, valid]
 
@@ -76,7 +76,7 @@ class PlainLane(TorchLane):
         return self._scored(cells.to(self._device))
 
     def finish(self, ticket: list[torch.Tensor]) -> tuple[list[NumPyArray], NumPyArray]:
-        """Fetch it."""
+        """Fetch the results."""
         return _split([value.cpu() for value in ticket])
 
 
@@ -126,7 +126,7 @@ class StreamLane(TorchLane):
         if self._slots is None:
             dtype = torch.from_numpy(np.empty(0, self.dtype_for(block.dtype))).dtype
             self._slots = itertools.cycle([_Slot(self, block.shape, dtype) for _ in range(self.ahead + 1)])
-            self._there.wait_stream(scoring)  # in which the memory that the slots got may still be in use
+            self._there.wait_stream(scoring)  # which may still use the memory of the slots
         slot: _Slot = next(self._slots)
         slot.count = len(block)
         sent, cells = slot.sent[: slot.count], slot.cells[: slot.count]
@@ -153,6 +153,6 @@ class StreamLane(TorchLane):
         return _split([value[: ticket.count] for value in ticket.fetched])
 
     def close(self) -> None:
-        """Both copying streams."""
+        """Both streams for copies."""
         self._there.synchronize()
         self._back.synchronize()
