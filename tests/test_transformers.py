@@ -341,9 +341,9 @@ def test_a_class_that_is_not_there(make: Any) -> None:
 def test_arrays_that_do_not_fit(make: Any) -> None:
     labels, logits = draw()
     wrong = [
-        ((logits, labels[:10]), r"one axis more.*got predictions \(200, 3\), label_ids \(10,\)"),
+        ((logits, labels[:10]), r"an additional last axis.*got predictions \(200, 3\), label_ids \(10,\)"),
         ((logits[:, :1], labels[:, None]), r"got predictions \(200, 1\), label_ids \(200, 1\)"),
-        ((labels[:5], labels), r"labels of one shape, got predictions \(5,\), label_ids \(200,\)"),
+        ((labels[:5], labels), r"labels of the same shape, got predictions \(5,\), label_ids \(200,\)"),
         ((logits, logits), r"label_ids: expected integers.*torch.float32.*MultilabelMetric"),
         ((logits, (labels, labels)), r"label_ids: expected a single array.*label_names=.*got 2 arrays"),
         ((logits, None), "label_ids: expected a single array.*got NoneType"),

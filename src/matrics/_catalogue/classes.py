@@ -110,7 +110,7 @@ class Classes:
         The label of each class, if labels or class names are known. A class is selected by its label, or by its index
         if there are no labels.
     positive
-        The index of the positive class, if the user passed one.
+        The index of the positive class that the user passed, or None.
     by_construction
         Whether class 1 of two is positive by construction: the matrices were made from scores and a threshold, or for a
         label of a multilabel problem. The user need not pass ``positive``.
@@ -160,7 +160,7 @@ class Classes:
 
     @property
     def default_average(self) -> tuple[str, tuple[int, ...]]:
-        """The default average of a class measure, and its class: the positive class, if there is one.
+        """The default average of a class measure, and its class: the positive class, if any.
 
         No other function decides the default average.
 

@@ -152,7 +152,7 @@ def check(cm: Any) -> Array:
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        Counts; rows are true classes, columns predicted ones.
+        Counts; rows are true classes, columns predicted classes.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from matrics._engine.wide import Wide
 
 
 def add(terms: Sequence[Array]) -> Array:
-    """The sum of one or more arrays."""
+    """The sum of a sequence of arrays, which is not empty."""
     return functools.reduce(operator.add, terms)
 
 
@@ -209,7 +209,7 @@ class Safe:
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """The logarithm ln x from x and x - 1, which are precise for small x and near 1; finite at x = 0.
 
-        It is ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), where one of the terms is 0.
+        It is ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), where either term is 0.
         """
         is_far = x <= 0.5  # both agree at 1/2; callers pass -1 as beyond for shares up to 1/2
         near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)

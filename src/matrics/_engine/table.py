@@ -188,13 +188,13 @@ class Table(Margins):
         """The mean square contingency χ² / m = Σ (c/t - k/m) (c/k - t/m), without expected counts."""
         axes = (self.true_axis, self.pred_axis)
         squared = self.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
-        # The largest value, for one-to-one classes, without the rounding of the sum.
-        is_one_to_one = (
+        # The largest value, for a bijection of classes, without the rounding of the sum.
+        is_bijection = (
             self.is_determined(self.true_axis) & self.is_determined(self.pred_axis) & ~self.is_zero(self.total)
         )
         most = self.sum(self.xp.astype(self.true != 0, squared.dtype), axis=0) - 1
         # The two factors have the same sign, except for rounding.
-        return self.xp.where(is_one_to_one, most, self.not_negative(squared))
+        return self.xp.where(is_bijection, most, self.not_negative(squared))
 
     # Covariance -------------------------------------------------------------------------------------------------------
 

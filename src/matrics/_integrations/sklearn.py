@@ -22,7 +22,7 @@ def scorer(
     labels: Iterable[Hashable] | None = None,
     zero_division: float | None = None,
 ) -> Scorer:
-    """A scorer for ``scoring=`` of scikit-learn: of a single measure, or of several with one ``predict`` for all.
+    """A scorer for ``scoring=`` of scikit-learn: of a single measure, or of several with a single ``predict``.
 
     Higher values are better, always: the scorer negates measures that are better when lower, such as ``cen`` or
     ``log_loss``, under the same name.
@@ -30,13 +30,13 @@ def scorer(
     Parameters
     ----------
     metrics : str, Metric, or several of them
-        Names, aliases or specs of measures with one value for each matrix, such as ``"mcc"`` and ``"recall:macro"``
-        (see :func:`matrics.get_metric`), or metrics; and measures of scores: ``"roc_auc"``, ``"average_precision"``
-        (also as ``":macro"``, ``":weighted"``, ``":micro"``, and ``"roc_auc(multi_class=one_vs_one)"``),
-        ``"log_loss"``, ``"brier_score"`` and ``"expected_calibration_error"`` with its options, or of a single class:
-        ``"roc_auc[fraud]"``. Measures of scores call ``decision_function`` or ``predict_proba`` as scikit-learn's
-        scorers do. With a single name or ``Metric`` the scorer returns a number; with a list, or a text with several
-        names, a dictionary with the specs as keys.
+        Names, aliases or specs of measures with a single value for each matrix, such as ``"mcc"`` and
+        ``"recall:macro"`` (see :func:`matrics.get_metric`), or metrics; and measures of scores: ``"roc_auc"``,
+        ``"average_precision"`` (also as ``":macro"``, ``":weighted"``, ``":micro"``, and
+        ``"roc_auc(multi_class=one_vs_one)"``), ``"log_loss"``, ``"brier_score"`` and ``"expected_calibration_error"``
+        with its options, or of a single class: ``"roc_auc[fraud]"``. Measures of scores call ``decision_function`` or
+        ``predict_proba`` as scikit-learn's scorers do. With a single name or ``Metric`` the scorer returns a number;
+        with a list, or a text with several names, a dictionary with the specs as keys.
     positive : label, optional
         The positive class, as in :func:`matrics.score`. Scores of two classes are scores of this class. With more
         classes, values without an average are of this class against the rest.

@@ -77,7 +77,7 @@ def cross_validate_confusion(
     Returns
     -------
     array of int, shape (folds, n, n), or CrossValidated
-        Rows are true classes, columns predicted ones.
+        Rows are true classes, columns predicted classes.
 
     Raises
     ------

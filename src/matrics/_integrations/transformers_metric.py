@@ -135,7 +135,7 @@ class TrainerMetrics:
 
     def _fitting(self, predictions: Any, labels: Any) -> tuple[Tensor, Tensor]:
         """Predictions and labels as tensors, shifted if ``shift`` is set; raises unless their shapes fit."""
-        labels = _as_tensor(labels, "label_ids", "of labels (label_names= of TrainingArguments picks one)")
+        labels = _as_tensor(labels, "label_ids", "of labels (label_names= of TrainingArguments selects it)")
         predictions = predictions[0] if isinstance(predictions, tuple) and predictions else predictions
         predictions = _as_tensor(predictions, "predictions", "of logits")
         labels = labels.to(predictions.device)
@@ -147,9 +147,7 @@ class TrainerMetrics:
             )
         has_logits = predictions.is_floating_point()
         if predictions.shape[: predictions.ndim - has_logits] != labels.shape:
-            expected = (
-                "logits with one axis more than the labels, the classes last" if has_logits else "labels of one shape"
-            )
+            expected = "logits with an additional last axis of classes" if has_logits else "labels of the same shape"
             got = said({"predictions": predictions, "label_ids": labels})
             raise ValueError(
                 f"expected {expected}, got {got}; preprocess_logits_for_metrics= of the Trainer can change them"

@@ -43,7 +43,7 @@ def confusion_matrix(
         the prediction; or, with ``threshold``, scores of class 1 of two. Scores whose classes have coordinates are
         taken in the order of ``labels``.
     dim : name or sequence of names, default "sample"
-        The dimensions of the samples, which are counted into one matrix.
+        The dimensions of the samples, which are counted into a single matrix.
     num_classes : int, optional
         Number of classes, n; labels are 0 to n - 1. Required without ``labels``.
     labels : sequence of text, integers or other hashables, optional
@@ -58,7 +58,7 @@ def confusion_matrix(
         Samples with any of these true labels are left out, with any prediction, weight and group. With ``labels`` it is
         a label, or a list of labels, as ``y_true`` has them.
     groups : xarray.DataArray, optional
-        The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
+        The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is a matrix for each
         group, along a dimension of its name. Its values are computed immediately.
     class_dims : two names, optional
         The dimensions of the true and of the predicted classes in the result; ``"true"`` and ``"pred"`` if left out.

@@ -195,8 +195,8 @@ def agreement(
     metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
-        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has
-        one value for each matrix.
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has a
+        single value for each matrix.
     model_axis : int, optional
         The batch axis of the models. The matrices along this axis are a group, such as all models on the same data set.
         With it, ``disagreement`` is computed as well.

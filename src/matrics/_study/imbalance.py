@@ -52,7 +52,7 @@ LARGEST_CLASS = 4000
 def precision_at_ratio(precision: ArrayLike, ratio: ArrayLike) -> Array:
     """The precision on a test set with more negative samples, of a classifier whose rates stay the same.
 
-    Precision is 1 / (1 + RRT · FPR / TPR), where RRT is the number of negative samples for each positive one.
+    Precision is 1 / (1 + RRT · FPR / TPR), where RRT is the number of negative samples per positive sample.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def precision_at_ratio(precision: ArrayLike, ratio: ArrayLike) -> Array:
 
     Examples
     --------
-    From as many negative samples as positive ones to ten times as many:
+    From equally many negative and positive samples to ten times as many negative samples:
 
     >>> from matrics.study import precision_at_ratio
     >>> print(f"{precision_at_ratio(0.93, 10):.3f}")

@@ -11,7 +11,7 @@ from matrics._arrays import Array
 
 # Blocks of this many values are short enough to compare every pair of positions.
 BLOCK_BITS = 4
-# NumPy's stable sort of 16-bit integers is a radix sort; wider integers need more than one pass.
+# NumPy's stable sort of 16-bit integers is a radix sort; wider integers need several passes.
 RADIX_BITS = 16
 
 

@@ -111,7 +111,7 @@ def discrimination_line(
     num_classes : int
         Number of classes k, at least 2.
     imbalance : array_like, shape (*B,), default 0
-        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous one.
+        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous class.
     positive : int, optional
         The index of the class, for a per-class measure without an average (``"recall"``).
     hits : array_like, shape (X,), optional

@@ -35,7 +35,7 @@ class PairShares(NamedResult):
     only_g : int
         The number of pairs that g orders, and on which f has equal values (Q).
     left_out : int
-        The number of matrices left out because one of the measures is NaN.
+        The number of matrices left out because f or g is NaN.
     """
 
     value: float
@@ -74,7 +74,7 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
     Raises
     ------
     ValueError
-        The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
+        The arrays have different shapes, or several axes, or ``level`` is not between 0 and 1.
 
     Notes
     -----
@@ -126,7 +126,7 @@ def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairSha
     Raises
     ------
     ValueError
-        The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
+        The arrays have different shapes, or several axes, or ``level`` is not between 0 and 1.
 
     Notes
     -----

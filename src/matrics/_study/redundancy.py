@@ -103,8 +103,8 @@ def redundancy(
     metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
-        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has
-        one value for each matrix.
+        :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. Each has a
+        single value for each matrix.
     num_metrics : int, default 5
         The largest number of measures to choose; fewer are chosen if no further measure increases the mean.
     num_quantiles : int, default 10

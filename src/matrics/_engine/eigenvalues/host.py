@@ -16,7 +16,7 @@ SWEEPS_OF_FIRST, SWEEPS, SWEEPS_OF_LAST = 4, 3, 2
 LAST = 4
 # All known matrices need less than half as many.
 MOST_SWEEPS = 60
-# For larger matrices LAPACK, which solves them one by one, is as fast. The steps need thousands of calls for any number
+# For larger matrices LAPACK, which solves them separately, is as fast. The steps need thousands of calls for any number
 # of matrices. docs/speed.md has the measured times.
 MOST_CLASSES = {"float64": 20, "float32": 30}
 # The sizes of an array with a number for each matrix of a block, and of all cells of a block. They exceed the cache, as

@@ -1,4 +1,4 @@
-"""Eigenvalues of many small matrices in parallel: tridiagonal form, then rotations for one eigenvalue after another.
+"""Eigenvalues of many small matrices in parallel: tridiagonal form, then rotations for each eigenvalue.
 
 The cells are lists of arrays, with an element for each matrix. All matrices take the same steps, so every operation
 runs along the matrices, and no matrix affects another. The tridiagonal form is Householder's; the rotations are those

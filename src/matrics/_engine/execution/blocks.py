@@ -52,7 +52,7 @@ def score_blocks(
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
     size = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
     if len(stack) <= size:
-        results, invalid_positions = _score_one_block(stack, functions, zero_division, dtype)
+        results, invalid_positions = _score_single_block(stack, functions, zero_division, dtype)
     else:
         sizes = _Sizes(size, smallest, margin, threads, larger * CHECK_BYTES // dtype.itemsize, dtype)
         results, invalid_positions = _ManyBlocks(stack, functions, zero_division, sizes).scored()
@@ -79,7 +79,7 @@ def _score_matrix(
     return results, _NONE if valid is None else np.zeros(1, np.intp)
 
 
-def _score_one_block(
+def _score_single_block(
     stack: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], list[Array]]:
     """The results for a single block, without the overhead for many blocks."""

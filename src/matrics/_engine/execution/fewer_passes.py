@@ -1,4 +1,4 @@
-"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, and several counts in one pass."""
+"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, and several counts per pass."""
 
 from __future__ import annotations
 

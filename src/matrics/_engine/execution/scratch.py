@@ -35,7 +35,7 @@ class Scratch:
         """Whether all cells are integer-valued."""
         if self._rounded is None or self._equal is None:  # not allocated for stacks of integers
             self._rounded, self._equal = np.empty(self._step, cells.dtype), np.empty(self._step, np.bool_)
-        # In the order of the memory, which is one of two.
+        # In the order of the memory, which is class-first or class-last.
         flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
         for start in range(0, flat.size, self._step):
             part = flat[start : start + self._step]

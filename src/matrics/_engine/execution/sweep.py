@@ -16,8 +16,8 @@ from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 
-# From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of ones
-# are efficient with fewer classes.
+# From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of 1s are
+# efficient with fewer classes.
 MIN_CLASSES_IN_PLACE = 50
 MIN_CLASSES_OF_PRODUCTS = 8
 # Up to this number of multiplications OpenBLAS does not start its own threads.

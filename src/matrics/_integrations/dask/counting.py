@@ -74,7 +74,7 @@ def confusion_matrix(
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.transform.normalize` does.
     split_every : int, optional
-        How many partial results are merged in one task: matrices are added; dask's ``split_every`` (4) if left out.
+        How many partial results are merged in a task: matrices are added; dask's ``split_every`` (4) if left out.
 
     Returns
     -------

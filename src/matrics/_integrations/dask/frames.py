@@ -28,7 +28,7 @@ def count_frame(
     ignore_index: Any = None,
     split_every: int | None = None,
 ) -> Any:
-    """Count a dask data frame of labels into one confusion matrix per group, lazily.
+    """The confusion matrices of the groups of a dask data frame of labels, lazily.
 
     Each worker counts its partitions into tables with a row per group and pair of labels. These small tables are merged
     in a tree: no row is shuffled, and only the named columns are read. The numbers of groups and classes are known
@@ -37,7 +37,7 @@ def count_frame(
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
-        One row per sample.
+        A row for each sample.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
     by : column name or sequence of them, default ()
@@ -54,7 +54,7 @@ def count_frame(
     ignore_index : label or sequence of labels, optional
         Samples with any of these true labels are left out.
     split_every : int, optional
-        How many partial results are merged in one task; dask's default (8) if left out.
+        How many partial results are merged in a task; dask's default (8) if left out.
 
     Returns
     -------
@@ -81,16 +81,16 @@ def count_frame(
     ...     "y_pred": ["cat", "cat", "dog", "cat"],
     ...     "site": ["north", "north", "south", "south"],
     ... })
-    >>> found = count_frame(dask.dataframe.from_pandas(rows, npartitions=2), by="site").compute()
-    >>> found.labels
+    >>> counts = count_frame(dask.dataframe.from_pandas(rows, npartitions=2), by="site").compute()
+    >>> counts.labels
     ('cat', 'dog')
-    >>> found.matrix
+    >>> counts.matrix
     array([[[1, 0],
             [1, 0]],
     <BLANKLINE>
            [[1, 0],
             [0, 1]]])
-    >>> matrics.to_frame(found.score("accuracy"), axes=found.groups)
+    >>> matrics.to_frame(counts.score("accuracy"), axes=counts.groups)
         site  accuracy
     0  north       0.5
     1  south       1.0

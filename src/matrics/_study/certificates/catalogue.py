@@ -45,7 +45,7 @@ RELATIONS = (
         p.matrix,
         p.of_other_sizes,
         p.differ,
-        ("the matrix", "with one true class twice"),
+        ("the matrix", "with a true class twice"),
     ),
     Property(
         "true_negatives",
@@ -54,7 +54,7 @@ RELATIONS = (
         p.matrix,
         p.with_true_negatives,
         p.differ,
-        ("the matrix", "with one more true negative"),
+        ("the matrix", "with another true negative"),
         classes=(2,),
     ),
     Property(
@@ -64,7 +64,7 @@ RELATIONS = (
         p.matrix,
         p.corrected,
         p.falls,
-        ("the matrix", "with one error corrected"),
+        ("the matrix", "with an error corrected"),
         directed=True,
     ),
     Property(
@@ -74,7 +74,7 @@ RELATIONS = (
         p.matrix,
         p.corrected,
         p.falls,
-        ("the matrix", "with one error corrected"),
+        ("the matrix", "with an error corrected"),
         strict=True,
         directed=True,
     ),
@@ -85,7 +85,7 @@ RELATIONS = (
         p.matrix,
         p.with_correct_sample,
         p.falls,
-        ("the matrix", "with one more correct prediction"),
+        ("the matrix", "with another correct prediction"),
         directed=True,
     ),
     Property(
@@ -95,7 +95,7 @@ RELATIONS = (
         p.matrix,
         p.with_correct_sample,
         p.falls,
-        ("the matrix", "with one more correct prediction"),
+        ("the matrix", "with another correct prediction"),
         strict=True,
         directed=True,
     ),
@@ -106,7 +106,7 @@ RELATIONS = (
         p.matrix,
         p.with_error,
         p.rises,
-        ("the matrix", "with one more error"),
+        ("the matrix", "with another error"),
         directed=True,
     ),
     Property(
@@ -116,7 +116,7 @@ RELATIONS = (
         p.matrix,
         p.with_error,
         p.rises,
-        ("the matrix", "with one more error"),
+        ("the matrix", "with another error"),
         strict=True,
         directed=True,
     ),
@@ -222,7 +222,7 @@ RELATIONS = (
         p.matrix,
         p.nearly_empty,
         p.jumps,
-        ("a class without samples", "with one, correct", "with one, wrong"),
+        ("a class without samples", "with a correct sample", "with a wrong sample"),
         at_empty_classes=True,
     ),
 )
@@ -233,7 +233,7 @@ STATEMENTS = {prop.name: prop.statement for prop in RELATIONS} | {
     "range": "the lowest and the highest value are the same for any number of classes (Condition 2)",
     "range_of_equal_classes": "the lowest and the highest value are the same for any number of equal classes",
     "one_class_missed": "for three classes, missing one entirely is better than the worst value (Condition 3)",
-    "sensitivity": "the largest change of the value when one of 20 predictions of two classes changes",
+    "sensitivity": "the largest change of the value when a single prediction of 20 in two classes changes",
     "undefined": "the share of all matrices of 20 samples in two classes that have no value",
 }
 

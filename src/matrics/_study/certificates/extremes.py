@@ -139,7 +139,7 @@ def _value(measure: SearchedMeasure, matrix: Array) -> float:
 def one_class_missed(measure: SearchedMeasure) -> Verdict:
     """The verdict on Condition 3: missing a single class entirely has a value above the lowest value.
 
-    If the value is undefined without a correct prediction of the class, one prediction in a million is correct.
+    If the value is undefined without a correct prediction of the class, a single prediction in a million is correct.
     """
     name = "one_class_missed"
     if measure.metric.higher_is_better is None or 3 not in measure.sizes:
@@ -149,9 +149,9 @@ def one_class_missed(measure: SearchedMeasure) -> Verdict:
     filled = (cases.sum(-1) > 0).all(-1)
     hits = (cases * identity).sum(-1)
     right, never = (hits == cases.sum(-1)), (hits == 0)
-    is_missing_one = filled & (right.sum(-1) == 2) & (never.sum(-1) == 1)
-    missed, worst = cases[is_missing_one], cases[filled]
-    nearly = MANY * missed + identity * never[is_missing_one][:, :, None]
+    is_missing_class = filled & (right.sum(-1) == 2) & (never.sum(-1) == 1)
+    missed, worst = cases[is_missing_class], cases[filled]
+    nearly = MANY * missed + identity * never[is_missing_class][:, :, None]
     missed = np.where(np.isnan(measure.values(missed))[:, None, None], nearly, missed)
     missed_values, values = measure.sign * measure.values(missed), measure.sign * measure.values(worst)
     tried = int(np.sum(~np.isnan(missed_values)))

@@ -51,7 +51,7 @@ def figure_1() -> Figure:
     >>> len(review.figure_1().axes)
     2
     """
-    figure, panels = new_figure(TITLE.format(1, "measures of one class, three classes of equal size"), 2)
+    figure, panels = new_figure(TITLE.format(1, "measures of a class, three classes of equal size"), 2)
     for positive, panel in enumerate(panels):
         lines = {
             name: discrimination_line(metric, 3, positive=positive, hits=X) for name, metric in CLASS_MEASURES.items()

@@ -1,1 +1,1 @@
-"""The numbers printed in the sources: one file with all of them, and a module per source that recomputes them."""
+"""The printed numbers of the sources in a single file, and a module for each source that recomputes them."""

@@ -38,7 +38,7 @@ class Compute(Protocol):
     """A function that computes a number; the tests use functions for PyTorch, JAX and compiled code."""
 
     def __call__(self, matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
-        """Return the value of a spec for the transformed matrix; ``place`` selects one of several values."""
+        """Return the value of a spec for the transformed matrix; ``place`` selects from several values."""
         ...
 
 
