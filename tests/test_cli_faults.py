@@ -233,7 +233,7 @@ def test_an_array_that_is_cut_off_while_it_is_read(tmp_path, order):
             source.block(0, 360)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["csv", "json", "markdown", "table"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_standard_output_on_a_full_disk_is_no_success(tmp_path, form, unbuffered):

@@ -52,7 +52,7 @@ ROWS = b"y_true,y_pred\n0,0\n1,1\n"
 MILLION = 1_000_000
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @needs_proc
 @pytest.mark.parametrize(
     ("parts", "expected", "most"),

@@ -143,7 +143,7 @@ def test_batches_of_a_state(jax_backend: Any) -> None:
     np.testing.assert_allclose(found, [*losses(PROBABILITY), calibration_error()], rtol=5e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("decay", [1, 0.999])
 @pytest.mark.parametrize("kind", [matrics.ConfusionState, matrics.MarginState])
 def test_weights_of_many_batches(jax_backend: Any, kind: Any, decay: float) -> None:

@@ -57,7 +57,8 @@ def of_last(door: Door, kind: str, batches: list[Any], **options: Any) -> dict[s
 
 
 @every_kind
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
+@pytest.mark.exhaustive(door=["flax"], kind=["MultilabelMetric"])  # whose programs take seconds
 def test_values_are_those_of_the_last_batches(door: Door, kind: str) -> None:
     """After each batch; a batch that is refused changes nothing, and a reset metric begins anew."""
     metric, batches = make(door, kind, window=WINDOW), batches_of(kind)
@@ -86,7 +87,8 @@ def test_sums_by_hand(door: Door) -> None:
 
 
 @every_kind
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
+@pytest.mark.exhaustive(door=["flax"], kind=["MultilabelMetric"])  # whose programs take seconds
 def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
     """The newest batches of both are added up; the next batch replaces the oldest of both."""
     one, other = (make(door, kind, window=WINDOW) for _ in range(2))
@@ -112,7 +114,7 @@ def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
 
 
 @every_kind
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_a_checkpoint_has_the_window(door: Door, kind: str) -> None:
     batches = batches_of(kind)
     whole, first, second = (make(door, kind, window=WINDOW) for _ in range(3))
@@ -245,6 +247,7 @@ def test_refused_windows(door: Door, kind: str) -> None:
 # Several labels whose counts decay ------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(library=["flax"])  # whose programs take seconds
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_several_labels_decay(library: str) -> None:
     """Matrices, whole samples and ranking losses by hand, with the weight of its age for each sample."""
@@ -267,6 +270,7 @@ def test_several_labels_decay(library: str) -> None:
         assert found[name] == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.exhaustive(library=["flax"])  # whose programs take seconds
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_areas_of_several_labels_in_a_window(library: str) -> None:
     """Without a matrix: those of the last batches."""

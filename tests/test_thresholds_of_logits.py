@@ -49,7 +49,7 @@ def test_the_threshold_is_one_of_the_probability(library: str, threshold: float)
     assert abs(found["f1"] - expected) > 0.01
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_several_labels(library: str) -> None:
     y_true, logits = draw((200, 3))
