@@ -76,6 +76,32 @@ def test_confusion_matrix() -> None:
         assert np.array_equal(found, matrics.confusion_matrix(TRUE, (limit >= LOW).astype(int), num_classes=2))
 
 
+def test_thresholds_of_unsigned_integers() -> None:
+    """Their sign is changed as that of the scores' type: 16 does not become 240."""
+    found = ranking.confusion_matrix(TRUE, LOW, np.array([16], np.uint8), lower_is_positive=True)
+    assert np.array_equal(found, ranking.confusion_matrix(TRUE, LOW, [16.0], lower_is_positive=True))
+    assert found[0].sum(axis=0)[1] == np.sum(LOW <= 16)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_other_libraries(library: str) -> None:
+    """The same on tensors, also in compiled code of JAX."""
+    module = pytest.importorskip("torch" if library == "torch" else "jax.numpy")
+    true, low = (module.asarray(values) for values in (TRUE, LOW))
+    expected = ranking.threshold_curve(TRUE, LOW, "recall", lower_is_positive=True)
+
+    def curve(true: Any, low: Any) -> Any:
+        found = ranking.threshold_curve(true, low, "recall", lower_is_positive=True)
+        return found.thresholds, found["recall"], ranking.roc_auc(true, low, lower_is_positive=True)
+
+    runs = [curve] if library == "torch" else [curve, pytest.importorskip("jax").jit(curve)]
+    for run in runs:
+        thresholds, recall, area = run(true, low)
+        assert np.allclose(np.asarray(thresholds), expected.thresholds, rtol=1e-6)
+        assert np.allclose(np.asarray(recall), expected["recall"], rtol=1e-6)
+        assert float(area) == pytest.approx(ranking.roc_auc(TRUE, LOW, lower_is_positive=True), rel=1e-6)
+
+
 def test_best_threshold() -> None:
     """The threshold and its limits have the units of the marker, the limits in their order; so has a budget."""
     found = ranking.best_threshold(TRUE, LOW, "f1", lower_is_positive=True, level=0.9, num=50, rng=3)

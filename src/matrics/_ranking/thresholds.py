@@ -282,7 +282,7 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
     backend = rows.backend
     if view is not None and np.isnan(view).any():
         raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
-    limits = backend.xp.astype(samples.directed(view if backend is NUMPY else given), rows.scores.dtype)
+    limits = samples.directed(backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype))
     with backend.quiet():
         cm = _matrices(*_counts_at(rows, limits), rows)
     if samples.weight is not None and samples.is_weighted:
