@@ -374,8 +374,8 @@ def test_scorers_of_a_log(command: Any) -> None:
             "--baseline: expected no such option with groups",
         ),
         (
-            ["--by", "month", "--judge", "month", "--require", "mcc >= 0"],
-            "--judge: expected no such option with groups",
+            ["--reference", "month=2026-01", "--judge", "month", "--metrics", "mcc"],
+            "--judge: expected no such option with --reference",
         ),
         (["--require", "roc_auc >= 0.7"], "--scores: expected the scores of the samples with roc_auc, got none"),
         (["--require", "mcc >= 0.7", "--scores", "score"], "--scores: expected a measure of scores with it"),

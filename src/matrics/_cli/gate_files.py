@@ -72,8 +72,10 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
     """Read one matrix, or count labels, of each file, and the scores for requirements on them."""
     request, reference = with_columns(request, chosen.reference)
     if request.by:
-        given = {"baseline": None if chosen.baseline is None else str(chosen.baseline), "judge": chosen.judging.judge}
-        refuse("no such option with groups (--reference COLUMN=VALUE compares these)", given)
+        baseline = None if chosen.baseline is None else str(chosen.baseline)
+        refuse("no such option with groups (--reference COLUMN=VALUE compares these)", {"baseline": baseline})
+        if reference is not None:
+            refuse("no such option with --reference (matrics compare takes it)", {"judge": chosen.judging.judge})
     files = _read(path, request, chosen) if request.scores is None else _scored(path, request, chosen, requirements)
     if not request.by:
         return files
@@ -140,12 +142,14 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
 def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFiles:
     """Count samples by the labels of people, where there are some, of a judge, and of the model."""
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
-    if len(rows.models) > 1:
+    if len(rows.models) > 1 and not request.by:
         raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
-    counts = JudgedCounts(*(table[0] for table in rows.counts[:2]))
-    cm = matrics.judged.confusion_matrix(counts)
+    counts = rows.counts
+    parts = [JudgedCounts(*(table[k] for table in counts[:2])) for k in range(len(rows.models))]
+    of_models = tuple(Evidence(matrics.judged.confusion_matrix(part), labels=part) for part in parts)
+    names = tuple(rows.models) if request.by else ()
     facts = {"file": rows.files[0], **rows.facts}
-    return GateFiles(_alone(Evidence(cm, labels=counts)), rows.classes, [rows.title], facts)
+    return GateFiles(Samples(of_models, names), rows.classes, [rows.title], facts)
 
 
 def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
