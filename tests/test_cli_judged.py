@@ -129,6 +129,20 @@ def test_which_model_is_better_corrected_for_the_judge(command: Any) -> None:
     assert out.endswith("large is the best\n")
 
 
+def test_a_gate_for_each_model(command: Any) -> None:
+    path = write("a.csv", grades())
+    options = ["--judge", "judge", "--by", "model"]
+    limits = {row["model"]: row["accuracy/low"] for row in read(command, "interval", path, *options)["rows"]}
+    code, out, _ = command("gate", path, *options, "--require", "accuracy >= 0.7", "--format", "json")
+    found = json.loads(out)
+    assert {row["group"]: row["low"] for row in found["rows"]} == pytest.approx(limits, rel=1e-12)
+    for row in found["rows"]:
+        decided = "pass" if row["low"] >= 0.7 else "fail" if row["high"] < 0.7 else "undecided"
+        expected = decided if row["status"] == "ok" else "undecided"
+        assert row["verdict"] == expected
+    assert (code, found["unit"]) == ({"pass": 0, "fail": 1, "undecided": 3}[found["verdict"]], "label")
+
+
 def test_models_in_columns_and_in_files(command: Any) -> None:
     table = [line.split(",") for line in TICKETS[0].read_text().splitlines()]
     people, judge, routed = (

@@ -129,6 +129,25 @@ def test_promptfoo() -> None:
     assert frame["sample"].iloc[0] == "Is 4 even?"
 
 
+def test_promptfoo_itself() -> None:
+    """The output of promptfoo 0.121.20 with two providers in JavaScript, which refuse some answers.
+
+    ``promptfoo eval --no-cache -o out.json`` has written it; only blanks between the values are removed.
+    """
+    path = OURS / "promptfoo_tool.json"
+    content = json.loads(path.read_text())
+    frame = evals.read(path)
+    for prompt in content["results"]["prompts"]:
+        scores = frame["score"][frame["model"] == prompt["provider"]]
+        printed = prompt["metrics"]
+        assert (scores == 1).sum() == printed["testPassCount"]
+        assert (scores == 0).sum() == printed["testFailCount"]
+        assert len(scores) == 20 - printed["testErrorCount"] < 20
+    (found,) = evals.compare(path)
+    answered = [prompt["metrics"] for prompt in content["results"]["prompts"]]
+    assert [share.value for share in found.answered] == [1 - one["testErrorCount"] / 20 for one in answered]
+
+
 def test_repeats_of_promptfoo_are_epochs(tmp_path: Path) -> None:
     content = json.loads((OURS / "promptfoo.json").read_text())
     results = content["results"]["results"]
