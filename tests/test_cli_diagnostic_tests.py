@@ -118,7 +118,21 @@ def test_document(command: Any, tmp_path: Path) -> None:
         "diagnostic", "p.csv", "--positive", "ill", "--pred", "rapid", "--pred", "culture", "--output", "t.tex"
     )
     assert code == 0, err
-    assert r"\toprule" in (tmp_path / "t.tex").read_text()
+    text = (tmp_path / "t.tex").read_text()
+    assert text.splitlines()[0] == "% p.csv"
+    assert r"measure & n/N & rapid & n/N & culture & difference" in text
+
+
+def test_tables_for_papers(command: Any) -> None:
+    """LaTeX and Markdown of one test, and of groups: n/N, and limits with the value."""
+    rapid = (TESTS["rapid"] & ILL).sum()
+    for by in ((), ("--by", "site")):
+        arguments = ("p.csv", "--positive", "ill", "--pred", "rapid", *by)
+        latex = command("diagnostic", *arguments, "--format", "latex")[1]
+        assert rf"{rapid}/{ILL.sum()} & {rapid / ILL.sum():.3f} [" in latex
+        markdown = command("diagnostic", *arguments, "--format", "markdown")[1]
+        assert markdown.startswith("p.csv:\n\n")
+        assert f"{rapid}/{ILL.sum()} | {rapid / ILL.sum():.3f} |" in markdown
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,10 @@ def write(monkeypatch: Any) -> Any:
         path = Path(f"{name}.{ending}")
         if ending == "xlsx":
             pandas = pytest.importorskip("pandas")
-            frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in columns.items()})
-            monkeypatch.setattr("matrics._files.sheets._read", lambda *_, **__: frame)
+            cells = [
+                [None if pandas.isna(cell) else cell for cell in row] for row in zip(*columns.values(), strict=True)
+            ]
+            monkeypatch.setattr("matrics._files.sheets._read", lambda *_, **__: ([list(columns), *cells], ""))
             path.write_bytes(b"PK")
         elif ending == "parquet":
             pq.write_table(pa.table(columns), path)

@@ -152,6 +152,49 @@ def test_the_examples(command: Any) -> None:
         assert title in page
 
 
+def test_answers_that_a_judge_has_graded(command: Any) -> None:
+    """The pass rates and differences of matrics.judged, for all pairs together, on the page."""
+    random = np.random.default_rng(3)
+    shares, number = {"small": 0.55, "middle": 0.8, "large": 0.85}, 600
+    people, judge, rows = {}, {}, ["model,id,human,judge"]
+    for name, share in shares.items():
+        good = random.random(number) < share
+        judge[name] = np.where(random.random(number) < 0.88, good, ~good).astype(int)
+        people[name] = np.where(np.arange(number) < 150, good, -1)
+        words = [["", "fail", "pass"][k + 1] for k in people[name]], [["fail", "pass"][k] for k in judge[name]]
+        rows += [f"{name},{k},{words[0][k]},{words[1][k]}" for k in range(number)]
+    Path("graded.csv").write_text("\n".join(rows) + "\n")
+    options = ["--judge", "judge", "--by", "model", "--paired-on", "id"]
+    out = done(command, "report", "graded.csv", *options, "--output", "graded.md")
+    text = Path("graded.md").read_text("utf-8")
+    values = {}
+    for name in shares:
+        counts = matrics.judged.count(people[name], judge[name], num_classes=2)
+        values[name] = matrics.judged.interval(counts, "accuracy")["accuracy"]
+        limits = f"{values[name].estimate:.3f} ({values[name].low:.3f} to {values[name].high:.3f})"
+        assert f"| {name} | {limits}" in text
+    best, second, _ = sorted(values, key=lambda name: -values[name].estimate)
+    both = {"y_true": (people[best], people[second]), "y_judge": (judge[best], judge[second])}
+    gap = matrics.judged.compare(None, None, "accuracy", **both, num_classes=2, level=1 - 0.05 / 3)["accuracy"]
+    tied = "is not significantly different from" if gap.low <= 0 else "significantly better than every other model"
+    assert out.splitlines()[1].startswith(f"{best} is best, with pass rate {values[best].estimate:.3f} (")
+    assert tied in out
+    assert "judge has graded the answers, and human 150 of each model" in text
+    for word in ("Most frequent", "Detection", "Confusion", "recall", "independent samples"):
+        assert word not in text
+    done(command, "report", "graded.csv", *options, "--output", "graded.html")
+    again = done(command, "report", "graded.csv", *options, "--compare", "graded.html", "--output", "again.md")
+    assert again.splitlines()[:2] == out.splitlines()[:2]
+    for wrong, message in (
+        ([*options, "--metrics", "mcc"], "--metrics: expected none with grades of a judge"),
+        ([*options, "--group", "site"], "--group: expected no such option with --judge"),
+        ([*options, "--true", "human"], "--true: expected --human COLUMN in its place"),
+        (options[:4], "--paired-on: expected the column of the samples"),
+        (["--human", "human"], "--human: expected --judge COLUMN with it"),
+    ):
+        assert message in refused(command, "report", "graded.csv", *wrong)
+
+
 def test_rows_without_a_label(command: Any) -> None:
     """An error by default; left out, the page says how many there were, and has no call of Python."""
     rows = [f"{k % 2},{k % 2 if k % 10 else ''},{'ab'[k % 3 > 0]}" for k in range(200)]

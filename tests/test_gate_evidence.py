@@ -263,10 +263,8 @@ def test_rows_that_the_judge_has_not_labelled(command: Any) -> None:
         ",".join("" if value is None else str(int(value)) for value in row)
         for row in zip(people, judge, model, strict=True)
     ]
-    Path("rows.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
-    _, out, _ = command(
-        "gate", "rows.csv", "--human", "y_true", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json"
-    )
+    Path("rows.csv").write_text("\n".join(["human,judge,y_pred", *rows]) + "\n")
+    _, out, _ = command("gate", "rows.csv", "--judge", "judge", "--require", "accuracy >= 0.2", "--format", "json")
     printed = json.loads(out)
     numbers = {"labelled": 90, "judged": 270, "both": 81, "unanswered": 21}
     assert {name: printed[name] for name in numbers} == numbers

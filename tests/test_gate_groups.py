@@ -358,6 +358,24 @@ def test_scorers_of_a_log(command: Any) -> None:
     )
 
 
+def test_models_that_a_judge_has_graded(command: Any) -> None:
+    """As the answers of each model alone."""
+    rows = [(m, RANDOM.random() < p, k < 80) for m, p in (("a", 0.9), ("b", 0.7)) for k in range(400)]
+    lines = [
+        f"{m},{int(is_good) if is_known else ''},{int(is_good != (k % 9 == 0))}"
+        for k, (m, is_good, is_known) in enumerate(rows)
+    ]
+    Path("graded.csv").write_text("\n".join(["model,human,judge", *lines]) + "\n")
+    options = ["--judge", "judge", "--require", "accuracy >= 0.75", "--format", "json"]
+    printed = json.loads(command("gate", "graded.csv", "--by", "model", *options)[1])
+    assert [row["group"] for row in printed["rows"]] == ["a", "b"]
+    for row in printed["rows"]:
+        own = [line for line in lines if line.startswith(row["group"])]
+        Path("alone.csv").write_text("\n".join(["model,human,judge", *own]) + "\n")
+        alone = json.loads(command("gate", "alone.csv", *options)[1])["rows"][0]
+        assert (row["low"], row["high"], row["samples"]) == (alone["low"], alone["high"], 80)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -374,8 +392,8 @@ def test_scorers_of_a_log(command: Any) -> None:
             "--baseline: expected no such option with groups",
         ),
         (
-            ["--reference", "month=2026-01", "--judge", "month", "--metrics", "mcc"],
-            "--judge: expected no such option with --reference",
+            ["--reference", "month=2026-01", "--judge", "score", "--metrics", "mcc"],
+            "--reference: expected no such option with --judge",
         ),
         (["--require", "roc_auc >= 0.7"], "--scores: expected the scores of the samples with roc_auc, got none"),
         (["--require", "mcc >= 0.7", "--scores", "score"], "--scores: expected a measure of scores with it"),

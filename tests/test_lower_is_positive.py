@@ -105,7 +105,7 @@ def test_limits() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(ValueError, match="lower_is_positive: expected y_score of class 1 alone with it, got those"):
+    with pytest.raises(ValueError, match="lower_is_positive: expected y_score of a single class with it, got a"):
         ranking.roc_auc([0, 1, 2], np.eye(3), lower_is_positive=True)
     with pytest.raises(ValueError, match="lower_is_positive: expected False with net_benefit, whose weight is the odd"):
         ranking.threshold_curve([0, 1], [0.2, 0.1], "net_benefit", lower_is_positive=True)

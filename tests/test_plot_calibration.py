@@ -196,3 +196,15 @@ def test_a_rare_class_is_enlarged_and_few_samples_are_dotted() -> None:
     common = plot.calibration(Y, PROBS)
     assert (common.end, common.ax_.get_legend()) == (1, None)
     assert "dotted" not in common.describe()
+
+
+@pytest.mark.parametrize("width", [2.6, 6.4])
+def test_the_title_is_within_the_picture(width: float) -> None:
+    """A title that does not fit above its panel has two lines."""
+    y_prob = RANDOM.random(300)
+    display = matrics.plot.calibration((RANDOM.random(300) < y_prob).astype(int), y_prob, width=width)
+    display.figure_.canvas.draw()
+    title = display.ax_.title
+    box = title.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= display.figure_.bbox.x1
+    assert title.get_text().count("\n") == (width < 3)

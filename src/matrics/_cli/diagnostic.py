@@ -1,4 +1,4 @@
-"""``matrics diagnostic``: the table of a diagnostic test, of groups of patients, or of two tests of the same ones."""
+"""``matrics diagnostic``: the table of a diagnostic test, of groups of patients, or of two tests."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from matrics._catalogue.classes import Classes
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, MatrixRequest, open_matrices, opened
 from matrics._cli.results import Result, column, plain_size
-from matrics._cli.writers import read_delivery
+from matrics._cli.writers import WRITERS, read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
 from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
+from matrics._tables import latex
+from matrics._tables.markdown import cell
 from matrics._uncertainty.arguments import second_class
 
 if TYPE_CHECKING:
@@ -103,7 +105,12 @@ def diagnostic(
         table.to_docx(str(document))
         return
     text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
-    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True))
+    writers = {  # tables for papers have n/N, and limits in brackets
+        **WRITERS,
+        "latex": lambda _: f"{latex.comment(file)}\n{table.to_latex()}\n",
+        "markdown": lambda _: f"{cell(file)}:\n\n{table.to_markdown()}\n",
+    }
+    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True), writers)
 
 
 def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:

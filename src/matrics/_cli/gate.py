@@ -134,13 +134,13 @@ def gate(
         has_groups=bool(columns) or reference is not None,
     )
     check_level(share)
-    request = data.request(
-        by=columns, scores=scores, threshold=threshold, weight=weight, reading=reading.read(data.true, data.pred)
-    )
+    rows_read = reading.read(data.true, data.pred)
+    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=rows_read)
     judging.check(data.true)
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
-    files = read_files(path, request, FileOptions(baseline, paired_on, clusters, judging, reference), requirements)
+    further = FileOptions(baseline, paired_on, clusters, judging if judging.judge else None, reference)
+    files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
     found = judged(

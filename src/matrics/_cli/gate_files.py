@@ -49,7 +49,7 @@ class FileOptions:
     baseline: Path | None
     paired_on: str | None
     clusters: str | None
-    judging: JudgeOptions
+    judge: JudgeOptions | None
     reference: str | None = None  # the group that others are compared with, by the values of columns
 
 
@@ -72,10 +72,8 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
     """Read one matrix, or count labels, of each file, and the scores for requirements on them."""
     request, reference = with_columns(request, chosen.reference)
     if request.by:
-        baseline = None if chosen.baseline is None else str(chosen.baseline)
-        refuse("no such option with groups (--reference COLUMN=VALUE compares these)", {"baseline": baseline})
-        if reference is not None:
-            refuse("no such option with --reference (matrics compare takes it)", {"judge": chosen.judging.judge})
+        given = {"baseline": None if chosen.baseline is None else str(chosen.baseline)}
+        refuse("no such option with groups (--reference COLUMN=VALUE compares these)", given)
     files = _read(path, request, chosen) if request.scores is None else _scored(path, request, chosen, requirements)
     if not request.by:
         return files
@@ -90,7 +88,7 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
 def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """The scores of a file, and the labels where requirements are on labels: by a threshold, or of a column."""
     baseline = None if chosen.baseline is None else str(chosen.baseline)
-    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judging.judge})
+    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judge and chosen.judge.judge})
     of_labels, of_scores = (has_measures(requirements, of_scores=side) for side in (False, True))
     if not of_scores and request.threshold is None:
         raise ArgumentError(
@@ -119,13 +117,14 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     """Read one matrix, or count labels, of each file."""
     baseline, paired_on = chosen.baseline, chosen.paired_on
     request.refuse("--scores COLUMN with it", "threshold")
-    if chosen.judging.judge is not None or paired_on is not None:
+    if chosen.judge is not None or paired_on is not None:
         request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
-    if chosen.judging.judge is not None:
+    if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
-        given = {"baseline": None if baseline is None else str(baseline), "clusters": chosen.clusters}
-        refuse("no such option with --judge", {**given, "paired_on": paired_on})
-        return _judged(path, request, chosen.judging)
+        given = {"baseline": None if baseline is None else str(baseline)}
+        given |= {"clusters": chosen.clusters, "reference": chosen.reference}
+        refuse("no such option with --judge", given)
+        return _judged(path, request, chosen.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
     if path == STDIN == baseline:
@@ -144,12 +143,12 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
     if len(rows.models) > 1 and not request.by:
         raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
-    counts = rows.counts
-    parts = [JudgedCounts(*(table[k] for table in counts[:2])) for k in range(len(rows.models))]
-    of_models = tuple(Evidence(matrics.judged.confusion_matrix(part), labels=part) for part in parts)
-    names = tuple(rows.models) if request.by else ()
-    facts = {"file": rows.files[0], **rows.facts}
-    return GateFiles(Samples(of_models, names), rows.classes, [rows.title], facts)
+    parts = []
+    for place in range(len(rows.models)):
+        counts = JudgedCounts(*(table[place] for table in rows.counts[:2]))
+        parts.append(Evidence(matrics.judged.confusion_matrix(counts), labels=counts))
+    samples = Samples(tuple(parts), tuple(rows.models) if request.by else ())
+    return GateFiles(samples, rows.classes, [rows.title], {"file": rows.files[0], **rows.facts})
 
 
 def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:

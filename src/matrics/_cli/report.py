@@ -7,11 +7,13 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from matrics._cli import options
+from matrics._cli.judged_files import JudgeOptions
+from matrics._cli.judged_report import graded_data
 from matrics._cli.measures import plug_in
 from matrics._cli.screen import show
 from matrics._cli.writers import open_console
@@ -60,6 +62,7 @@ def report(
     ] = None,
     positive: options.Positive = None,
     weight: options.Weight = None,
+    judging: JudgeOptions,
     reading: options.ReadingOptions,
     metrics: Annotated[
         list[str] | None,
@@ -113,13 +116,22 @@ def report(
             options.read_integer("seed", seed) or 0,
         )
         wanted.check()
-        data, origin, class_names, sides = read_file(
-            path, wanted, command=_command_of(path, context), reading={**rows_read.names, "models": models}
-        )
+        command = _command_of(path, context)
+        judging.check(true)
+        data: Any
+        if judging.judge is None:
+            data, origin, class_names, sides = read_file(
+                path, wanted, command=command, reading={**rows_read.names, "models": models}
+            )
+        else:
+            given = {"group": group, "scores": scores, "pred": pred, "weight": weight}
+            options.refuse("no such option with --judge, whose grades are those of answers", given)
+            data = graded_data(path, wanted, judging, rows_read, level=manner.level, command=command)
+            origin, class_names, sides = data.origin, None, None
         made = make_report(
             data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
         )
-        if models or rows_read != options.ReadingOptions().read():
+        if models or judging.judge is not None or rows_read != options.ReadingOptions().read():
             made = replace(made, call="")  # which has neither a column of the models nor options of reading
         page = made.encoded(written)
     if sides is not None:

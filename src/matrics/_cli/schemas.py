@@ -32,7 +32,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "exit_code": (Literal[0, 1, 3], "The exit code of the command."),
     "file": (str, "The input."),
     "files": (list[str], "The inputs."),
-    "groups": (list[str], "The names of the groups."),
+    "groups": (list[str], "The groups in their order."),
     "human": (str, "The column, or the scorer, of people's labels."),
     "invalid": (int, "The number of invalid matrices."),
     "judge": (str, "The column, or the scorer, of the judge's labels."),
@@ -54,7 +54,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "paired_samples": (int | None, "The samples that all models have predicted."),
     "positive": (Label | None, "The positive class."),
     "prevalence": (list[float], "The share of each class where results are meant for."),
-    "reference": (str | None, "The group with which the others are compared."),
+    "reference": (str | None, "The group that the other groups are compared with."),
     "replicates": (int | None, "The number of replicates."),
     "rest": (dict[str, Number], "The samples of each class that counts as negative."),
     "runs": (list[str], "The names of the runs."),
@@ -71,8 +71,8 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
+OF_GROUPS = "by groups reference threshold"
 JUDGED = "judge human labelled judged both unanswered"
-OF_GROUPS = "clusters number_of_clusters by groups reference"
 OF_RUNS = "runs epochs answers"
 OF_CURVES = "file number_of_curves classes positive samples"
 # Of each command the facts that are always there, and those that may be.
@@ -88,7 +88,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "gate": (
         "verdict exit_code file classes positive samples unit weighted level method on_undecided",
-        f"baseline paired_on paired only_in_file only_in_baseline {OF_GROUPS} threshold {JUDGED}",
+        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters {OF_GROUPS} {JUDGED}",
     ),
     "count": ("file matrices classes positive samples weighted seed", ""),
     "curve": (f"{OF_CURVES} level seed", "rest prevalence left_out paired_on"),

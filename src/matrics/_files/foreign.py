@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Answers(NamedTuple):
-    """What is read of the file of another tool: which answers of an evaluation log, or which sheet."""
+    """The part of the file of another tool that is read: which answers of an evaluation log, or which sheet."""
 
     missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
     scorer: str | None = None  # whose scores are read; all if None

@@ -46,7 +46,7 @@ class TableRows:
     def batches(self) -> Generator[tuple[int, Batch]]:
         """Yield the rows, each batch with the number of rows up to its end."""
         with named(self.file):
-            whole = self._wanted()
+            whole = self._columns()
         for first in range(0, len(whole), batches.BATCH_ROWS):
             part = whole.slice(first, batches.BATCH_ROWS).combine_chunks()
             table = pa.record_batch([part[name].combine_chunks() for name in part.column_names], part.column_names)
@@ -55,9 +55,9 @@ class TableRows:
     def table(self) -> Any:
         """All rows at once."""
         with named(self.file):
-            return self._wanted()
+            return self._columns()
 
-    def _wanted(self) -> Any:
+    def _columns(self) -> Any:
         scorers = self.found.scorers
         if len(scorers) > 1 and "scorer" not in self.names.by:
             names = ", ".join(scorers)

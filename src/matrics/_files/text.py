@@ -42,6 +42,7 @@ CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the me
 MOST_LINES_BACK = 1000
 QUOTE = ord('"')
 FIRST_ROWS = 1000  # rows to recognise the content of a text file by
+EMPTY_CELL = "an empty cell; missing=drop leaves out rows without a value"
 OTHER_ENCODING = "encoding= names another, such as cp1252, latin-1 or utf-16"
 
 
@@ -425,7 +426,7 @@ def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator
             wrong = pc.index(pc.match_substring_regex(columns[name], refused), value=True).as_py()
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
-                got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
+                got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else EMPTY_CELL
                 got = f"{quoted(given[wrong])}, which is a missing value" if given[wrong] in names.na else got
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {quoted(name)}, got {got}")
             if name in {*names.numbers, names.counts} and names.missing == "drop":

@@ -80,7 +80,9 @@ def compute_metrics(
     --------
     matrics.torch.ConfusionMetric : undefined values (0 here, so that a run goes on) and dropped samples.
 
-    Notes ----- Predictions are logits, with the classes along the last axis, and labels have their other axes: (N, C)
+    Notes
+    -----
+    Predictions are logits, with the classes along the last axis, and labels have their other axes: (N, C)
     with (N,), (B, T, C) with (B, T). If a model returns more than logits, such as hidden states, the first output
     counts. Integers are predicted labels, for which measures of scores raise an error. With several processes the
     Trainer gathers the samples of all processes before each call, without the samples that fill up the last batch.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ FEW, TAIL = 50, 0.02
 SMALL_END = 0.3
 # The number of points of a smooth curve, and the least distance of its probabilities from 0 and 1.
 POINTS, EDGE = 101, 1e-6
+LETTER = 0.06  # inches of a letter of a title
 
 AXES = {
     None: ("predicted probability", "share of positives"),
@@ -164,8 +166,8 @@ class CalibrationDisplay(LinesDisplay):
         if not self.together:
             for axes, line in zip(panels, self.lines, strict=True):
                 below = self._prepare(axes)
-                axes.set_title(self._label(line).replace(": ", "\n", 1))
-                axes.title.set_fontsize(SMALL + 1)
+                parts = self._label(line).split(": ", 1)
+                axes.set_title("\n".join(_in_rows(part, axes) for part in parts), fontsize=SMALL + 1)
                 self._draw_line(axes, below, line, styles(1)[0])
                 if tail := self._note_of_tail(axes, [line]):
                     axes.legend(handles=tail, loc="upper left", frameon=False, fontsize=SMALL - 0.5, labelcolor=INK)
@@ -488,6 +490,14 @@ def _lines_of(
         curve = _smooth(probability, outcome, level) if smooth else None
         lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value), histogram, curve))
     return lines
+
+
+def _in_rows(text: str, axes: Axes) -> str:
+    """A part of a title in rows that fit above a panel; what brackets enclose stays in a row."""
+    figure: Any = axes.get_figure(root=True)
+    letters = max(10, int(axes.get_position().width * figure.get_figwidth() / LETTER))
+    whole = text.replace(" (equal mass)", " (equal_mass)")
+    return textwrap.fill(whole, letters).replace("(equal_mass)", "(equal mass)")
 
 
 def _tidy_histogram(below: Axes) -> None:

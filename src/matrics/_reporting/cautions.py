@@ -59,13 +59,13 @@ def cautions(
         *(_about("leaderboard", _few_answers(data)) if data.are_passes else _about("classes", _few_samples(data))),
         *_about("leaderboard", _undefined(data, found)),
         *([] if data.are_passes else _about("matrices", _one_class(data))),
-        *_about("matrices", _shifts(data)),
-        *_about("methods", _of_pairing(data)),
+        *([] if data.judged is not None else _about("matrices", _shifts(data))),
+        *([] if data.judged is not None else _about("methods", _of_pairing(data))),
         *_about("groups", _of_groups(data)),
         *_about("leaderboard", _of_the_comparison(data, found)),
         *([] if data.are_passes else _about("leaderboard", _at_chance(data, manner))),
         *_about("scores", _of_scores(data, scores)),
-        *_about("leaderboard", _alike(data, same)),
+        *([] if data.judged is not None else _about("leaderboard", _alike(data, same))),
     ]
     if data.are_passes:  # whose page has neither matrices nor classes
         notices = [

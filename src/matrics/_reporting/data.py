@@ -17,6 +17,7 @@ from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._quoting import quoted, quoted_list
 from matrics._reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics._reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
+from matrics._reporting.verdicts import ModelVerdict
 from matrics._tables.any_table import open_table
 from matrics._tables.columns import (
     Coded,
@@ -136,6 +137,16 @@ class Weighted(NamedTuple):
     samples: NumPyArray | None
 
 
+class Judged(NamedTuple):
+    """Answers that a judge has graded, and people in part, and the pass rates that follow."""
+
+    judge: str
+    human: str
+    answers: NumPyArray  # (M,)
+    labelled: NumPyArray  # (M,), the answers that people have graded
+    verdict: ModelVerdict
+
+
 class Groups(NamedTuple):
     """The matrices of each model in each group, (M, G, n, n), with the names of the groups and of their column."""
 
@@ -178,6 +189,8 @@ class Data:
         How classes were predicted from scores, in words; empty if there were predicted labels.
     weighted : Weighted or None
         The weights of the samples; the matrices are then sums of weights.
+    judged : Judged or None
+        The grades of a judge; the matrices are then corrected ones.
     """
 
     origin: Origin
@@ -194,10 +207,13 @@ class Data:
     from_scores: str = ""
     threshold: float | None = None
     weighted: Weighted | None = None
+    judged: Judged | None = None
 
     @property
     def are_passes(self) -> bool:
         """Whether the labels only say which answers pass, as in a log: all are to pass, and none has another class."""
+        if self.judged is not None:
+            return True
         if not set(self.classes) <= {"pass", "fail"}:
             return False
         names = np.asarray(self.classes)
@@ -225,6 +241,8 @@ class Data:
     @property
     def predictions(self) -> NumPyArray:
         """How many predictions each model has (M,)."""
+        if self.judged is not None:
+            return self.judged.answers
         found: NumPyArray = self.matrices.sum(axis=(-2, -1)) if self.weighted is None else self.weighted.rows
         return found
 

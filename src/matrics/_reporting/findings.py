@@ -26,7 +26,14 @@ from matrics._reporting.classes import (
 )
 from matrics._reporting.data import Data
 from matrics._reporting.group_findings import ModelGroups, model_groups
-from matrics._reporting.leaderboard import PASS_RATE, IntervalSettings, Leaderboard, leaderboard, repeats
+from matrics._reporting.leaderboard import (
+    PASS_RATE,
+    IntervalSettings,
+    Leaderboard,
+    leaderboard,
+    leaderboard_of_judge,
+    repeats,
+)
 from matrics._reporting.methods import methods
 from matrics._reporting.verdicts import Limited
 from matrics._study.agreement import Agreement
@@ -103,7 +110,10 @@ class Findings:
 
 def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Findings:
     """Compute all of it."""
-    board = leaderboard(data, metrics, manner)
+    judged = data.judged
+    board = (
+        leaderboard(data, metrics, manner) if judged is None else leaderboard_of_judge(data, judged.verdict, metrics)
+    )
     best = board.order[: BEST_MODELS if len(data.classes) <= FEW_CLASSES else 2]
     agreed = compared_measures(data, board)
     scores = model_scores(data, manner)
@@ -118,7 +128,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
         summary=_summary(data, board, won, notices),
         read=_read(data),
         leaderboard=board,
-        detection=detection(data, scores, manner),
+        detection=None if data.are_passes else detection(data, scores, manner),
         best=best,
         classes=[] if data.are_passes else [model_classes(data, k, manner) for k in best],
         hardest=hardest_classes(data, board.tied),
@@ -205,6 +215,12 @@ def _read(data: Data) -> list[str]:
     each = counted(low, unit) if low == high else f"{amount(low)} to {counted(high, unit)}"
     classes = "the pass rate is their accuracy" if data.are_passes else counted(len(data.classes), "class")
     sentences.append(f"{counted(len(data.models), 'model')} with {each} each; {classes}.")
+    if data.judged is not None:
+        ends = dict.fromkeys(amount(float(end)) for end in (data.judged.labelled.min(), data.judged.labelled.max()))
+        sentences.append(
+            f"{data.judged.judge} has graded the answers, and {data.judged.human} {' to '.join(ends)} of each model; "
+            f"the pass rates are corrected for the errors of {data.judged.judge}."
+        )
     if data.paired is not None:
         number_of = data.paired.number
         times = repeats(data)

@@ -25,7 +25,15 @@ from matrics._uncertainty.options import DEFAULT_NUM, check_level
 from matrics._wording import number
 from matrics.typing import NumPyArray
 
-__all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard", "read_settings"]
+__all__ = [
+    "DEFAULT_METRICS",
+    "IntervalSettings",
+    "Leaderboard",
+    "cells_of",
+    "leaderboard",
+    "leaderboard_of_judge",
+    "read_settings",
+]
 
 #: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
 #: recalls is balanced accuracy.
@@ -162,6 +170,19 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
         passes = {name: replace(of, label=PASS_RATE) for name, of in in_order.items() if of.label == "accuracy"}
         in_order |= passes
     return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num, tuple(left_out))
+
+
+def leaderboard_of_judge(data: Data, verdict: ModelVerdict, metrics: Any) -> Leaderboard:
+    """The pass rates of answers that a judge has graded."""
+    if metrics is not None:
+        raise ArgumentError(
+            "metrics", f"expected none with grades of a judge, whose measure is the pass rate, got {quoted(metrics)}"
+        )
+    values = np.asarray(verdict.estimate)
+    order = [int(k) for k in np.argsort(np.nan_to_num(-values, nan=math.inf), kind="stable")]
+    chosen = resolve("accuracy", data.known)
+    (name,) = chosen
+    return Leaderboard(name, chosen, {name: replace(verdict, label=PASS_RATE)}, (name,), order, order, 0)
 
 
 def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

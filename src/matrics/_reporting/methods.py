@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from matrics._reporting.areas import BINS, ModelScores, area_test
-from matrics._reporting.data import Data
+from matrics._reporting.data import Data, Judged
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._wording import capital, counted, in_percent, listed
 
@@ -87,8 +87,11 @@ def methods(
         f"{sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
         f"{version}; undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
     )
-    _limits(text, data, found)
-    _comparisons(text, data, found, manner)
+    if data.judged is not None:
+        _judged(text, data.judged, len(data.models))
+    else:
+        _limits(text, data, found)
+        _comparisons(text, data, found, manner)
     if data.scores is not None:
         _scores(text, data, scores[0], compares_areas=compares_areas)
     if data.groups is not None:
@@ -120,6 +123,21 @@ class _Text:
         """The subject and the verb of a sentence."""
         what = f"{self.level} {kind}interval"
         return f"{capital(listed(names))} {f'has a {what}' if len(names) == 1 else f'have {what}s'}"
+
+
+def _judged(text: _Text, judged: Judged, models: int) -> None:
+    """How pass rates were corrected and compared."""
+    text.tell(
+        f"Grades of {judged.judge} were corrected for its errors by those of {judged.human}, separately for each grade "
+        f"of {judged.judge} (post-stratification). Pass rates have {text.level} intervals from the influence of each "
+        "answer on the estimate."
+    )
+    if models > 1:
+        text.tell(
+            "Models were compared with the best one on the samples of both, by intervals of differences from the "
+            f"limits of both and the correlation of their influences ({text.cited('difference')}), at {text.level} "
+            "shared by all pairs (Bonferroni); models whose interval contains 0 count as not significantly different."
+        )
 
 
 def _limits(text: _Text, data: Data, found: Leaderboard) -> None:

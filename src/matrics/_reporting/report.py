@@ -342,15 +342,7 @@ def make_report(
     asked, named = wanted, None if origin is not None else class_names
     if are_labels(wanted.y_true):
         data, wanted = table_of_models(data, wanted)
-    is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
-    if is_matrices and wanted.sample_weight is not None:
-        raise ArgumentError("sample_weight", "expected none with confusion matrices, which have no samples")
-    if is_matrices:
-        read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
-    elif class_names is not None:
-        raise ArgumentError("class_names", "expected none with labels, which are the names")
-    else:
-        read = data_of_table(data, wanted, origin)
+    read = data if isinstance(data, Data) else _read(data, wanted, class_names, origin)
     version = importlib.metadata.version("matrics")
     found = find(read, metrics, manner, version)
     return Report(
@@ -362,6 +354,18 @@ def make_report(
         call_of(source, asked, metrics, manner, named),
         None if compare is None else changes_since(compare, read, found),
     )
+
+
+def _read(data: Any, wanted: ReportColumns, class_names: Sequence[str] | None, origin: Origin | None) -> Data:
+    """The data of matrices, or of a table."""
+    is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
+    if is_matrices and wanted.sample_weight is not None:
+        raise ArgumentError("sample_weight", "expected none with confusion matrices, which have no samples")
+    if is_matrices:
+        return data_of_matrices(data, class_names, origin, positive=wanted.positive)
+    if class_names is not None:
+        raise ArgumentError("class_names", "expected none with labels, which are the names")
+    return data_of_table(data, wanted, origin)
 
 
 def _read_file(path: Path, wanted: ReportColumns) -> FileData:

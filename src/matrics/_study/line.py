@@ -134,7 +134,9 @@ def discrimination_line(
         The measure has a value for each class, ``positive`` is not a class, k is below 2, ``hits`` or ``imbalance``
         are not in [0, 1], or ``tolerance`` is not in (0, 1).
 
-    Notes ----- The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the
+    Notes
+    -----
+    The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the
     number of samples has the value of a single sample, and may be meaningless. A y at which the measure is undefined,
     as precision is without any prediction, is not a root, and does not affect the rest of the line. Values that differ
     only by rounding are equal. If a measure has no direction, the status assumes that higher values are preferred.
@@ -145,7 +147,9 @@ def discrimination_line(
     ----------
     Labatut and Cherifi, "Accuracy measures for the comparison of classifiers", section 6.
 
-    Examples -------- A recall of 0.8 in all of three classes is as good as a recall of 0.4 in a single class. A recall
+    Examples
+    --------
+    A recall of 0.8 in all of three classes is as good as a recall of 0.4 in a single class. A recall
     of 0.5 in all classes is worse than any errors in a single class.
 
     >>> from matrics.study import LineStatus, discrimination_line

@@ -76,7 +76,9 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
     ValueError
         The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
 
-    Notes ----- Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly,
+    Notes
+    -----
+    Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly,
     in O(N log N). Matrices are assumed to be independent draws. Pairs are not independent, as each matrix is in N - 1
     pairs. The standard error is computed by the jackknife, which leaves out a matrix at a time. The interval is
     symmetric on the logit scale. It does not exist (NaN) if the value is 0 or 1, because the jackknife values are then
@@ -126,7 +128,9 @@ def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairSha
     ValueError
         The arrays have different shapes, or not one axis, or ``level`` is not between 0 and 1.
 
-    Notes ----- Source: Huang & Ling 2005, definition 2; Jurman & Furlanello 2010, section 2. As
+    Notes
+    -----
+    Source: Huang & Ling 2005, definition 2; Jurman & Furlanello 2010, section 2. As
     :func:`matrics.study.consistency`, with an interval that is symmetric on the logarithmic scale. It does not exist
     (NaN) if P or Q is 0, or if a single matrix is in all pairs of Q. With few matrices the jackknife overestimates
     (Efron & Stein 1981), so the interval is too wide rather than too narrow.

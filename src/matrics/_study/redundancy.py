@@ -135,7 +135,9 @@ def redundancy(
     ValueError
         As in :func:`matrics.study.agreement`, or ``num_metrics`` or ``num_quantiles`` is not an integer of at least 1.
 
-    Notes ----- The correlation is Spearman's, on the matrices on which both measures are defined, and 0 if it is
+    Notes
+    -----
+    The correlation is Spearman's, on the matrices on which both measures are defined, and 0 if it is
     undefined. The result is not random: among measures with the same gain, the first of the group ``core`` is chosen,
     or else the first of ``metrics``. The forward choice is greedy, so another set of the same size may explain more.
 

@@ -62,7 +62,9 @@ def log_to(
     RuntimeWarning
         The last line of a file was incomplete, as after a killed process, and has been removed.
 
-    Notes ----- Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``.
+    Notes
+    -----
+    Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``.
     Dashboards get the keys unchanged. In files, which outlive the code that wrote them, the name of a class measure
     includes the class or the average: ``recall, macro``, ``recall of fraud``; so a run with another positive class has
     another column. Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are

@@ -54,11 +54,15 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     ImportError
         mpmath, which witnesses need, is not installed.
 
-    Notes ----- The search covers matrices of two, three and four classes. Every true class has samples, as Mullick et
+    Notes
+    -----
+    The search covers matrices of two, three and four classes. Every true class has samples, as Mullick et
     al. assume, unless a property is about empty classes (``continuity``). An undefined value (0/0) is no
     counterexample.
 
-    References ---------- Mullick et al. 2020 for Conditions 1 to 3; Sokolova & Lapalme 2009 for invariances; Gösgens et
+    References
+    ----------
+    Mullick et al. 2020 for Conditions 1 to 3; Sokolova & Lapalme 2009 for invariances; Gösgens et
     al. 2021 for agreement, monotonicity, distance and constant baseline.
 
     Examples

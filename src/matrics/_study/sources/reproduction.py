@@ -133,7 +133,9 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     ValueError
         The source does not exist, or ``num`` is less than 100.
 
-    Notes ----- A number matches if it differs from the printed value by at most a unit of the last printed digit; whole
+    Notes
+    -----
+    A number matches if it differs from the printed value by at most a unit of the last printed digit; whole
     numbers other than percentages must be equal. Any other number must be a known erratum, or be known to have two
     readings. All values must also equal the true values, up to rounding. Otherwise the verdict is ``"unexplained"``.
 
