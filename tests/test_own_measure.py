@@ -535,7 +535,11 @@ print(*(each.message for each in told))
             TypeError,
             "expected an attribute of matrics.typing.Table, .* got 'true_positives'",
         ),
-        (lambda cm: np.trace(cm) / np.sum(cm), TypeError, "expected a function of a matrics.typing.Table, .* got one"),
+        (
+            lambda cm: np.trace(cm) / np.sum(cm),
+            TypeError,
+            "expected a function of a matrics.typing.Table that .* got a function",
+        ),
     ],
 )
 def test_a_function_that_gives_something_else_is_told_what_was_expected(
