@@ -365,7 +365,7 @@ def test_roads(jit: bool) -> None:  # noqa: FBT001
     ("call", "error", "message"),
     [
         (lambda: matrics.compare(CM_A, CM_B[:2, :2]), ValueError, "same classes, got 3 in a and 2 in b"),
-        (lambda: matrics.compare(CM_A, CM_B[0]), ValueError, "b: expected one confusion matrix"),
+        (lambda: matrics.compare(CM_A, CM_B[0]), ValueError, "b: expected a confusion matrix"),
         (
             lambda: matrics.compare(CM_A, CM_B, method="wilson"),
             ValueError,

@@ -181,7 +181,7 @@ class TestPicture:
         found = matrics.stats.compare_datasets(DEMSAR, level=0.9)
         assert "at 0.1" in plot.critical_difference(found).describe()
         with pytest.raises(
-            TypeError, match=f"{next(iter(options))}: expected none with a comparison, which has its own"
+            TypeError, match=f"{next(iter(options))}: expected None with a comparison, which has its own"
         ):
             plot.critical_difference(found, **options)
 

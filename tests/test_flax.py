@@ -204,7 +204,7 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("names", "error", "message"),
     [
-        (["a"], ValueError, "expected 2 different names, one for each class"),
+        (["a"], ValueError, "expected 2 different names, as many as classes"),
         (["a", "a"], ValueError, "expected 2 different names"),
         ("ab", TypeError, "class_names: expected a string for each class, got 'ab'"),
         ([1, 2], TypeError, "class_names: expected a string"),

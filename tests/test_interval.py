@@ -431,7 +431,7 @@ def test_shapes_and_empty_stacks() -> None:
             found = matrics.interval(stack, ["mcc", "recall:class", "accuracy"], **options_of(method, num=50))
             for name, extra in (("mcc", ()), ("recall:class", (3,)), ("accuracy", ())):
                 assert {np.shape(part) for part in found[name]} == {shape + extra}
-    with pytest.raises(ValueError, match="expected one confusion matrix"):
+    with pytest.raises(ValueError, match="expected a confusion matrix"):
         matrics.interval(np.ones((2, 3)))
 
 

@@ -99,7 +99,7 @@ def test_running_metrics_take_the_names_as_well() -> None:
     found = metric.compute()
     assert list(found) == list(SCORES)
     assert [float(value) for value in found.values()] == pytest.approx(list(SCORES.values()), rel=5e-3)
-    with pytest.raises(ValueError, match="got AUROC, of scores"):
+    with pytest.raises(ValueError, match="got AUROC, which need scores"):
         ConfusionMetric(3, "mcc, AUROC")
 
 

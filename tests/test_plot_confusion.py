@@ -147,7 +147,7 @@ def test_errors_say_what_was_expected(options: dict, message: str) -> None:
 
 
 def test_shapes_that_are_no_matrices() -> None:
-    with pytest.raises(ValueError, match="expected one confusion matrix"):
+    with pytest.raises(ValueError, match="expected a confusion matrix"):
         plot.confusion_matrix(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="at least one"):
         plot.confusion_matrix(np.zeros((0, 3, 3)))

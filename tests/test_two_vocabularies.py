@@ -149,7 +149,17 @@ def test_both_names_on_the_command_line(command):
     assert found["counts"] == {
         "true_positives": 10, "false_negatives": 2, "false_positives": 8, "true_negatives": 93
     }  # fmt: skip
-    judged = ("gate", "judged.csv", "--judge", "y_judge", "--require", "accuracy >= 0.5", "--positive", "yes=pos")
+    judged = (
+        "gate",
+        "judged.csv",
+        "--human",
+        "y_true",
+        "--judge",
+        "y_judge",
+        "--require",
+        "accuracy >= 0.5",
+        *both[:2],
+    )
     assert command(*judged)[0] in (0, 1, 3)
     for asked in (("same.csv", "two.csv"), ("models.csv", "--by", "model")):
         compared = json.loads(done(command, "compare", *asked, *words, *both))

@@ -225,7 +225,7 @@ def test_clusters_and_comparisons_say_what_they_take() -> None:
     clusters = np.stack([CM, CM, CM])
     with pytest.raises(ValueError, match="squared_weights: expected None with cluster_axis"):
         matrics.interval(clusters, "mcc", cluster_axis=0, squared_weights=clusters)
-    with pytest.raises(ValueError, match=r"expected the matrices of a and of b: \(of_a, of_b\); got ndarray"):
+    with pytest.raises(ValueError, match=r"expected the matrices of a and of b, \(of_a, of_b\), got ndarray"):
         matrics.compare(CM, CM, "mcc", squared_weights=CM)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"squared_weights\[1\]: expected the shape of b"):
         matrics.compare(CM, CM, "mcc", squared_weights=(CM, CM[0]))
