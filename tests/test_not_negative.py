@@ -209,9 +209,10 @@ def test_curves_of_paired_models_refuse_what_they_do_not_use(command):
 def test_columns_of_a_curve_have_different_names(command):
     asked = ("curve", "known.csv", "--scores", "score", *POSITIVE)
     lines = [line.split()[:2] for line in done(command, *asked).splitlines()]
-    assert [
-        line for line in lines if line[:1] in (["samples"], ["positives"])
-    ] == [["samples", "89"], ["positives", "35"]]
+    assert [line for line in lines if line[:1] in (["samples"], ["positives"])] == [
+        ["samples", "89"],
+        ["positives", "35"],
+    ]
     (curve,) = json.loads(done(command, *asked, "--format", "json"))["curves"]
     assert (curve["samples"], curve["positives"]) == (89, 35)
     frame = pd.read_csv("known.csv").assign(samples=1)

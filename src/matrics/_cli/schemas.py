@@ -27,6 +27,8 @@ FACTS: dict[str, tuple[Any, str]] = {
     "by": (list[str], "The columns of the groups."),
     "classes": (list[Label], "The labels of all classes in their order."),
     "clusters": (str | None, "The column of the clusters."),
+    "cost_false_negative": (float | str, "The cost of a missed positive sample, or its column."),
+    "cost_false_positive": (float | str, "The cost of a false alarm, or its column."),
     "counts": (dict[str, Number], "The cells of the 2×2 table."),
     "direction": (Literal["highest", "lowest"], "Which values of the measure are best."),
     "epochs": (list[float], "The mean number of answers to a sample in each run."),
@@ -99,7 +101,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     "curve": (f"{OF_CURVES} level seed", "rest prevalence left_out lower_is_positive paired_on thresholds"),
     "threshold": (
         f"{OF_CURVES} metric direction subject_to budget_over level replicates seed",
-        "rest prevalence left_out lower_is_positive",
+        "rest prevalence left_out lower_is_positive cost_false_negative cost_false_positive",
     ),
     "diagnostic": (
         "file positive level",

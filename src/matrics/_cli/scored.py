@@ -64,11 +64,13 @@ class ScoreOptions:
         clusters: str | None = None,
         *,
         unlabelled: bool = False,
+        amounts: tuple[str, ...] = (),
     ) -> tuple[Scored, Target | None]:
         """The scores of a file, and the target prevalence; the file of the output is checked before."""
         if output is not None:
             check_file(output, path)
-        source = read_scores(path, replace(self.names, clusters=clusters, unlabelled=unlabelled, **reading.names))
+        names = replace(self.names, clusters=clusters, unlabelled=unlabelled, amounts=amounts, **reading.names)
+        source = read_scores(path, names)
         if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
             only = quoted(source.classes[int(source.groups[0][0][0])])
             raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
+from matrics._ranking.costs import COST
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import check_level
 from matrics._wording import counted, in_percent, plain
 
 if TYPE_CHECKING:
     from matrics._catalogue.classes import Classes
+    from matrics._files.scores import Scored
 
 Array = Any
 
@@ -34,7 +36,10 @@ def threshold(
     path: FilePath,
     *,
     data: ScoreOptions,
-    metric: Annotated[str, options.option("NAME", "The measure to be best.", default=False)],
+    metric: Annotated[
+        str,
+        options.option("NAME", "The measure to be best, or cost, the sum of the costs of all errors.", default=False),
+    ],
     subject_to: Annotated[
         list[str] | None,
         options.option('"NAME>=NUMBER"', "A constraint on the threshold; repeatable.", default="nothing"),
@@ -47,6 +52,15 @@ def threshold(
             "--missing drop leaves out of the measures.",
         ),
     ] = "labelled",
+    cost_false_negative: Annotated[
+        str | None,
+        options.option(
+            "NUMBER|COLUMN", "With --metric cost: the cost of a positive sample that is predicted as negative."
+        ),
+    ] = None,
+    cost_false_positive: Annotated[
+        str | None, options.option("NUMBER|COLUMN", "The cost of a negative sample that is predicted as positive.")
+    ] = None,
     metrics: options.Metrics = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
@@ -74,7 +88,16 @@ def threshold(
         raise ArgumentError("budget_over", f"expected labelled or all, got {quoted(budget_over)}")
     if budget_over == "all" and rows_read.missing != "drop":
         raise ArgumentError("budget_over", "expected --missing drop with all, which leaves rows without a label out")
-    source, target = data.read(path, rows_read, delivery.blocks, unlabelled=budget_over == "all")
+    costs = Costs.read(metric, cost_false_negative, cost_false_positive)
+    if costs is not None:
+        options.refuse("no such option with --metric cost", {"prevalence": data.prevalence})
+    source, target = data.read(
+        path,
+        rows_read,
+        delivery.blocks,
+        unlabelled=budget_over == "all",
+        amounts=() if costs is None else costs.columns,
+    )
     run = ThresholdRun(
         source=source,
         metrics=measures(metrics or "core", lambda: source.known),
@@ -82,6 +105,7 @@ def threshold(
         level=confidence,
         target=target,
         goal=Goal.read(metric, subject_to or [], source.known),
+        costs=costs,
         num=NUM if replicates is None else replicates,
         seed=start or 0,
     )
@@ -102,6 +126,42 @@ NUM = 1000
 NOTHING = np.zeros((2, 2), np.int64)
 
 
+class Costs(NamedTuple):
+    """The costs of both errors, numbers or columns."""
+
+    cost_false_negative: float | str
+    cost_false_positive: float | str
+
+    @classmethod
+    def read(cls, metric: str, false_negative: str | None, false_positive: str | None) -> Costs | None:
+        """Check the options; None where another measure is the goal."""
+        given = {"cost_false_negative": false_negative, "cost_false_positive": false_positive}
+        if metric != COST:
+            options.refuse("--metric cost with it", given)
+            return None
+        missing = next((name for name, text in given.items() if text is None), None)
+        if missing is not None:
+            raise ArgumentError(missing, "expected a number, or a column of numbers, with --metric cost, got none")
+        return cls(*(_number_or_text(str(text)) for text in given.values()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(dict.fromkeys(cost for cost in self if isinstance(cost, str)))
+
+    def of(self, source: Scored, position: int) -> dict[str, Any]:
+        """The costs of the samples of a curve, as arguments."""
+        parts = [source.amounts_of(position, cost) if isinstance(cost, str) else cost for cost in self]
+        return {"cost_false_negative": parts[0], "cost_false_positive": parts[1]}
+
+
+def _number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 @dataclass(frozen=True)
 class Goal:
     """The measure and the constraints, with classes by their indices, and their titles."""
@@ -114,12 +174,14 @@ class Goal:
     @classmethod
     def read(cls, metric: str, subject_to: list[str], classes: Classes) -> Goal:
         """Check the options."""
-        found = measures(metric, lambda: classes)
         specs, titles = constraints(subject_to, lambda: classes)
+        if metric == COST:
+            goal = read_goal(COST, specs, has_costs=True)
+            return cls(COST, specs, {**titles, COST: COST}, goal.budgets)
+        found = measures(metric, lambda: classes)
         goal = read_goal(list(found.values()), specs)
         ((key, chosen),) = found.items()
-        budgets = [one.text for one in goal.constraints if not one.metric.scale_free]
-        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, budgets)
+        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, goal.budgets)
 
     @property
     def name(self) -> str:
@@ -129,7 +191,7 @@ class Goal:
     @property
     def lowest_is_best(self) -> bool:
         """Whether lower values of the measure are better."""
-        return read_goal(self.metric, None).sign < 0
+        return read_goal(self.metric, None, has_costs=self.metric == COST).sign < 0
 
     @property
     def conditions(self) -> list[str]:
@@ -155,6 +217,7 @@ class ThresholdRun(ScoredRun):
     goal: Goal
     num: int  # replicates; 0 for no limits
     seed: int
+    costs: Costs | None = None
 
     @property
     def goal_title(self) -> str:
@@ -183,6 +246,8 @@ class ThresholdRun(ScoredRun):
         given: dict[str, Any] = {"subject_to": goal.subject_to, "zero_division": self.zero_division, "workers": -1}
         if self.target is not None:
             given["prevalence"] = self.target.shares
+        if self.costs is not None:
+            given |= self.costs.of(self.source, position)
         if self.source.unlabelled:
             given["unlabelled_scores"] = self.source.directed(self.source.unlabelled_of(position))
         if self.num:
@@ -192,6 +257,8 @@ class ThresholdRun(ScoredRun):
         try:
             best = matrics.ranking.best_threshold(true, scores, goal.metric, **direction, **given)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
+            if isinstance(error, ArgumentError) and error.argument in {"cost_false_negative", "cost_false_positive"}:
+                raise
             reason = error.text if isinstance(error, ArgumentError) else str(error)
             return _none(with_titles(reason.replace("zero_division=", "--zero-division"), goal.titles))
         limit, value = float(best.threshold), float(best.value)
@@ -287,6 +354,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
         "direction": "lowest" if goal.lowest_is_best else "highest",
         "subject_to": goal.conditions,
         "budget_over": "all" if source.unlabelled else "labelled",
+        **({} if run.costs is None else run.costs._asdict()),
         "level": run.level,
         "replicates": run.num,
         "seed": run.seed if run.num else None,

@@ -41,6 +41,7 @@ class ScoreNames(Names):
     classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
     lower_is_positive: bool = field(default=False, kw_only=True)  # whether scores are lower in the positive class
     unlabelled: bool = False  # whether the scores of rows without a label are read as well
+    amounts: tuple[str, ...] = field(default=(), kw_only=True)  # columns of the costs of errors
 
     @property
     def keeps_unlabelled(self) -> bool:
@@ -54,8 +55,8 @@ class ScoreNames(Names):
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns of scores."""
-        return self.scores
+        """The columns of scores, and those of amounts."""
+        return (*self.scores, *self.amounts)
 
     @property
     def of_models(self) -> str:
@@ -112,6 +113,7 @@ class Scored(Keyed):
     left_out: int = 0  # rows without a label or a score
     unlabelled: list[Array] = field(default_factory=list, repr=False)  # of each group the scores (M, columns)
     lower_is_positive: bool = False  # whether the scores are those of the file times -1
+    amounts: list[dict[str, Array]] = field(default_factory=list, repr=False)  # of each group by column: (N,)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -163,6 +165,10 @@ class Scored(Keyed):
         true, scores = self.groups[group]
         return (true == self.positives[column]).astype(np.int64), scores[:, column]
 
+    def amounts_of(self, position: int, name: str) -> Array:
+        """The amounts of the samples of a curve."""
+        return self.amounts[position // len(self.positives)][name]
+
     def unlabelled_of(self, position: int) -> Array:
         """The scores of a curve whose rows have no label."""
         group, column = divmod(position, len(self.positives))
@@ -193,7 +199,7 @@ def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) 
     if names.models:
         path, names = by_model(path, names)
     file, found, left_out = read_rows(path, names, _samples)
-    groups, values, classes, ordered, positives, (samples, known), unlabelled = found
+    groups, values, classes, ordered, positives, (samples, known), unlabelled, amounts = found
     left_out += sum(map(len, unlabelled))
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
@@ -202,7 +208,8 @@ def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) 
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
     turned = names.lower_is_positive
-    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known, left_out, unlabelled, turned)
+    data = (groups, samples, known, left_out, unlabelled, turned, amounts)
+    return Scored(file, tuple(keys), classes, ordered, positives, *data)
 
 
 def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
@@ -226,8 +233,10 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
         of_sample, known = of_columns.group_rows(table, (names.clusters,))
         samples = np.split(of_sample[order], cuts), [str(value) for value in known[names.clusters].to_pylist()]
     unlabelled = [of_group[labels == -1] for labels, of_group in groups] if names.unlabelled else []
+    columns = {name: np.split(_floats(name, table[name])[order], cuts) for name in names.amounts}
+    amounts = [{name: parts[k][labels >= 0] for name, parts in columns.items()} for k, (labels, _) in enumerate(groups)]
     groups = [(labels[labels >= 0], of_group[labels >= 0]) for labels, of_group in groups]
-    return groups, values, classes, ordered, positives, samples, unlabelled
+    return groups, values, classes, ordered, positives, samples, unlabelled, amounts
 
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:

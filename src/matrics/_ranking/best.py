@@ -68,6 +68,11 @@ class Goal(NamedTuple):
         return 1 if self.metric.higher_is_better else -1
 
     @property
+    def budgets(self) -> list[str]:
+        """The constraints on numbers of samples."""
+        return [constraint.text for constraint in self.constraints if not constraint.metric.scale_free]
+
+    @property
     def needs_rows(self) -> bool:
         """Whether a constraint is on a number of samples, which counts rows also if samples have weights."""
         return any(not constraint.metric.scale_free for constraint in self.constraints)

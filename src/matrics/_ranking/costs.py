@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, on_host
+from matrics._errors import ArgumentError
 from matrics._quoting import quoted
 from matrics._ranking.inputs import ScoredSamples
 
@@ -62,7 +63,7 @@ def _checked(name: str, value: Any, is_needed: Array) -> Array:
     is_bad = is_needed & ~(np.isfinite(costs) & (costs >= 0))
     if is_bad.any():
         index = tuple(int(k) for k in np.argwhere(is_bad)[0])
-        raise ValueError(
-            f"{name}: expected finite numbers that are not negative, got {quoted(float(costs[index]))} at {index}"
+        raise ArgumentError(
+            name, f"expected finite numbers that are not negative, got {quoted(float(costs[index]))} at {index}"
         )
     return np.where(is_needed, costs, 0)
