@@ -453,7 +453,7 @@ WRONG = {
     "unknown suffix": (
         text("x.txt", "1"),
         ["x.txt"],
-        ".npy, .npz, .parquet, .csv, .tsv, .csv.gz, .tsv.gz, .csv.zst, .tsv.zst, ",
+        ".npy, .npz, .parquet, .csv, .tsv, .csv.gz, .tsv.gz, .csv.bz2, .tsv.bz2, .csv.zst, .tsv.zst, ",
     ),
     "no suffix": (text("x", "1"), ["x"], "got no suffix"),
     "empty npy": (text("x.npy", ""), ["x.npy"], "numpy.save"),
