@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.options import Reading
-    from matrics._reporting.data import ReportColumns
+    from matrics._reporting.report_columns import ReportColumns
 
 
 def graded_data(

@@ -25,11 +25,11 @@ from matrics._files.outputs.whole import write_whole
 from matrics._files.scores import ScoreNames
 from matrics._files.wide import MODEL, ROW
 from matrics._quoting import quoted
-from matrics._reporting.data import ReportColumns
 from matrics._reporting.from_file import read_file
 from matrics._reporting.leaderboard import read_settings
 from matrics._reporting.page import kind_of
 from matrics._reporting.report import make_report
+from matrics._reporting.report_columns import ReportColumns
 
 FilePath = Annotated[
     Path,

@@ -12,8 +12,8 @@ from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
 from matrics._errors import ArgumentError
 from matrics._quoting import quoted
-from matrics._reporting.data import ReportColumns
 from matrics._reporting.leaderboard import IntervalSettings
+from matrics._reporting.report_columns import ReportColumns
 from matrics._uncertainty.model_samples import named_models
 
 __all__ = ["are_labels", "call_of", "table_of_models"]

@@ -16,6 +16,7 @@ from matrics._errors import ArgumentError
 from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._quoting import quoted, quoted_list
 from matrics._reporting.origin import Origin, origin_of_columns, origin_of_matrices
+from matrics._reporting.report_columns import ReportColumns
 from matrics._reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
 from matrics._reporting.verdicts import ModelVerdict
 from matrics._tables.any_table import open_table
@@ -37,69 +38,7 @@ from matrics._tables.vocabularies import ADVICE_WITH_POSITIVE, apart, refuse_dis
 from matrics._uncertainty.weighted import kish
 from matrics.typing import NumPyArray
 
-__all__ = ["Data", "Groups", "Paired", "ReportColumns", "data_of_matrices", "data_of_table"]
-
-
-@dataclass(frozen=True)
-class ReportColumns:
-    """Which columns have what.
-
-    Parameters
-    ----------
-    by : tuple
-        The columns that identify the model.
-    y_true, y_pred : column name
-        The columns of the true and the predicted labels; ``table_of_models`` puts a column in the place of labels.
-    paired_on : column name or None
-        The column of the samples, if all models predicted the same samples.
-    groups : column name or None
-        The column of the groups to compare.
-    y_score : dict
-        Labels and their columns of scores; the label is None for one column of the positive class.
-    positive : label or None
-        The label of the positive class; its index for matrices without class names.
-    sample_weight : column name or None
-        The column of the sample weights.
-    """
-
-    by: tuple[Hashable, ...] = ()
-    y_true: Any = "y_true"
-    y_pred: Hashable = "y_pred"
-    paired_on: Hashable | None = None
-    groups: Hashable | None = None
-    y_score: Mapping[Any, Hashable] = field(default_factory=dict)
-    positive: Hashable = None
-    sample_weight: Hashable | None = None
-
-    def check(self) -> None:
-        """Raise if one column is named twice."""
-        others = [
-            ("paired_on", self.paired_on),
-            ("groups", self.groups),
-            *(("y_score", one) for one in self.y_score.values()),
-            ("sample_weight", self.sample_weight),
-        ]
-        seen = {self.y_true, self.y_pred, *self.by}
-        if self.y_pred == self.y_true:
-            raise ArgumentError(
-                "y_pred", f"expected a column other than the true labels, got {quoted(self.y_pred)} for both"
-            )
-        if len(set(self.by)) < len(self.by):
-            raise ArgumentError("by", f"expected different columns, got [{quoted_list(self.by)}]")
-        if {self.y_true, self.y_pred} & set(self.by):
-            raise ArgumentError("by", f"expected columns other than the labels, got [{quoted_list(self.by)}]")
-        for what, name in others:
-            if name is None:
-                continue
-            if name in seen:
-                raise ArgumentError(what, f"expected a column that no other argument names, got {quoted(name)}")
-            seen.add(name)
-        if self.sample_weight is not None and (self.groups is not None or self.y_score):
-            raise ArgumentError(
-                "sample_weight",
-                "expected no columns of groups or scores with weights; their limits and tests are those "
-                f"of counts, got {quoted(self.sample_weight)}",
-            )
+__all__ = ["Data", "Groups", "Paired", "data_of_matrices", "data_of_table"]
 
 
 class Paired(NamedTuple):

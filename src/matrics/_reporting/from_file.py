@@ -20,7 +20,7 @@ from matrics._quoting import quoted
 from matrics._reporting.origin import Origin, origin_of_files
 
 if TYPE_CHECKING:
-    from matrics._reporting.data import ReportColumns
+    from matrics._reporting.report_columns import ReportColumns
 
 
 @dataclass(frozen=True)

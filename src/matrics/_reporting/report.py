@@ -20,13 +20,14 @@ from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.calls import are_labels, call_of, table_of_models
 from matrics._reporting.changes import Changes, changes_since
-from matrics._reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
+from matrics._reporting.data import Data, data_of_matrices, data_of_table
 from matrics._reporting.findings import Findings, find
 from matrics._reporting.leaderboard import IntervalSettings, read_settings
 from matrics._reporting.markdown import markdown_of
 from matrics._reporting.origin import Origin
 from matrics._reporting.page import kind_of, pdf_of, rendered
 from matrics._reporting.pictures import Picture, draw
+from matrics._reporting.report_columns import ReportColumns
 from matrics._tables.any_table import names_of_columns
 from matrics._tables.counts import warn_of_odd_labels
 from matrics._wording import number, short
