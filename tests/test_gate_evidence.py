@@ -279,3 +279,11 @@ def test_statuses_do_not_pass() -> None:
     found = matrics.gate(few, "accuracy >= 0.01").requirements[0]
     assert found.status in (IntervalStatus.FEW_LABELS, IntervalStatus.NO_VARIATION)
     assert found.verdict == "undecided"
+
+
+def test_grades_have_no_errors_besides_their_share() -> None:
+    """All answers are to pass, or a judge says which do; of two classes of samples the errors are named."""
+    for cm in ([[0, 0], [30, 70]], [[0, 30], [0, 70]]):
+        assert matrics.gate(cm, "accuracy >= 0.9", class_names=["fail", "pass"]).errors == ()
+        assert len(matrics.gate(cm, "accuracy >= 0.9", class_names=["ok", "fraud"]).errors) == 1
+    assert len(matrics.gate([[20, 30], [0, 70]], "accuracy >= 0.9", class_names=["fail", "pass"]).errors) == 1

@@ -213,6 +213,7 @@ def _times_for_status(status: IntervalStatus, given: Evidence, requirement: Requ
 
 
 METHOD = "auto"
+GRADES = {"pass", "fail"}  # the classes of answers
 
 
 def check_options(
@@ -315,6 +316,9 @@ def _errors(given: Samples, classes: Classes, top: int) -> tuple[Confusion, ...]
         return ()
     names = [str(label) for label in classes.labels or range(classes.number)]
     whole = sum(matrices[1:], start=matrices[0])
+    sides = (whole.any(axis=0).sum(), whole.any(axis=1).sum())
+    if set(names) <= GRADES and min(sides) < 2:  # grades of answers, whose errors are those that do not pass
+        return ()
     if given.parts[0].labels is not None:  # a corrected matrix has parts of samples
         whole = np.rint(whole)
     return tuple(most_frequent(whole, names, top))
