@@ -116,7 +116,7 @@ def _bounds(text: str, known: _Known) -> list[Requirement]:
     measures = _measures(name, known)
     if len({key for key, _, _ in measures}) != 1:
         raise ArgumentError(
-            "requirements", f"expected one measure before {sign} in {quoted(text)}, got {len(measures)}"
+            "requirements", f"expected a single measure before {sign} in {quoted(text)}, got {len(measures)}"
         )
     return [_bound(asked, title, metric, sign, limit) for _, title, metric in measures]
 
