@@ -285,7 +285,7 @@ MEASURES = (*PROPORTIONS, "f1[0]", "recall:macro", "mcc")
 def verdicts(cm: np.ndarray, requirements: list[str]) -> list[str]:
     """Those of a gate, without the search for the number of samples that would decide."""
     classes = classes_of(len(cm), None, None)
-    wanted, given = read_requirements(requirements, classes, 0.0, has_baseline=False), Evidence(cm)
+    wanted, given = read_requirements(requirements, classes, 0.0), Evidence(cm)
     options: dict[str, Any] = {"level": 0.95, "zero_division": math.nan, "invalid": "raise"}
     found = limits_of({str(one.metric): one.metric for one in wanted}, given, options, is_relative=False)
     limits = [about_one_limit(found[str(one.metric)], one, given) for one in wanted]
