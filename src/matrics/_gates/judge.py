@@ -317,7 +317,7 @@ def _errors(given: Samples, classes: Classes, top: int) -> tuple[Confusion, ...]
     names = [str(label) for label in classes.labels or range(classes.number)]
     whole = sum(matrices[1:], start=matrices[0])
     sides = (whole.any(axis=0).sum(), whole.any(axis=1).sum())
-    if set(names) <= GRADES and min(sides) < 2:  # grades of answers, whose errors are those that do not pass
+    if set(names) <= GRADES and min(sides) < 2:  # grades of answers: the errors are the failed answers
         return ()
     if given.parts[0].labels is not None:  # a corrected matrix has parts of samples
         whole = np.rint(whole)
