@@ -66,6 +66,8 @@ VALUES = {
     "metric": "mcc",
     "subject-to": "predicted_positives<=9",
     "budget-over": "all",
+    "cost-false-negative": "2",
+    "cost-false-positive": "3",
     "level": "0.8",
     "method": "delta",
     "scheme": "rows",
