@@ -143,7 +143,7 @@ def gate(
     files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
-    found = judged(
+    outcome = judged(
         bounds,
         files.samples,
         files.classes,
@@ -152,15 +152,15 @@ def gate(
         on_undecided=on_undecided,
         zero_division=zero,
     )
-    result = gate_result(found, files)
-    show_verdicts = functools.partial(show_gate, found=found, files=files)
+    result = gate_result(outcome, files)
+    show_verdicts = functools.partial(show_gate, outcome=outcome, files=files)
     if delivery.output is not None:
         Delivery().print(show_verdicts)
-    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(found, files)})
+    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
-    code = CODES[found.verdict]
+    code = CODES[outcome.verdict]
     if code:
         raise typer.Exit(code)
 
@@ -189,32 +189,32 @@ STYLES = {"pass": "bold green", "fail": "bold red", "undecided": "bold yellow"}
 CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
 
-def show_gate(console: Console, found: GateResult, files: GateFiles) -> None:
+def show_gate(console: Console, outcome: GateResult, files: GateFiles) -> None:
     """Print a table of the requirements, what is missing, and the verdict."""
-    levels = {row.level for row in found.requirements}
-    interval = f"{in_percent(found.level)} interval" if levels == {found.level} else "interval"
-    groups = [", ".join(files.facts["by"])] if found.groups else []
+    levels = {row.level for row in outcome.requirements}
+    interval = f"{in_percent(outcome.level)} interval" if levels == {outcome.level} else "interval"
+    groups = [", ".join(files.facts["by"])] if outcome.groups else []
     number = 1 + len(groups)
     shown = text_table("requirement", *groups, "verdict", "value", interval, right=slice(1 + number, 2 + number))
-    for row in found.requirements:
+    for row in outcome.requirements:
         verdict = Text(row.verdict, STYLES[row.verdict])
         value, limits = row.in_words
         names = [plain(row.title), *([plain(row.group)] if groups else [])]
         shown.add_row(*map(Text, names), verdict, Text(value), Text(limits + sign_of(row.status).strip()))
     show(console, *files.titles, "", shown)
-    show_statuses(console, Counter(int(row.status) for row in found.requirements), signs=True)
-    errors = [f"  {error}" for error in found.errors] if found.found != "pass" else []
-    last = Text(_verdict(found), STYLES[found.verdict])
-    for part in (found.adjustments, _needs(found), ["most frequent errors:", *errors] if errors else [], [last]):
+    show_statuses(console, Counter(int(row.status) for row in outcome.requirements), signs=True)
+    errors = [f"  {error}" for error in outcome.errors] if outcome.found != "pass" else []
+    last = Text(_verdict(outcome), STYLES[outcome.verdict])
+    for part in (outcome.adjustments, _needs(outcome), ["most frequent errors:", *errors] if errors else [], [last]):
         if part:
             show(console, "", *part)
 
 
-def gate_result(found: GateResult, files: GateFiles) -> Result:
+def gate_result(outcome: GateResult, files: GateFiles) -> Result:
     """A row for each requirement, and the most frequent errors."""
-    every, first = found.requirements, found.requirements[0]
+    every, first = outcome.requirements, outcome.requirements[0]
     undefined = {"estimate": "the measure is undefined", "needed": "no number of samples is needed, or none decides"}
-    groups = ("group", "level", "adjusted_for") if found.groups else ()
+    groups = ("group", "level", "adjusted_for") if outcome.groups else ()
     names = (
         "requirement",
         "title",
@@ -239,56 +239,56 @@ def gate_result(found: GateResult, files: GateFiles) -> Result:
     }
     rows["status"] = column([int(row.status) for row in every], is_status=True)
     facts = {
-        "verdict": found.verdict,
-        "exit_code": CODES[found.verdict],
+        "verdict": outcome.verdict,
+        "exit_code": CODES[outcome.verdict],
         **files.facts,
         **about_classes(files.classes),
-        "samples": plain_size(found.samples),
-        "unit": found.unit,
+        "samples": plain_size(outcome.samples),
+        "unit": outcome.unit,
         "weighted": first.is_weighted,
-        "level": found.level,
+        "level": outcome.level,
         "method": first.method,
-        "on_undecided": found.on_undecided,
+        "on_undecided": outcome.on_undecided,
     }
     errors = {
-        "true": column([error.true for error in found.errors]),
-        "predicted": column([error.predicted for error in found.errors]),
-        "samples": column([plain_size(error.samples) for error in found.errors]),
-        "share": column([error.share for error in found.errors]),
+        "true": column([error.true for error in outcome.errors]),
+        "predicted": column([error.predicted for error in outcome.errors]),
+        "samples": column([plain_size(error.samples) for error in outcome.errors]),
+        "share": column([error.share for error in outcome.errors]),
     }
-    tables = {"errors": errors} if found.found != "pass" and found.errors else {}
-    remarks = [*found.adjustments, *_needs(found)]
-    return Result("gate", [_verdict(found), *files.titles], facts, rows, tables=tables, remarks=remarks)
+    tables = {"errors": errors} if outcome.found != "pass" and outcome.errors else {}
+    remarks = [*outcome.adjustments, *_needs(outcome)]
+    return Result("gate", [_verdict(outcome), *files.titles], facts, rows, tables=tables, remarks=remarks)
 
 
-def _needs(found: GateResult) -> list[str]:
+def _needs(outcome: GateResult) -> list[str]:
     """What would decide each undecided requirement."""
-    return [f"{row.name}: {row.needs}" for row in found.requirements if row.needs]
+    return [f"{row.name}: {row.needs}" for row in outcome.requirements if row.needs]
 
 
-def as_junit(found: GateResult, files: GateFiles) -> str:
+def as_junit(outcome: GateResult, files: GateFiles) -> str:
     """A test case for each requirement; one that is undecided is an error, or what it counts as."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
-    for one in found.requirements:
+    for one in outcome.requirements:
         case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
         kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
-        if one.verdict == "undecided" and found.on_undecided is not None:
-            kind = {"pass": "skipped", "fail": "failure"}[found.on_undecided]
+        if one.verdict == "undecided" and outcome.on_undecided is not None:
+            kind = {"pass": "skipped", "fail": "failure"}[outcome.on_undecided]
         if kind:
             why = ET.SubElement(case, kind, message=plain(str(one)))
             if kind != "skipped":
                 why.set("type", one.verdict)
         tally[kind] += 1
-    suite.set("tests", str(len(found.requirements)))
+    suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         suite.set(name, str(tally[kind]))
-    ET.SubElement(suite, "system-out").text = plain("\n".join([*files.titles, str(found)]), keep="\n")
+    ET.SubElement(suite, "system-out").text = plain("\n".join([*files.titles, str(outcome)]), keep="\n")
     ET.indent(suites)
     return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8") + "\n"
 
 
-def _verdict(found: GateResult) -> str:
-    why = f" (undecided counts as {found.on_undecided})" if found.verdict != found.found else ""
-    return f"verdict: {found.verdict}{why}"
+def _verdict(outcome: GateResult) -> str:
+    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.found else ""
+    return f"verdict: {outcome.verdict}{why}"
