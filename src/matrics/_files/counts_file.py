@@ -259,11 +259,6 @@ class CountsRows:
             before, before_bytes = before + position, before_bytes + file.path.stat().st_size
 
 
-def _fixed(names: Names) -> tuple[Any, ...]:
-    """The properties that files must share to be added up."""
-    return set(names.by), names.labels, _is_weighted(names)
-
-
 def _is_weighted(names: Names) -> bool:
     return names.weight is not None
 
