@@ -198,7 +198,9 @@ def test_specs_are_not_kept_for_ever() -> None:
     assert all(len(spec) <= registry.MAX_KEPT for spec in registry._SPECS)
 
 
-def test_long_lists_of_measures_are_not_kept() -> None:
+@pytest.mark.parametrize("entries", [0, scoring.MAX_KNOWN])
+def test_long_lists_of_measures_are_not_kept(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "_KNOWN", dict.fromkeys(range(entries)))
     known = len(scoring._KNOWN)
     matrics.score(CM, ["mcc"] * scoring.MAX_LETTERS)
     matrics.score(CM, "mcc", class_names=["a" * scoring.MAX_LETTERS, "b"])

@@ -159,10 +159,10 @@ def bound_functions(
     bound = _KNOWN.get(key)
     if bound is None:
         bound = _bound(metrics, number, class_names, positive)
-        if len(_KNOWN) >= MAX_KNOWN:
-            _KNOWN.clear()
         listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
         if sum(len(text) for text in (*(class_names or ()), *listed) if isinstance(text, str)) <= MAX_LETTERS:
+            if len(_KNOWN) >= MAX_KNOWN:
+                _KNOWN.clear()
             _KNOWN[key] = bound
     return bound
 
