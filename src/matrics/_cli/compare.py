@@ -25,7 +25,6 @@ from matrics._cli.verdicts import (
     compared_scores,
     comparison_result,
     same_samples,
-    show_comparison,
 )
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
@@ -155,7 +154,7 @@ def compare(
     else:
         compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
     heading = ", ".join([MODEL] * several + list(columns)) or "file"
-    delivery.write(lambda: comparison_result(compared), lambda console: show_comparison(console, compared, heading))
+    delivery.write(lambda: comparison_result(compared, heading))
 
 
 def check_models(

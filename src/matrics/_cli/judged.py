@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.text import Text
 
 from matrics._catalogue.naming import columns as named_columns
 from matrics._catalogue.naming import title_of
 from matrics._cli.judged_files import JudgedRows, JudgeOptions, read_judged
 from matrics._cli.matrices import is_log
 from matrics._cli.measures import about_classes, about_measures, measures
-from matrics._cli.results import Result, column
-from matrics._cli.screen import fold, show, show_statuses, sign_of, text_table
-from matrics._cli.verdicts import rows_of, show_verdicts
+from matrics._cli.results import Result, View, column
+from matrics._cli.verdicts import rows_of, views_of
 from matrics._errors import ArgumentError
 from matrics._files.wide import MODEL
 from matrics._judged.compare import compare
@@ -23,13 +20,11 @@ from matrics._judged.interval import interval
 from matrics._quoting import first_twice
 from matrics._reporting.verdicts import ModelVerdict, best_of
 from matrics._tables.samples import common_samples
-from matrics._wording import in_percent, limits, number, plain
+from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from rich.console import Console
 
     from matrics._catalogue.record import Metric
     from matrics._cli.writers import Delivery
@@ -80,20 +75,23 @@ class JudgedIntervals:
             f"{in_percent(self.level)} intervals by method {self.method}, corrected for errors of {self.rows.judge}",
         ]
 
-    def show(self, console: Console) -> None:
-        """Print a row for each model and measure."""
-        first = [] if self.heading == "" else [self.heading]
-        table = text_table(*first, "measure", "value", "judge alone", "worth labels", right=slice(len(first) + 1, None))
-        statuses: Counter[int] = Counter()
-        for title, values in self.values():
-            for k, model in enumerate(self.rows.models):
-                status = int(values["status"][k])
-                statuses[status] += 1
-                shown = limits(*(float(values[part][k]) for part in PARTS[:3])) + sign_of(status)
-                cells = [fold(title, 30), shown, number(float(values["judge_alone"][k])), _worth(values, k)]
-                table.add_row(*[Text(plain(model))] * len(first), *map(_text, cells))
-        show(console, *self.titles, "", table)
-        show_statuses(console, statuses, signs=True)
+    def view(self) -> View:
+        """A table for people, with a row for each model and measure."""
+        parts = [
+            (title, model, {name: float(value[k]) for name, value in values.items()})
+            for title, values in self.values()
+            for k, model in enumerate(self.rows.models)
+        ]
+        rows = {self.heading: column([model for _, model, _ in parts], is_key=True)} if self.heading else {}
+        rows["measure"] = column([title for title, *_ in parts], is_key=True)
+        names = {"estimate": "value", "low": "value/low", "high": "value/high", "judge_alone": "judge alone"}
+        rows |= {
+            shown: column([values[name] for *_, values in parts], status="status" if name == "estimate" else "")
+            for name, shown in names.items()
+        }
+        rows["worth labels"] = column([_whole(values["effective_labels"]) for *_, values in parts])
+        rows["status"] = column([int(values["status"]) for *_, values in parts], is_status=True)
+        return View(rows)
 
     def result(self) -> Result:
         """A row for each model, with six columns for each measure."""
@@ -104,11 +102,12 @@ class JudgedIntervals:
             cells[title + JUDGE_ALONE] = column(values["judge_alone"].astype(float), undefined=UNDEFINED)
             cells[f"{title}/status"] = column(values["status"].astype(int), is_status=True)
         facts = {**about(self.rows), "seed": None, "level": self.level, "method": self.method}
-        return Result("interval", self.titles, facts, cells, about_measures(self.metrics, self.class_names))
+        about_all = about_measures(self.metrics, self.class_names)
+        return Result("interval", self.titles, facts, cells, about_all, views=[self.view()])
 
     def write(self, delivery: Delivery) -> None:
         """Write the result."""
-        delivery.write(self.result, self.show)
+        delivery.write(self.result)
 
 
 def about(rows: JudgedRows) -> dict[str, Any]:
@@ -122,13 +121,9 @@ def default_measures(rows: JudgedRows, otherwise: str) -> str:
     return "accuracy" if rows.pred is None else otherwise
 
 
-def _worth(values: dict[str, Array], k: int) -> str:
-    worth = float(values["effective_labels"][k])
-    return f"{worth:,.0f}" if np.isfinite(worth) else "–"
-
-
-def _text(cell: str | Text) -> Text:
-    return cell if isinstance(cell, Text) else Text(cell)
+def _whole(number: float) -> float:
+    """A finite number rounded to an integer."""
+    return round(number) if np.isfinite(number) else np.nan
 
 
 def compare_judged(
@@ -227,21 +222,20 @@ class JudgedComparison:
             f"{in_percent(self.level)} limits{together}, corrected for errors of {self.rows.judge}",
         ]
 
-    def show(self, console: Console) -> None:
-        """Print a table for each measure."""
-        show(console, *self.titles, *self.left_out)
-        show_verdicts(console, self.rows.models, self.verdicts, self.heading)
-
     def result(self) -> Result:
         """A row for each measure and model."""
         labels = tuple(map(str, self.rows.classes.labels or ()))
         facts = {**about(self.rows), "models": self.rows.models, "level": self.level, "seed": None}
-        rows = rows_of(self.rows.models, self.verdicts)
-        return Result("compare", self.titles, facts, rows, about_measures(self.metrics, labels), remarks=self.left_out)
+        return Result(
+            *("compare", self.titles, facts, rows_of(self.rows.models, self.verdicts)),
+            measures=about_measures(self.metrics, labels),
+            remarks=self.left_out,
+            views=views_of(self.rows.models, self.verdicts, self.heading),
+        )
 
     def write(self, delivery: Delivery) -> None:
         """Write the result."""
-        delivery.write(self.result, self.show)
+        delivery.write(self.result)
 
 
 def _sorted(rows: JudgedRows, model: str) -> JudgedRows:
