@@ -5,27 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from matrics._cli import options
-from matrics._cli.results import Result, column
-from matrics._cli.screen import fold, show, text_table
+from matrics._cli.results import Result, Rows, View, column
 from matrics._cli.verdicts import UNDEFINED
 from matrics._files.notices import say
 from matrics._integrations.evals.comparing import compare
 from matrics._uncertainty.status import SAMPLES_OF_A_CLASS
-from matrics._wording import counted, in_percent, limits, number, plain, with_limits
+from matrics._wording import counted, in_percent, limits, number, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rich.console import Console
-    from rich.table import Table
-
     from matrics._cli.writers import Delivery
     from matrics._files.foreign import Answers
-    from matrics._integrations.evals.noise import Noise
     from matrics._integrations.evals.run_comparison import Estimate, RunComparison
 
 ANSWERED = ("answered", "answered/low", "answered/high")  # the share of the answers that have a score
@@ -39,36 +32,58 @@ def compare_logs(
     options.refuse("no such option for evaluation logs", {"sheet": answers.sheet})
     reading: dict[str, Any] = {"missing_score": answers.missing_score, "scorer": answers.scorer}
     runs = compare(*paths, metrics=metrics, level=level, **reading)
-    remarks = left_out(runs, answers.missing_score)
-    delivery.write(lambda: logs_result(runs, paths, remarks), lambda console: show_logs(console, runs))
-    for remark in remarks:
-        say(remark)
+    result = logs_result(runs, paths, left_out(runs, answers.missing_score))
+    delivery.write(lambda: result)
+    if not delivery.is_table:
+        for remark in result.remarks:
+            say(remark)
 
 
-def show_logs(console: Console, found: list[RunComparison]) -> None:
-    """Print the answer of each comparison, its table, and what further runs would buy; of many runs, a row for each."""
-    if found[0].pairs > 1:
-        _show_pairs(console, found)
-        return
-    for position, one in enumerate(found):
-        show(console, *([""] if position else []), *_lines(one))
+def views_of(runs: list[RunComparison]) -> list[View]:
+    """The answer of each comparison, its table and its plan; of more than two runs, a table of all pairs."""
+    if runs[0].pairs == 1:
+        return list(map(_view, runs))
+    kinds = dict.fromkeys((pair.scorer, pair.measure) for pair in runs)
+    return [_view_of_pairs([pair for pair in runs if (pair.scorer, pair.measure) == kind]) for kind in kinds]
 
 
-def _show_pairs(console: Console, found: list[RunComparison]) -> None:
-    """Print a table of all pairs of runs for each scorer and measure, and which share of the answers has a score."""
-    for position, (scorer, measure) in enumerate(dict.fromkeys((pair.scorer, pair.measure) for pair in found)):
-        pairs = [pair for pair in found if (pair.scorer, pair.measure) == (scorer, measure)]
-        title = f"{measure} by {scorer}; {in_percent(pairs[0].level)} limits, which hold for all {pairs[0].pairs:,} "
-        title += "differences together"
-        table = text_table("first", "second", "samples", "first", "second", "first less second", "", right=slice(2, 6))
-        for pair in pairs:
-            values = [limits(one.value, one.low, one.high) for one in (pair.a, pair.b, pair.difference)]
-            verdict = Text("real", "bold") if pair.is_real else Text("not shown")
-            table.add_row(*map(Text, map(plain, pair.names)), Text(f"{pair.samples:,}"), *map(Text, values), verdict)
-        show(console, *([""] if position else []), Text(title, "bold"), "", table)
-        answered = _answered(pairs)
-        if answered:
-            show(console, "", *answered)
+def _view_of_pairs(pairs: list[RunComparison]) -> View:
+    """A row for each pair of runs."""
+    first = pairs[0]
+    level = f"{in_percent(first.level)} limits, which hold for all {first.pairs:,} differences together"
+    rows = {name: column([pair.names[k] for pair in pairs], is_key=True) for k, name in enumerate(("first", "second"))}
+    words = ["real" if pair.is_real else "not shown" for pair in pairs]
+    rows[""] = column(words, is_key=True, styles={"real": "bold"})
+    rows["samples"] = column([pair.samples for pair in pairs])
+    for name, title in (("a", "first"), ("b", "second"), ("difference", "first less second")):
+        rows |= _limited(name, [getattr(pair, name) for pair in pairs], title)
+    return View(rows, f"{first.measure} by {first.scorer}; {level}", below=_answered(pairs))
+
+
+def _view(compared: RunComparison) -> View:
+    """Both runs and their difference, with the parts of each standard error."""
+    repeats = ", ".join(f"{x:.10g}" if x == round(x) else f"{x:.2f}" for x in dict.fromkeys(compared.epochs))
+    about = f"{compared.samples:,} samples that both have, epochs: {repeats}; {in_percent(compared.level)} limits; "
+    about += f"scorer {compared.scorer}"
+    values = (compared.a, compared.b, compared.difference)
+    noises = (compared.noise_a, compared.noise_b, compared.noise)
+    rows = {
+        "": column([*compared.names, "the first less the second"], is_key=True),
+        **_limited(compared.measure, values),
+        "standard error": column([value.standard_error for value in values]),
+        "of data": column([math.sqrt(noise.data / compared.samples) for noise in noises]),
+        "of prediction": column([math.sqrt(noise.prediction / compared.samples) for noise in noises]),
+    }
+    return View(rows, answer(compared), [about, *_answered([compared])], plan(compared))
+
+
+def _limited(name: str, values: Sequence[Estimate], title: str = "") -> Rows:
+    """The columns of values with limits."""
+    return {
+        name: column([value.value for value in values], title=title),
+        f"{name}/low": column([value.low for value in values]),
+        f"{name}/high": column([value.high for value in values]),
+    }
 
 
 def _answered(pairs: list[RunComparison]) -> list[str]:
@@ -95,37 +110,6 @@ def left_out(found: list[RunComparison], missing_score: str) -> list[str]:
                 without = f" and {other} does not" if pair.pairs > 1 else ""
                 lines.append(f"left out {len(samples):,} that only {name} has{without}: {first}{more}")
     return list(dict.fromkeys(lines))
-
-
-def _lines(compared: RunComparison) -> list[Table | Text | str]:
-    """The answer, the table, and the plan."""
-    repeats = ", ".join(f"{one:.10g}" if one == round(one) else f"{one:.2f}" for one in dict.fromkeys(compared.epochs))
-    about = f"{compared.samples:,} samples that both have, epochs: {repeats}; {in_percent(compared.level)} limits; "
-    about += f"scorer {compared.scorer}"
-    table = text_table(
-        "", fold(compared.measure, 20), "standard error", "of data", "of prediction", right=slice(1, None)
-    )
-    a, b = compared.names
-    rows = (
-        (a, compared.a, compared.noise_a),
-        (b, compared.b, compared.noise_b),
-        ("the first less the second", compared.difference, compared.noise),
-    )
-    for name, value, noise in rows:
-        table.add_row(
-            Text(plain(name)),
-            Text(limits(value.value, value.low, value.high)),
-            *_errors(value, noise, compared.samples),
-        )
-    above = (Text(plain(answer(compared)), "bold"), about, "")
-    answered = _answered([compared])
-    return [
-        *above,
-        table,
-        "",
-        *([*answered, ""] if answered else []),
-        *(Text(plain(line), "dim") for line in plan(compared)),
-    ]
 
 
 def answer(found: RunComparison) -> str:
@@ -170,12 +154,6 @@ def plan(found: RunComparison) -> list[str]:
     if not found.is_real and needed is not None:
         lines.append(f"about {needed:,} samples like these would show a difference of this size in four cases of five")
     return lines
-
-
-def _errors(value: Estimate, noise: Noise, samples: int) -> list[Text]:
-    """The standard error, and the parts whose squares add up to its square."""
-    parts = (value.standard_error, math.sqrt(noise.data / samples), math.sqrt(noise.prediction / samples))
-    return [Text(number(part)) for part in parts]
 
 
 def logs_result(found: list[RunComparison], paths: Sequence[Path], remarks: list[str]) -> Result:
@@ -229,4 +207,4 @@ def logs_result(found: list[RunComparison], paths: Sequence[Path], remarks: list
         ],
     }
     columns = {name: column(cells, undefined=reasons.get(name, UNDEFINED)) for name, cells in rows.items()}
-    return Result("compare", [answer(one) for one in found], about, columns, remarks=remarks)
+    return Result("compare", [], about, columns, remarks=remarks, views=views_of(found))

@@ -47,7 +47,7 @@ def graded_data(
         origin_of_files(path.name, [path], command, path=str(path)),
         tuple(model or "all answers" for model in rows.models),
         known,
-        tuple(map(str, known.labels or ())),
+        known.texts,
         np.asarray(confusion_matrix(rows.counts)),
         rows=len(rows.true),
         by=", ".join(by) or rows.heading,
