@@ -78,7 +78,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
-OF_GROUPS = "by groups reference threshold"
+OF_GROUPS = "by groups reference threshold lower_is_positive"
 JUDGED = "judge human labelled judged both unanswered"
 OF_RUNS = "runs epochs answers"
 OF_CURVES = "file number_of_curves classes positive samples"
@@ -95,8 +95,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "gate": (
         "verdict exit_code file classes positive samples unit weighted level method on_undecided",
-        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters lower_is_positive "
-        f"{OF_GROUPS} {JUDGED}",
+        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters {OF_GROUPS} {JUDGED}",
     ),
     "count": ("file matrices classes positive samples weighted seed", ""),
     "curve": (f"{OF_CURVES} level seed", "rest prevalence left_out lower_is_positive paired_on thresholds"),

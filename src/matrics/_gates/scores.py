@@ -88,7 +88,7 @@ class ScoredSamples(NamedTuple):
     are_probabilities: bool
 
     @classmethod
-    def of(  # noqa: PLR0917 (arguments of a gate)
+    def of(
         cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any, *, lower_is_positive: bool = False
     ) -> ScoredSamples:
         """The samples of one model; scores that are lower in the positive class have the other sign."""
