@@ -250,11 +250,11 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
     warn_of_odd_labels(file, of_true, of_pred)
 
 
-def refuse_options_of_text(found: Input, names: Names) -> None:
+def refuse_options_of_text(source: Input, names: Names) -> None:
     """Raise if options of text files are given for another kind of file."""
     for option in ("encoding", "decimal"):
-        if getattr(names, option) != getattr(Names, option) and found.kind != "text":
-            raise ArgumentError(option, f"expected a text file with it, got {name_of(found.path)}")
+        if getattr(names, option) != getattr(Names, option) and source.kind != "text":
+            raise ArgumentError(option, f"expected a text file with it, got {name_of(source.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
