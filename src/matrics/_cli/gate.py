@@ -81,6 +81,7 @@ def gate(
         ),
     ] = None,
     threshold: options.Threshold = None,
+    lower_is_positive: options.LowerIsPositive = False,
     plugin: options.Plugin = None,
     data: MatrixOptions,
     weight: options.Weight = None,
@@ -131,7 +132,14 @@ def gate(
     )
     check_level(share)
     rows_read = reading.read(data.true, data.pred)
-    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=rows_read)
+    request = data.request(
+        by=columns,
+        scores=scores,
+        threshold=threshold,
+        lower_is_positive=lower_is_positive,
+        weight=weight,
+        reading=rows_read,
+    )
     judging.check(data.true)
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
