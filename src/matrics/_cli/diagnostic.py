@@ -8,29 +8,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, MatrixRequest, open_matrices, opened
-from matrics._cli.results import Result, column, plain_size
-from matrics._cli.writers import WRITERS, read_delivery
+from matrics._cli.results import Column, Result, Rows, View, column, plain_size
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
 from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
-from matrics._tables import latex
-from matrics._tables.markdown import cell
+from matrics._tables.diagnostic_groups import ABOUT_P
+from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matrics._files.source import MatrixSource
     from matrics.results import DiagnosticComparison, DiagnosticGroups, DiagnosticTable
+
+Array = Any
 
 NO_COUNTS = "the measure is no share of samples"
 NO_SAMPLES = "0/0: there are no such samples"
@@ -104,13 +107,7 @@ def diagnostic(
     if document is not None:
         table.to_docx(str(document))
         return
-    text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
-    writers = {  # tables for papers have n/N, and limits in brackets
-        **WRITERS,
-        "latex": lambda _: f"{latex.comment(file)}\n{table.to_latex()}\n",
-        "markdown": lambda _: f"{cell(file)}:\n\n{table.to_markdown()}\n",
-    }
-    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True), writers)
+    delivery.write(lambda: result)
 
 
 def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:
@@ -193,9 +190,14 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
         "p_value": column(table.p_value, undefined="the tests do not differ, or there are no such samples"),
         "status": column(table.status, is_status=True),
     }
+    view = {"measure": _key(table.measures)}
+    for k, name in enumerate(table.names):
+        view[f"n/N of {name}"] = column(_fractions(table.numerator[:, k], table.denominator[:, k]))
+        view[name] = rows[f"{name}/estimate"]
+    view |= _limited("difference", rows, table.level) | {"p": rows["p_value"]}
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
-    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows)
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
 
 
 def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:
@@ -216,8 +218,23 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
         "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
-    facts = {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level}
-    return Result("diagnostic", [f"{file}: {overall.title()}"], facts, rows, remarks=overall.remarks())
+    is_first = [frame is frames[0][1] for *_, frame in parts]
+    view = {
+        "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
+        ",".join(by): _key([group or "all" for *_, group, _ in parts]),
+        "n/N": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts]),
+        **_limited("estimate", {**rows, "estimate": replace(rows["estimate"], status="status")}, overall.level),
+        "status": rows["status"],
+        "p": column([p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)]),
+    }
+    return Result(
+        "diagnostic",
+        [f"{file}: {overall.title()}"],
+        {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level},
+        rows,
+        remarks=overall.remarks(),
+        views=[View(view, below=[ABOUT_P])],
+    )
 
 
 def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Result:
@@ -242,4 +259,25 @@ def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Resul
         "level": table.level,
         **({"prevalence": prevalence} if prevalence else {}),
     }
-    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks())
+    view = {
+        "measure": _key(table.names),
+        "n/N": _key(_fractions(table.numerator, table.denominator)),
+        "method": _key(table.method),
+        **_limited("estimate", rows, table.level),
+    }
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks(), views=[View(view)])
+
+
+def _key(values: Sequence[str]) -> Column:
+    """A column of texts that people read before the numbers."""
+    return column(values, is_key=True)
+
+
+def _fractions(numerator: Array, denominator: Array) -> list[str]:
+    return list(map(as_fraction, numerator.tolist(), denominator.tolist()))
+
+
+def _limited(name: str, rows: Rows, level: float) -> Rows:
+    """A column of values with their limits, for people. Remarks explain statuses in the words of the table."""
+    heading = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
+    return {heading: rows[name], f"{heading}/low": rows["low"], f"{heading}/high": rows["high"]}

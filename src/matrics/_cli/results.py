@@ -89,10 +89,18 @@ class Result:
 
     @property
     def statuses(self) -> list[IntervalStatus]:
-        """Those that occur, in order."""
-        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
-        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
-        return [STATUSES[code] for code in sorted(codes)]
+        """The statuses that occur, in order."""
+        return [STATUSES[code] for code in sorted(_counts_of_statuses([self.rows, *self.tables.values()]))]
+
+    @property
+    def signs(self) -> Counter[int]:
+        """How often each status occurs in the tables for people, where it is a sign after the value."""
+        return self.totals or _counts_of_statuses([view.rows for view in self.views] or [self.rows])
+
+
+def _counts_of_statuses(tables: Iterable[Rows]) -> Counter[int]:
+    columns = [part for rows in tables for part in rows.values() if part.is_status]
+    return Counter(code for part in columns for code in part.values if code is not None)
 
 
 def column(values: Any, **about: Any) -> Column:

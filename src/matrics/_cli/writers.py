@@ -7,7 +7,6 @@ import math
 import os
 import platform
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -96,10 +95,15 @@ def _opening(found: Result) -> list[str]:
     return [*filter(None, [found.conclusion]), *found.titles]
 
 
+def _explained(found: Result) -> list[IntervalStatus]:
+    """The statuses that a document explains below its tables; remarks may explain those without a sign."""
+    return [status for status in found.statuses if status and (not found.views or found.signs[status])]
+
+
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
     parts = [*map(cell, _opening(found)), *chain(*map(_table, _tables(found))), *map(cell, found.remarks)]
-    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in found.statuses if status]
+    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in _explained(found)]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
@@ -110,7 +114,7 @@ def as_latex(found: Result) -> str:
         parts += [latex.comment(line) for line in (part.title, *part.above) if line]
         parts += [_tabular(part), *map(latex.comment, part.below)]
     parts += [latex.comment(remark) for remark in found.remarks]
-    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in found.statuses if status]
+    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in _explained(found)]
     return "\n".join(parts) + "\n"
 
 
@@ -222,8 +226,7 @@ def show_result(console: Console, found: Result) -> None:
     keys = [name for name, part in found.rows.items() if part.is_key]
     what = f"{keys[0]} " if found.ordered and len(keys) == 1 else ""  # a bare number would be ambiguous
     show_notes(console, tables, found.notes, None if found.leads else what)
-    codes = (code for part in found.rows.values() if part.is_status for code in part.values if code is not None)
-    show_statuses(console, found.totals or Counter(codes), signs=not found.totals)
+    show_statuses(console, found.signs, signs=not found.totals)
     if found.remarks:
         show(console, "", *found.remarks)
     if found.conclusion:
