@@ -43,7 +43,8 @@ def gate(
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
+        Path | None,
+        options.option("OLD", "The file of another model, of the same kind as FILE.", default="none"),
     ] = None,
     paired_on: Annotated[
         str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
@@ -264,19 +265,19 @@ def _needs(outcome: GateResult) -> list[str]:
 
 
 def as_junit(outcome: GateResult, files: GateFiles) -> str:
-    """A test case for each requirement; one that is undecided is an error, or what it counts as."""
+    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided says otherwise."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
-    for one in outcome.requirements:
-        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
-        kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
-        if one.verdict == "undecided" and outcome.on_undecided is not None:
+    for row in outcome.requirements:
+        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(row.name))
+        kind = {"pass": "", "fail": "failure", "undecided": "error"}[row.verdict]
+        if row.verdict == "undecided" and outcome.on_undecided is not None:
             kind = {"pass": "skipped", "fail": "failure"}[outcome.on_undecided]
         if kind:
-            why = ET.SubElement(case, kind, message=plain(str(one)))
+            why = ET.SubElement(case, kind, message=plain(str(row)))
             if kind != "skipped":
-                why.set("type", one.verdict)
+                why.set("type", row.verdict)
         tally[kind] += 1
     suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
