@@ -107,7 +107,7 @@ def compare(
             level=options.read_number("level", level),
             zero=options.read_number("zero-division", zero_division),
         )
-        judged.write(delivery)
+        delivery.write(lambda: judged)
         return
     if not (columns or several or scores or rows_read.answers.as_table) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
