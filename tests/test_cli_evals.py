@@ -139,7 +139,7 @@ def test_a_difference_that_is_real(run: Any, tmp_path: Path) -> None:
     gap = f"{-found.difference.value:.3f}, between {low:.3f} and {high:.3f}"
     assert out.startswith(f"Real: new is better than old in accuracy, by {gap}\n")
     assert "samples like these" not in out
-    assert "one epoch of each sample: noise of prediction cannot be told from noise of data" in out
+    assert "one epoch of each sample: noise of prediction and noise of data cannot be separated" in out
     assert not err
 
 
