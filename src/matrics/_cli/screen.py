@@ -78,6 +78,7 @@ def _table(names: Sequence[Cells], cells: Sequence[Cells]) -> Table:
     table = text_table(*(part.heading for part in names), *headings)
     for column, part in zip(table.columns, [*names, *cells], strict=True):
         column.vertical, column.justify = "bottom", "right" if part.is_number else "left"
+        column.no_wrap = part.is_number
     for row in zip(*map(_marked, [*names, *cells]), strict=True):
         table.add_row(*row)
     return table

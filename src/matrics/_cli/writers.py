@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
+from rich.text import Text
 
 import matrics
 from matrics import IntervalStatus
@@ -90,16 +91,21 @@ def _tables(found: Result) -> list[Layout]:
     return [*others, *own] if found.leads else [*own, *others]
 
 
+def _opening(found: Result) -> list[str]:
+    """The lines above the tables of a document."""
+    return [*filter(None, [found.conclusion]), *found.titles]
+
+
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [*map(cell, found.titles), *chain(*map(_table, _tables(found))), *map(cell, found.remarks)]
+    parts = [*map(cell, _opening(found)), *chain(*map(_table, _tables(found))), *map(cell, found.remarks)]
     lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in found.statuses if status]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
 def as_latex(found: Result) -> str:
     """The tables for papers: limits in brackets; titles, remarks and statuses as comments."""
-    parts = [latex.comment(title) for title in found.titles]
+    parts = [latex.comment(line) for line in _opening(found)]
     for part in _tables(found):
         parts += [latex.comment(line) for line in (part.title, *part.above) if line]
         parts += [_tabular(part), *map(latex.comment, part.below)]
@@ -220,6 +226,8 @@ def show_result(console: Console, found: Result) -> None:
     show_statuses(console, found.totals or Counter(codes), signs=not found.totals)
     if found.remarks:
         show(console, "", *found.remarks)
+    if found.conclusion:
+        show(console, "", Text(found.conclusion, found.style))
 
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")

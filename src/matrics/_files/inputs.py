@@ -153,7 +153,7 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
     """The rows of labels of these inputs, or their counts; ``text`` is open already."""
     file = ", ".join(name_of(one.path) for one in inputs)
     for one in inputs:
-        _refuse_options_of_text(one, names)
+        refuse_options_of_text(one, names)
     fragments = [fragment for one in inputs for fragment in one.files]
     kinds = {one.kind for one in inputs}
     if "table" in kinds:
@@ -212,7 +212,7 @@ def read_rows(
         raise ValueError(
             f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(found.path)}"
         )
-    _refuse_options_of_text(found, names)
+    refuse_options_of_text(found, names)
     with named(file):
         whole = read_table(found, names)
         order = functools.reduce(joined_order, [order_of(whole[name]) for name in names.labels], None)
@@ -250,10 +250,11 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
     warn_of_odd_labels(file, of_true, of_pred)
 
 
-def _refuse_options_of_text(found: Input, names: Names) -> None:
+def refuse_options_of_text(source: Input, names: Names) -> None:
+    """Raise if options of text files are given for another kind of file."""
     for option in ("encoding", "decimal"):
-        if getattr(names, option) != getattr(Names, option) and found.kind != "text":
-            raise ArgumentError(option, f"expected a text file with it, got {name_of(found.path)}")
+        if getattr(names, option) != getattr(Names, option) and source.kind != "text":
+            raise ArgumentError(option, f"expected a text file with it, got {name_of(source.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
