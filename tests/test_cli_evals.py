@@ -74,7 +74,7 @@ def test_answers_without_a_score_are_named(run: Any) -> None:
 def test_measures_of_two_classes_say_so(run: Any) -> None:
     out, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy,mcc,balanced_accuracy")
     assert value(out, "match")[0] == round(PRINTED["words.eval"]["match"]["accuracy"], 3)
-    assert "the one true class is pass, as the log has no classes; undefined without a second one: mcc" in err
+    assert "the only true class is pass, as the log has no classes; undefined measures: mcc" in err
     assert "warning" not in err
     _, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy")
     assert not err
