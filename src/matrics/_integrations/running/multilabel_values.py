@@ -14,7 +14,7 @@ from matrics._integrations.running.score_values import wide_bounds
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
-from matrics._ranking.areas_of_state import Areas
+from matrics._ranking.areas_of_state import Histograms
 from matrics._ranking.bounds import Bounded
 from matrics.typing import NumPyArray
 
@@ -66,10 +66,10 @@ class MultilabelValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: MultilabelStates) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
+    def _read(self, state: MultilabelStates) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Histograms | None]:
         """All values; the areas with their limits; the counts; and the histograms of the areas."""
         of_areas = [spec for spec in self.specs if spec.name in AREAS and spec.metric is None]
-        histograms = Areas(as_classes(state.scores)) if of_areas and state.scores is not None else None
+        histograms = Histograms(as_classes(state.scores)) if of_areas and state.scores is not None else None
         areas = {
             spec.key: histograms.bounded(
                 spec.name, "class" if spec.average == "label" else spec.average, self.undefined.zero_division

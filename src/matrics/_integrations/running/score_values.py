@@ -17,7 +17,7 @@ from matrics._integrations.running.score_names import LOSSES, ScoreValue, placed
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._quoting import quoted
-from matrics._ranking.areas_of_state import Areas
+from matrics._ranking.areas_of_state import Histograms
 from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST
@@ -104,13 +104,13 @@ class ScoreValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
+    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Histograms | None]:
         """All values; the areas with their limits; the counts; and the histograms of the areas."""
         values_by_key: dict[str, Array] = {}
         area_specs = [spec for spec in self.specs if spec.name in AREAS]
-        histograms = Areas(state) if area_specs else None
+        histograms = Histograms(state) if area_specs else None
         others = self._others(state)
-        histograms_of_others = Areas(others) if area_specs and others is not state else histograms
+        histograms_of_others = Histograms(others) if area_specs and others is not state else histograms
         areas: dict[str, Bounded] = {}
         for spec in area_specs:
             used = histograms if self._is_of_classes(spec) else histograms_of_others
@@ -164,7 +164,7 @@ class ScoreValues(Values):
         }
         return state._replace(**kept)
 
-    def _area(self, spec: ScoreValue, areas: Areas) -> Bounded:
+    def _area(self, spec: ScoreValue, areas: Histograms) -> Bounded:
         place = self._class_of(spec)
         average = "class" if place is not None else spec.option or "macro"
         bounded = areas.bounded(spec.name, average, self.undefined.zero_division)
@@ -267,7 +267,7 @@ def _odd_scores(state: ScoreState) -> str:
     return ODD_SCORES if is_odd or np.isnan(host_sums).any() else ""
 
 
-def wide_bounds(areas: dict[str, Bounded], histograms: Areas | None) -> str:
+def wide_bounds(areas: dict[str, Bounded], histograms: Histograms | None) -> str:
     """A warning about the area with the widest limits; empty if all are narrow, or cannot be read immediately."""
     if histograms is None:
         return ""
