@@ -15,7 +15,7 @@ from matrics._engine.evaluation import check_options
 from matrics._ranking import bounds
 from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
-from matrics._ranking.bounds_at_k import NameAtK, at_k
+from matrics._ranking.bounds_at_k import at_k
 from matrics._ranking.leaves import ScoreLeaves
 from matrics._ranking.reading import Reading
 
@@ -65,8 +65,8 @@ class Histograms:
 
         return self._bounded(area, average, zero_division)
 
-    def at_k(self, name: NameAtK, k: Any, average: Any, zero_division: float) -> Bounded:
-        """A measure of the k highest scores, with its limits."""
+    def at_k(self, name: str, k: Any, average: Any, zero_division: float) -> Bounded:
+        """``"precision_at_k"``, ``"recall_at_k"`` or ``"lift_at_k"``, with its limits."""
         number = check_count(k, "k")
         if not self._reading.is_integer:
             raise TypeError(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from matrics._arrays import Array, Standard
 from matrics._ranking.bounds import BoundedBins, nonzero
 
-NameAtK = Literal["precision_at_k", "recall_at_k", "lift_at_k"]
 
-
-def at_k(name: NameAtK, k: float, bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
-    """Value and limits of a measure of the k highest scores, and whether it is defined.
+def at_k(name: str, k: float, bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
+    """Value and limits of precision, recall or lift of the k highest scores, and whether it is defined.
 
     Let the bin of the k-th highest score have p positives and q negatives, and the bins above it t positives and f
     negatives. Then m = k - t - f samples of this bin are among the k. At least max(0, m - q) and at most min(m, p) of
