@@ -67,7 +67,7 @@ class Histograms:
 
     def at_k(self, name: str, k: Any, average: Any, zero_division: float) -> Bounded:
         """``"precision_at_k"``, ``"recall_at_k"`` or ``"lift_at_k"``, with its limits."""
-        number = check_count(k, "k")
+        number = check_count(k, "k", most=None)
         if not self._reading.is_integer:
             raise TypeError(
                 f"expected a state with integer counts, as k is a number of samples, got {self._reading.counts.dtype} "

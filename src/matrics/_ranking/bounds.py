@@ -136,7 +136,7 @@ def widened(
     xp = backend.xp
     value, low, high = measures
     margin = (length.bit_length() + 16) * float(xp.finfo(value.dtype).eps)
-    scale = 1.0 if range_of_values[1] <= 1 else backend.clamped(xp.where(xp.isfinite(high), high, 1), 1, None)
+    scale = 1.0 if range_of_values[1] <= 1 else backend.clamped(high, 1, None)
     return [
         value,
         backend.clamped(low - margin * scale, range_of_values[0], None),

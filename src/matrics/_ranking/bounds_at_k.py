@@ -35,7 +35,7 @@ def at_k(name: str, k: float, bins: BoundedBins, backend: Standard) -> tuple[lis
         divisor = nonzero(positives if name == "recall_at_k" else k * positives / nonzero(number, xp), xp)
     # Sums of counts are exact up to 2 / eps. Beyond it, each has a relative error of a few eps.
     eps = float(xp.finfo(value.dtype).eps)
-    margin = xp.where(number > 2 / eps, 32 * eps * k, 0)
+    margin = xp.astype(number > 2 / eps, value.dtype) * (32 * eps * k)
     low = backend.clamped((low - margin) / divisor, 0, None) * (1 - 4 * eps)
     high = (high + margin) / divisor * (1 + 4 * eps)
     return [value / divisor, low, high if name == "lift_at_k" else backend.clamped(high, None, 1)], is_defined
