@@ -129,7 +129,7 @@ class BoundedMeasures(tuple[Any, ...]):
         >>> import matrics
         >>> state = matrics.ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1])
         >>> state = state.update([0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.45, 0.8])
-        >>> [round(float(x), 3) for x in state.precision_at_k(2)]  # 0.8, and one of the three scores from 0.25 to 0.5
+        >>> [round(float(x), 3) for x in state.precision_at_k(2)]  # 0.8, and 1 of the 3 scores between 0.25 and 0.5
         [0.833, 0.5, 1.0]
         """
         return Histograms(self).at_k("precision_at_k", k, average, zero_division)
