@@ -68,12 +68,12 @@ class JudgedMeasures:
         """The files, the classes, and how many labels there are, as plain values."""
         rows = self.rows
         files = {"file": rows.files[0]} if len(rows.files) == 1 else {"files": rows.files}
-        return {**files, **about_classes(rows.classes), "samples": len(rows.true), **rows.facts, "level": self.level}
+        return {**files, **about_classes(rows.classes), "samples": len(rows.true), **rows.facts}
 
     def result(self, limits: str, **parts: Any) -> Result:
         """A result with these parts; ``limits`` says in words how limits are formed."""
         titles = [self.rows.title, f"{in_percent(self.level)} {limits}, corrected for errors of {self.rows.judge}"]
-        facts = {**self.facts(), "seed": None, **parts.pop("facts")}
+        facts = {**self.facts(), **parts.pop("facts")}
         about = about_measures(self.metrics, self.rows.classes.texts)
         return Result(self.command, titles, facts, measures=about, **parts)
 
@@ -110,9 +110,8 @@ class JudgedIntervals(JudgedMeasures):
             shown[name] = column(numbers[part], status="status" if part == "estimate" else "")
         worth = [round(x) if np.isfinite(x) else np.nan for x in numbers["effective_labels"]]
         shown |= {"worth labels": column(worth), "status": column(numbers["status"], is_status=True)}
-        return self.result(
-            f"intervals by method {self.method}", facts={"method": self.method}, rows=rows, views=[View(shown)]
-        )
+        facts = {"seed": None, "level": self.level, "method": self.method}
+        return self.result(f"intervals by method {self.method}", facts=facts, rows=rows, views=[View(shown)])
 
 
 class JudgedComparison(JudgedMeasures):
@@ -182,7 +181,7 @@ class JudgedComparison(JudgedMeasures):
         models = self.rows.models
         return self.result(
             "limits" + ", which hold for all differences together" * (self.pairs > 1),
-            facts={"models": models},
+            facts={"models": models, "level": self.level, "seed": None},
             rows=rows_of(models, self.verdicts),
             remarks=self.left_out,
             views=views_of(models, self.verdicts, self.rows.heading),

@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, and what those that are no numbers mean."""
+    """The values of a column, and the meaning of values that are no numbers."""
 
     values: list[Any]
     undefined: str = UNDEFINED  # why a value may be NaN
@@ -76,7 +76,7 @@ class Result:
     facts: dict[str, Any]  # the same as plain values
     rows: Rows
     measures: list[dict[str, Any]] = field(default_factory=list)
-    tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
+    tables: dict[str, Rows] = field(default_factory=dict)  # further tables, by name
     remarks: list[str] = field(default_factory=list)
     libraries: tuple[str, ...] = ()  # whose versions matter, apart from NumPy's
     ordered: bool = False  # whether people read the rows in this order, and not the best first

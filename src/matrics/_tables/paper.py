@@ -17,8 +17,6 @@ from matrics._tables import latex, markdown
 from matrics._tables.table import Library, imported
 from matrics._wording import with_limits
 
-__all__ = ["PaperResult", "PaperTable", "as_fraction", "as_number", "in_columns"]
-
 WIDTH = 100  # of a line of text
 POINTS = 9  # the size of the text of a document
 
