@@ -42,7 +42,7 @@ PrevalenceOfClass = Annotated[
     str | None,
     options.option(
         "NUMBER[,NUMBER]",
-        "Shares of the positive class where the test will be used: 0.02 or 0.01,0.08.",
+        "How frequent the positive class is where the test will be used: 0.02, or several: 0.01,0.08.",
         default="that of the samples",
     ),
 ]
@@ -55,10 +55,16 @@ def diagnostic(
     data: MatrixOptions,
     scores: Annotated[
         str | None,
-        options.option("COLUMN", "A column of measured values in place of --pred.", "--scores", "--y-score"),
+        options.option(
+            "COLUMN",
+            "The column of measured values that --threshold divides, in place of --pred.",
+            "--scores",
+            "--y-score",
+        ),
     ] = None,
     threshold: Annotated[
-        str | None, options.option("NUMBER", "Values of at least this are positive results; with --scores.")
+        str | None,
+        options.option("NUMBER", "The cut-off of --scores: values of at least this number are positive results."),
     ] = None,
     lower_is_positive: options.LowerIsPositive = False,
     prevalence: PrevalenceOfClass = None,
@@ -66,12 +72,19 @@ def diagnostic(
     level: options.Level = "0.95",
     method: Annotated[
         str | None,
-        options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.", default="wilson"),
+        options.option(
+            "wilson|agresti_coull|clopper_pearson|jeffreys",
+            "How the limits of proportions are computed.",
+            default="wilson",
+        ),
     ] = None,
     format_: options.Format = None,
-    output: options.FileOutput = None,
+    output: Annotated[
+        str | None,
+        options.option("FILE|-", "A file for the table: .json, .csv, .md, .tex, .txt or .docx (Word).", default="-"),
+    ] = None,
 ) -> None:
-    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
+    """Compute the sensitivity, the specificity and other measures of a diagnostic test, with confidence limits."""
     columns = options.column_names(by)
     document = output if output is not None and str(output).lower().endswith(".docx") else None
     if document is not None and format_ is not None:
@@ -134,7 +147,7 @@ def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) ->
 def _tables(
     source: MatrixSource, request: MatrixRequest, shares: list[float], given: dict[str, Any]
 ) -> DiagnosticTable | DiagnosticGroups:
-    """The table of one matrix, or the tables of groups."""
+    """The table of a single matrix, or those of groups."""
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not request.by:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
