@@ -34,6 +34,7 @@ def texts(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.exhaustive
 def test_no_module_below_the_command_line_names_an_option() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)}: {text}"

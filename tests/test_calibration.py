@@ -138,6 +138,7 @@ def test_an_edge_belongs_to_the_bin_above_it(num_bins: int, dtype: type) -> None
     np.testing.assert_allclose(curve.mean_probability[:-1], wanted[:-1], rtol=1e-6)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("strategy", "bins"), [("uniform", "width"), ("quantile", "mass")])
 def test_reliability_as_scikit_learn(strategy: str, bins: Any, many: int) -> None:
     """Whose bins are (a, b]: those of 1 - p for the other class, which has no rounding errors here.

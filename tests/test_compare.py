@@ -535,6 +535,7 @@ def test_models_of_which_little_is_known() -> None:
     assert not none.tied.any()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("units", [2, 5])
 def test_few_clusters_seldom_tell_equal_models_apart(units: int) -> None:
     random, sets, found = np.random.default_rng(0), 80, 0

@@ -75,6 +75,7 @@ def test_losses_are_compared_as_paired_means() -> None:
     assert found.probability_best[0] == pytest.approx(stats.norm.sf(z), rel=1e-10)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("clusters", [None, np.arange(300) // 3])
 def test_the_bootstrap_agrees(clusters: Any) -> None:
     y_true, y_prob = models(300)

@@ -105,7 +105,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], 
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT001

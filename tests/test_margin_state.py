@@ -191,7 +191,7 @@ def large(backend: Any) -> tuple[MarginState, np.ndarray]:
     return one + few, cm * 2**40 + np.asarray([[0, 0, 0], [0, 0, 1], [0, 0, 0]])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
     """Also under jit, where default JAX has two words: differences are those of integers."""
     state, cm = large(backend)

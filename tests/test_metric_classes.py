@@ -182,7 +182,7 @@ def test_scores_of_a_label(library: str, module: Any) -> None:
         module.ScoreMetric(3, class_names=["cat", "dog", "owl"], positive="emu")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_titles_of_values_at_thresholds(library: str, module: Any) -> None:
     """No two numbers under one: of which class, and of which average; a class in brackets is that class or an error."""
     true, scores = RANDOM.integers(0, 2, 200), RANDOM.random(200, np.float32)

@@ -24,6 +24,7 @@ def exact(state: ConfusionState) -> np.ndarray:
     return counts.astype(object) + carried.astype(object) * 2**16 if carried.shape[-1] else counts.astype(object)
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_the_whole(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 4, (2, 90))
     state = ConfusionState.zeros(4, like=backend.asarray(0))
