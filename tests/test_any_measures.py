@@ -179,6 +179,7 @@ def test_labels_of_any_numbers(door: Door, case: str) -> None:
     assert metric.log_dict()["dropped"] > 0
 
 
+@pytest.mark.sampled(1)
 def test_only_what_is_needed_is_kept(door: Door) -> None:
     module = door.module
     made = {
@@ -205,6 +206,7 @@ def test_only_what_is_needed_is_kept(door: Door) -> None:
         _ = made["scores"].matrix
 
 
+@pytest.mark.sampled(1)
 def test_predicted_labels_alone(door: Door) -> None:
     """They are enough for measures of labels; the error names the measures that need scores."""
     labels = np.array([0, 1, 2, 3], np.int32)

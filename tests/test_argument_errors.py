@@ -74,6 +74,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OPTIONS)
 def test_the_command_line_names_the_option(command, case):
     pytest.importorskip("typer")

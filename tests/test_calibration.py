@@ -51,7 +51,7 @@ def test_brier_score_as_scikit_learn(many: int) -> None:
     np.testing.assert_allclose(two_columns, 2 * np.asarray(wanted), rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_brier_score_of_classes_as_scikit_learn(n: int, many: int) -> None:
     if "labels" not in inspect.signature(sklearn.metrics.brier_score_loss).parameters:

@@ -387,6 +387,7 @@ def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
         call()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("paired", [False, True])
 def test_differences_are_covered(paired: bool) -> None:  # noqa: FBT001
     """95 % limits hold the true difference in 93 of 100 data sets and more, where the pairs matter and where not."""

@@ -166,7 +166,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, wei
         matrics.confusion_matrix(y_true, y_pred, groups=groups, sample_ndim=2, **options)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_soft_by_group(backend: Any) -> None:
     y_true, _, groups = drawn(3, 2, 2, 30, beyond=0)
     y_true[:, :3], probs, weight = 5, RANDOM.dirichlet(np.ones(3), (2, 30)), RANDOM.uniform(size=30)
@@ -187,7 +187,7 @@ def test_soft_by_group(backend: Any) -> None:
 # The state ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_state_by_group(backend: Any) -> None:
     """Batches add up, words included; dropped is of all groups together."""
     y_true, y_pred, groups = drawn(3, 4, 3, 40)

@@ -248,7 +248,7 @@ def compare(found: Any, wanted: Any, tolerance: float) -> None:
             np.testing.assert_allclose(mine, getattr(one, field), atol=tolerance, err_msg=f"{name} {field}")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "delta", *DRAWING])
 def test_torch(torch: Any, method: str) -> None:
     """Plain tensors as NumPy; with a generator of PyTorch, or on a road of its own, to rounding or to Monte Carlo."""

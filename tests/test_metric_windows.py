@@ -136,6 +136,7 @@ def test_a_checkpoint_has_the_window(door: Door, kind: str) -> None:
     assert second.log_dict() == whole.log_dict()
 
 
+@pytest.mark.sampled(2)
 @every_kind
 def test_what_was_synced_leaves_the_window(torch: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes, of which the other has counted the same: everything is there twice, and goes as it came."""
@@ -199,7 +200,7 @@ def test_under_jit_and_scan(kind: str) -> None:
 
 @every_kind
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_a_call_returns_the_values_of_the_batch(torch: Any, kind: str, library: str) -> None:
     pytest.importorskip(library)
     door, batches = Door(library), batches_of(kind, (30, 7, 30, 9, 30))

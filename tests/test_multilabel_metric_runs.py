@@ -79,7 +79,7 @@ def test_other_checkpoints_are_refused(library: str) -> None:
         metric.load_state_dict(wrong)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 @pytest.mark.exhaustive(library=["flax"])
 @pytest.mark.parametrize("metrics", ["f1, subset_accuracy", ", ".join(NAMES)])

@@ -157,6 +157,7 @@ def test_weights(backend: Any) -> None:
         assert np.isnan(backend.numpy(bad.score("f1", average=average, invalid="nan")["f1"])).all()
 
 
+@pytest.mark.sampled(2)
 def test_a_state_stays_in_its_library(backend: Any) -> None:
     """Lists and NumPy's arrays become its arrays."""
     state = MultilabelState.zeros(2, like=backend.asarray(0)).update([[0, 1]], np.asarray([[1, 1]]))

@@ -213,7 +213,7 @@ OF_PANDAS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [*LABELS, *OF_PANDAS])
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_labels_of_every_kind(kind: str) -> None:

@@ -29,7 +29,7 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.sampled(26)
+@pytest.mark.sampled(13)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], dtype=[np.int64, np.float64, np.uint8, np.bool_])
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8, np.bool_])
