@@ -36,7 +36,7 @@ def test_the_screen_has_delongs_p_values(command: Any) -> None:
         row = found.names.index(name)
         assert f"{found.p_value[best, row]:.3f}" in by_model[name]
         assert ("tied" in by_model[name]) == bool(found.tied[row])
-    assert by_model[MODELS[0]][-1] == "best"
+    assert by_model[MODELS[0]][1] == "best"
     assert "log_loss" in shown
 
 

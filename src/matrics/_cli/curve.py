@@ -17,8 +17,7 @@ from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import show
-from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, views_of
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
@@ -31,8 +30,6 @@ from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.console import Console
 
     from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
@@ -111,7 +108,7 @@ def curve(
     if delivery.blocks:
         _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+        delivery.write(lambda: comparison_result(run))
     elif table == "areas":
         delivery.write(lambda: areas_result(run))
     else:
@@ -292,22 +289,17 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
     )
 
 
-def show_comparison(console: Console, run: CurveRun) -> None:
-    """Print the models by their scores for the same samples."""
-    compared = run.compared()  # before anything is printed
-    show(console, *run.titles)
-    show_verdicts(console, *compared, run.source.heading)
-
-
 def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     at = None if run.thresholds is None else run.thresholds.tolist()
     about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
     about |= {} if at is None else {"thresholds": at}
-    rows = rows_of(*run.compared())
+    models, verdicts = run.compared()
+    rows = rows_of(models, verdicts)
     order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
     rows = {name: rows[name] for name in order if name in rows}
-    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+    tables, views = {"curves": _of_scores(run)}, views_of(models, verdicts, run.source.heading)
+    return Result("curve", run.titles, about, rows, tables=tables, views=views)
 
 
 def areas_result(run: CurveRun) -> Result:

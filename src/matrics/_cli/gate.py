@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
-from rich.text import Text
 
 from matrics._cli import options
 from matrics._cli.gate_files import FileOptions, read_files
 from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
-from matrics._cli.results import Result, column, plain_size
-from matrics._cli.screen import show, show_statuses, sign_of, text_table
+from matrics._cli.results import Result, Rows, View, column, plain_size
 from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
 from matrics._gates.judge import check_options, judged
@@ -28,8 +26,6 @@ from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._cli.gate_files import GateFiles
     from matrics.results import GateResult
 
@@ -85,6 +81,7 @@ def gate(
         ),
     ] = None,
     threshold: options.Threshold = None,
+    lower_is_positive: options.LowerIsPositive = False,
     plugin: options.Plugin = None,
     data: MatrixOptions,
     weight: options.Weight = None,
@@ -135,7 +132,14 @@ def gate(
     )
     check_level(share)
     rows_read = reading.read(data.true, data.pred)
-    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=rows_read)
+    request = data.request(
+        by=columns,
+        scores=scores,
+        threshold=threshold,
+        lower_is_positive=lower_is_positive,
+        weight=weight,
+        reading=rows_read,
+    )
     judging.check(data.true)
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
@@ -153,10 +157,9 @@ def gate(
         zero_division=zero,
     )
     result = gate_result(outcome, files)
-    show_verdicts = functools.partial(show_gate, outcome=outcome, files=files)
     if delivery.output is not None:
-        Delivery().print(show_verdicts)
-    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
+        Delivery().write(lambda: result)
+    delivery.write(lambda: result, writers={**WRITERS, "junit": lambda _: as_junit(outcome, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
@@ -187,57 +190,24 @@ def _summary() -> Path:
 
 STYLES = {"pass": "bold green", "fail": "bold red", "undecided": "bold yellow"}
 CODES = {"pass": 0, "fail": 1, "undecided": 3}
-
-
-def show_gate(console: Console, outcome: GateResult, files: GateFiles) -> None:
-    """Print a table of the requirements, what is missing, and the verdict."""
-    levels = {row.level for row in outcome.requirements}
-    interval = f"{in_percent(outcome.level)} interval" if levels == {outcome.level} else "interval"
-    groups = [", ".join(files.facts["by"])] if outcome.groups else []
-    number = 1 + len(groups)
-    shown = text_table("requirement", *groups, "verdict", "value", interval, right=slice(1 + number, 2 + number))
-    for row in outcome.requirements:
-        verdict = Text(row.verdict, STYLES[row.verdict])
-        value, limits = row.in_words
-        names = [plain(row.title), *([plain(row.group)] if groups else [])]
-        shown.add_row(*map(Text, names), verdict, Text(value), Text(limits + sign_of(row.status).strip()))
-    show(console, *files.titles, "", shown)
-    show_statuses(console, Counter(int(row.status) for row in outcome.requirements), signs=True)
-    errors = [f"  {error}" for error in outcome.errors] if outcome.found != "pass" else []
-    last = Text(_verdict(outcome), STYLES[outcome.verdict])
-    for part in (outcome.adjustments, _needs(outcome), ["most frequent errors:", *errors] if errors else [], [last]):
-        if part:
-            show(console, "", *part)
+TITLE_OF_ERRORS = "most frequent errors, and their share of the true class"
 
 
 def gate_result(outcome: GateResult, files: GateFiles) -> Result:
     """A row for each requirement, and the most frequent errors."""
-    every, first = outcome.requirements, outcome.requirements[0]
+    requirements, first = outcome.requirements, outcome.requirements[0]
     undefined = {"estimate": "the measure is undefined", "needed": "no number of samples is needed, or none decides"}
-    groups = ("group", "level", "adjusted_for") if outcome.groups else ()
-    names = (
-        "requirement",
-        "title",
-        *groups[:1],
-        "verdict",
-        "estimate",
-        "low",
-        "high",
-        "limit",
-        "samples",
-        "unit",
-        "needed",
-    )
-    names += groups[1:]
+    names = ["requirement", "title", *["group"] * bool(outcome.groups), "verdict", "estimate", "low", "high", "limit"]
+    names += ["samples", "unit", "needed", *["level", "adjusted_for"] * bool(outcome.groups)]
     rows = {
         name: column(
-            [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in every],
+            [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in requirements],
             undefined=undefined.get(name, "there are no limits"),
             status="status" if name in ("estimate", "low", "high") else "",
         )
         for name in names
     }
-    rows["status"] = column([int(row.status) for row in every], is_status=True)
+    rows["status"] = column([int(row.status) for row in requirements], is_status=True)
     facts = {
         "verdict": outcome.verdict,
         "exit_code": CODES[outcome.verdict],
@@ -257,8 +227,35 @@ def gate_result(outcome: GateResult, files: GateFiles) -> Result:
         "share": column([error.share for error in outcome.errors]),
     }
     tables = {"errors": errors} if outcome.found != "pass" and outcome.errors else {}
-    remarks = [*outcome.adjustments, *_needs(outcome)]
-    return Result("gate", [_verdict(outcome), *files.titles], facts, rows, tables=tables, remarks=remarks)
+    return Result(
+        "gate",
+        files.titles,
+        facts,
+        rows,
+        tables=tables,
+        remarks=[*outcome.adjustments, *_needs(outcome)],
+        views=[_verdicts(outcome, files, rows), *map(_most_frequent, tables.values())],
+        conclusion=_verdict(outcome),
+        style=STYLES[outcome.verdict],
+    )
+
+
+def _verdicts(outcome: GateResult, files: GateFiles, rows: Rows) -> View:
+    """The table of the requirements for people."""
+    is_same = {row.level for row in outcome.requirements} == {outcome.level}
+    value = f"value [{in_percent(outcome.level)} limits]" if is_same else "value [limits]"
+    keys = {"requirement": rows["title"], "verdict": replace(rows["verdict"], styles=STYLES)}
+    if outcome.groups:
+        keys = {"requirement": rows["title"], ", ".join(files.facts["by"]): rows["group"], **keys}
+    values = {value: rows["estimate"], f"{value}/low": rows["low"], f"{value}/high": rows["high"]}
+    names = {name: replace(part, is_key=True) for name, part in keys.items()}
+    return View({**names, **values, "status": rows["status"]})
+
+
+def _most_frequent(errors: Rows) -> View:
+    """The table of the errors for people."""
+    keys = {f"{name} class": replace(errors[name], is_key=True) for name in ("true", "predicted")}
+    return View({**keys, "samples": errors["samples"], "share": errors["share"]}, TITLE_OF_ERRORS)
 
 
 def _needs(outcome: GateResult) -> list[str]:

@@ -105,18 +105,20 @@ def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirement
         refuse("no such option with --threshold", {"clusters": chosen.clusters})
         files = _of_source(labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
         facts = {**files.facts, "threshold": float(request.threshold)}
-        files = replace(files, titles=[f"{files.titles[0]}; threshold {request.threshold}"], facts=facts)
+        side = "up to " if source.lower_is_positive else ""
+        files = replace(files, titles=[f"{files.titles[0]}; threshold {side}{request.threshold}"], facts=facts)
     elif path == STDIN:
         raise ArgumentError("scores", "expected --threshold NUMBER with standard input, which is read once")
     else:
         files = _read(path, replace(request, scores=None), chosen)
-    return replace(files, samples=with_scores(files.samples, source))
+    facts = {**files.facts, **({"lower_is_positive": True} if source.lower_is_positive else {})}
+    return replace(files, samples=with_scores(files.samples, source), facts=facts)
 
 
 def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     """Read one matrix, or count labels, of each file."""
     baseline, paired_on = chosen.baseline, chosen.paired_on
-    request.refuse("--scores COLUMN with it", "threshold")
+    request.refuse("--scores COLUMN with it", "threshold", "lower_is_positive")
     if chosen.judge is not None or paired_on is not None:
         request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
     if chosen.judge is not None:

@@ -32,7 +32,11 @@ def read_scored(path: Path, request: MatrixRequest, clusters: str | None) -> Sco
         raise ArgumentError(
             "scores", f"expected one column with it, as a gate is about one model, got {', '.join(names.models)}"
         )
-    return read_scores(path, replace(names, clusters=clusters, **request.reading.names), of_all=True)
+    return read_scores(
+        path,
+        replace(names, clusters=clusters, lower_is_positive=request.lower_is_positive, **request.reading.names),
+        of_all=True,
+    )
 
 
 def samples_of(source: Scored) -> list[ScoredSamples]:
@@ -64,8 +68,9 @@ def of_scores_alone(source: Scored) -> tuple[Samples, Classes, str, dict[str, An
     names = tuple(source.name(k) for k in range(len(parts))) if source.of_groups else ()
     title = f"{source.file}: {counted(source.samples, 'sample')}"
     if not source.has_several:
-        title += f"; positive: {source.sides[1]}"
-    return Samples(parts, names), source.known, title, {"file": source.file}
+        title += f"; positive: {source.sides[1]}{', by low scores' if source.lower_is_positive else ''}"
+    facts = {"file": source.file, **({"lower_is_positive": True} if source.lower_is_positive else {})}
+    return Samples(parts, names), source.known, title, facts
 
 
 def with_scores(samples: Samples, source: Scored) -> Samples:

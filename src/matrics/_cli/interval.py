@@ -30,7 +30,6 @@ from matrics._cli.run import MatrixRun, name_cell
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
-from matrics._files.wide import MODEL
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DRAWING, Options, read_options
@@ -90,11 +89,8 @@ def interval(
         unused = {"clusters": clusters, "prevalence": prevalence, "scheme": scheme, "num": num, "seed": seed}
         options.refuse("no such option with --judge", unused)
         rows = read_judged([path], request.names(), judging, has_pred=data.pred is not None)
-        heading = ", ".join([MODEL] * bool(request.models) + list(columns))
-        numbers = {"level": options.read_number("level", level), "zero": zero}
-        JudgedIntervals(rows, metrics, heading or rows.heading, method=method, **numbers).write(
-            read_delivery(format_, output, [path])
-        )
+        judged = JudgedIntervals(rows, metrics, level=options.read_number("level", level), zero=zero, method=method)
+        read_delivery(format_, output, [path]).write(judged.intervals_result)
         return
     given = opened(path, rows_read.answers)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)

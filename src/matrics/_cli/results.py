@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -44,15 +44,27 @@ class Column:
     status: str = ""  # the column with the status of each value
     is_status: bool = False  # whether the values are codes of IntervalStatus
     is_short: bool = False  # whether people need four significant digits, and not three decimals
+    digits: int | None = None  # the decimals that people read, if they are the same for all values
     is_key: bool = False  # whether the values name the rows
     splits: bool = False  # whether people read a table for each value
     is_hidden: bool = False  # from people, who read the same elsewhere
     title: str = ""  # for people, if the name is for programs
     measured: Measured | None = None
     reasons: Mapping[int, str] = field(default_factory=dict)  # of single rows, in place of ``undefined``
+    styles: Mapping[str, str] = field(default_factory=dict)  # the colours of single texts on a terminal
 
 
 Rows = dict[str, Column]
+
+
+@dataclass(frozen=True)
+class View:
+    """A table for people in place of the rows, with lines above and below it."""
+
+    rows: Rows  # in the order in which people read them
+    title: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,9 @@ class Result:
     notes: list[str] = field(default_factory=list)  # on the tables for people
     leads: bool = False  # whether people read the further tables first
     totals: Counter[int] = field(default_factory=Counter)  # of statuses that are in no row
+    views: Sequence[View] = ()
+    conclusion: str = ""  # the first line of a document, and the last line on the screen
+    style: str = ""  # the colour of the conclusion on a terminal
 
     @property
     def statuses(self) -> list[IntervalStatus]:
@@ -126,6 +141,7 @@ class Cells:
     best: tuple[bool, ...] = ()  # where values are the best of their column
     statuses: tuple[int, ...] = ()
     is_even: bool = True  # whether values have their decimal points in line
+    styles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def written(self) -> list[str]:
@@ -141,6 +157,8 @@ class Layout:
     names: list[Cells]
     cells: list[Cells]
     sorting: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
 
     @property
     def columns(self) -> list[Cells]:
@@ -198,9 +216,13 @@ def _cells(rows: Rows, name: str, order: list[int]) -> Cells:
     column, ends = rows[name], _ends(name, rows)
     heading = column.title or name
     values = [column.values[row] for row in order]
-    if ends and all(value is None or isinstance(value, float) for value in values):
+    # A text in place of a number is shown as it is, without limits.
+    if ends and all(value is None or isinstance(value, (float, str)) for value in values):
         limits = [[_float(rows[end].values[row]) for end in ends] for row in order]
-        texts = [_limited(column, _float(value), *pair) for value, pair in zip(values, limits, strict=True)]
+        texts = [
+            (value,) if isinstance(value, str) else _limited(column, _float(value), *pair)
+            for value, pair in zip(values, limits, strict=True)
+        ]
         # Columns may share a status, whose sign is in the last of them.
         is_last = name == [other for other in _shown(rows) if rows[other].status == column.status][-1]
         codes = rows[column.status].values if column.status and is_last else ()
@@ -212,7 +234,7 @@ def _cells(rows: Rows, name: str, order: list[int]) -> Cells:
     else:
         texts = [(for_people(column, value),) for value in values]
     best = _best(column.measured, list(map(_float, values))) if column.measured and len(values) > 1 else ()
-    return Cells(heading, texts, numeric and not column.is_key, best)
+    return Cells(heading, texts, numeric and not column.is_key, best, styles=column.styles)
 
 
 def _float(value: float | None) -> float:
@@ -235,7 +257,7 @@ def for_people(column: Column, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int) and not column.is_key:
         return f"{value:,}"
-    return number(value) if isinstance(value, float) else plain(str(value))
+    return number(value, column.digits) if isinstance(value, float) else plain(str(value))
 
 
 def _distinct(values: list[float]) -> list[str]:

@@ -78,7 +78,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
-OF_GROUPS = "by groups reference threshold"
+OF_GROUPS = "by groups reference threshold lower_is_positive"
 JUDGED = "judge human labelled judged both unanswered"
 OF_RUNS = "runs epochs answers"
 OF_CURVES = "file number_of_curves classes positive samples"

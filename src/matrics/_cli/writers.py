@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
+from rich.text import Text
 
 import matrics
 from matrics import IntervalStatus
@@ -74,6 +76,12 @@ def as_csv(found: Result) -> str:
 
 def _tables(found: Result) -> list[Layout]:
     """The tables for people, in their order."""
+    if found.views:
+        return [
+            replace(part, title=view.title, above=view.above, below=view.below)
+            for view in found.views
+            for part in layouts(view.rows, ordered=True)
+        ]
     own = layouts(found.rows, ordered=found.ordered)
     others = [
         replace(part, title="" if found.leads else name)
@@ -83,19 +91,24 @@ def _tables(found: Result) -> list[Layout]:
     return [*others, *own] if found.leads else [*own, *others]
 
 
+def _opening(found: Result) -> list[str]:
+    """The lines above the tables of a document."""
+    return [*filter(None, [found.conclusion]), *found.titles]
+
+
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [*map(cell, found.titles), *map(_table, _tables(found)), *map(cell, found.remarks)]
+    parts = [*map(cell, _opening(found)), *chain(*map(_table, _tables(found))), *map(cell, found.remarks)]
     lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in found.statuses if status]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
 def as_latex(found: Result) -> str:
     """The tables for papers: limits in brackets; titles, remarks and statuses as comments."""
-    parts = [latex.comment(title) for title in found.titles]
+    parts = [latex.comment(line) for line in _opening(found)]
     for part in _tables(found):
-        parts += [latex.comment(part.title)] if part.title else []
-        parts.append(_tabular(part))
+        parts += [latex.comment(line) for line in (part.title, *part.above) if line]
+        parts += [_tabular(part), *map(latex.comment, part.below)]
     parts += [latex.comment(remark) for remark in found.remarks]
     parts += [latex.comment(f"{status:d}: {status.sentence}") for status in found.statuses if status]
     return "\n".join(parts) + "\n"
@@ -169,12 +182,13 @@ def _word(status: IntervalStatus) -> str:
     return status.name.lower()
 
 
-def _table(found: Layout) -> str:
+def _table(found: Layout) -> list[str]:
+    """The paragraphs of a table."""
     columns = found.columns
     texts = [[cell(text) + sign for text, sign in zip(part.written, _signs(part), strict=True)] for part in columns]
     body = list(zip(*texts, strict=True))
-    title = f"{cell(found.title)}:\n\n" if found.title else ""
-    return title + table([cell(part.heading) for part in columns], body)
+    above = [f"**{cell(found.title)}**"] * bool(found.title) + list(map(cell, found.above))
+    return [*above, table([cell(part.heading) for part in columns], body), *map(cell, found.below)]
 
 
 def _signs(found: Cells) -> list[str]:
@@ -201,7 +215,8 @@ def _finite(value: Any) -> Any:
 
 def show_result(console: Console, found: Result) -> None:
     """Print the tables, what their signs mean, and remarks."""
-    show(console, *found.titles, "")
+    if found.titles:
+        show(console, *found.titles, "")
     tables = _tables(found)
     show_tables(console, tables)
     keys = [name for name, part in found.rows.items() if part.is_key]
@@ -211,6 +226,8 @@ def show_result(console: Console, found: Result) -> None:
     show_statuses(console, found.totals or Counter(codes), signs=not found.totals)
     if found.remarks:
         show(console, "", *found.remarks)
+    if found.conclusion:
+        show(console, "", Text(found.conclusion, found.style))
 
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")

@@ -39,11 +39,14 @@ def read_evidence(
     squared_weights: Any,
     clusters: Any = None,
     y_score: Any = None,
+    lower_is_positive: bool = False,
     groups: Any = None,
     reference: Hashable = None,
 ) -> tuple[Samples, Classes]:
     """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
     _check_together(y_pred, y_score, baseline, groups, reference, sample_weight)
+    if lower_is_positive and y_score is None:
+        raise ArgumentError("lower_is_positive", "expected y_score= with it, the scores of the samples, got none")
     of_labels = {"num_classes": num_classes, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
     if y_pred is None and y_score is None:
         _refuse_labels(of_labels)
@@ -64,7 +67,7 @@ def read_evidence(
             given_labels, num_classes, labels, class_names, positive, sample_weight, clusters, by, name
         )
     if y_score is not None:
-        scores = ScoredSamples.of(given, y_score, positive, labels, clusters)
+        scores = ScoredSamples.of(given, y_score, positive, labels, clusters, lower_is_positive=lower_is_positive)
         both = zip(parts, _split(scores, by), strict=True)
         parts = tuple(part._replace(scores=of_part) for part, of_part in both)
     if by is None:

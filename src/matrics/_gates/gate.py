@@ -32,6 +32,7 @@ def gate(
     labels: Iterable[Hashable] | None = None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     squared_weights: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     clusters: ArrayLike | None = None,
@@ -84,6 +85,9 @@ def gate(
         The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
@@ -178,6 +182,7 @@ def gate(
         labels=labels,
         class_names=class_names,
         positive=positive,
+        lower_is_positive=lower_is_positive,
         sample_weight=sample_weight,
         squared_weights=squared_weights,
         clusters=clusters,

@@ -127,12 +127,6 @@ class RequirementResult(Result):
         return "; ".join([text, *self.remarks])
 
     @property
-    def in_words(self) -> tuple[str, str]:
-        """The value, and the limits in brackets."""
-        value, *limits = with_limits(self.estimate, self.low, self.high)
-        return value, "no limits" if math.isnan(self.low) else f"[{', '.join(limits)}]"
-
-    @property
     def remarks(self) -> list[str]:
         """The status of the interval in words, and what an undecided requirement lacks."""
         status = [] if self.status == IntervalStatus.OK else [self.status.sentence]

@@ -88,9 +88,12 @@ class ScoredSamples(NamedTuple):
     are_probabilities: bool
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any) -> ScoredSamples:
-        """The samples of one model."""
-        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", labels=labels)
+    def of(
+        cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any, *, lower_is_positive: bool = False
+    ) -> ScoredSamples:
+        """The samples of one model; scores that are lower in the positive class have the other sign."""
+        options: dict[str, Any] = {"labels": labels, "lower_is_positive": lower_is_positive}
+        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", **options)
         if samples.batch:
             raise ArgumentError(
                 "y_score", f"expected the scores of one model, as a gate is about one, got shape {np.shape(y_score)}"
