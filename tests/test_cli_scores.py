@@ -453,7 +453,7 @@ WRONG = {
     ),
     "positive of labels": (
         ["curve", "s.csv", "--scores", "1=score", "--positive", "1"],
-        "--positive: expected one col",
+        "--positive: expected a single col",
     ),
     "class by class": (
         ["curve", "s.csv", "--scores", "0=score,1=other", "--by", "class"],
