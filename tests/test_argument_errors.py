@@ -34,6 +34,7 @@ def texts(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.exhaustive
 def test_no_module_below_the_command_line_names_an_option() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)}: {text}"
@@ -68,11 +69,12 @@ OPTIONS = {
     ),
     "an option of the file": (
         ["--labels", "a,b"],
-        "l.csv: --labels: expected all labels of the file in their order, got none for 'c'",
+        "l.csv: --labels: expected all labels of the file in their order, got a list without 'c'",
     ),
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OPTIONS)
 def test_the_command_line_names_the_option(command, case):
     pytest.importorskip("typer")

@@ -113,6 +113,7 @@ SAME = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", SAME)
 @pytest.mark.usefixtures("files")
 def test_the_same_as_with_a_row_for_each_model(command: Any, case: str) -> None:
@@ -121,6 +122,7 @@ def test_the_same_as_with_a_row_for_each_model(command: Any, case: str) -> None:
     assert len(wide) > 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scores", [False, True], ids=["labels", "scores"])
 @pytest.mark.usefixtures("files")
 def test_a_report_is_the_same(command: Any, scores: bool) -> None:  # noqa: FBT001 (a case)

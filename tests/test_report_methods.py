@@ -29,7 +29,7 @@ LABELS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_labels_that_are_numbers_have_class_1_as_the_positive_one(labels: tuple[Any, Any]) -> None:
     """In the leaderboard as in the facts, and not in the facts alone."""

@@ -17,8 +17,7 @@ from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import show
-from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, views_of
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
@@ -31,8 +30,6 @@ from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.console import Console
 
     from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
@@ -111,7 +108,7 @@ def curve(
     if delivery.blocks:
         _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+        delivery.write(lambda: comparison_result(run))
     elif table == "areas":
         delivery.write(lambda: areas_result(run))
     else:
@@ -128,7 +125,7 @@ HIGHER |= {CALIBRATION: False}
 
 @dataclass(frozen=True, kw_only=True)
 class CurveRun(ScoredRun):
-    """The curves of one file."""
+    """The curves of a file."""
 
     thresholds: Array | None  # None: all
     paired_on: str | None = None
@@ -187,8 +184,8 @@ class CurveRun(ScoredRun):
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
 
-    def _stacked(self, found: Any) -> Array:
-        return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
+    def _stacked(self, scores: Any) -> Array:
+        return np.column_stack([np.asarray(scores[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> tuple[Array, Array, bool]:
         """Thresholds where recall reaches these values, the measures there, and whether there are others.
@@ -196,8 +193,8 @@ class CurveRun(ScoredRun):
         Of measures that are best at none of these, the threshold at which they are is among them. Thresholds that are
         given are all shown.
         """
-        found = self._curve(position, RECALL)
-        thresholds, values, recall = found.thresholds, self._stacked(found), found[RECALL]
+        curve = self._curve(position, RECALL)
+        thresholds, values, recall = curve.thresholds, self._stacked(curve), curve[RECALL]
         count = len(thresholds)
         if not recalls or self.thresholds is not None or count <= len(recalls):
             return thresholds, values, False
@@ -222,8 +219,9 @@ class CurveRun(ScoredRun):
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         usual = [name for name in HIGHER if name != CALIBRATION and (self.are_probabilities or HIGHER[name])]
         names = list(dict.fromkeys([*usual, *self.of_scores]))
-        for name, found in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
-            facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
+        for name, limits in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
+            parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
+            facts |= {key: float(value) for key, value in parts.items()}
         return facts
 
 
@@ -292,22 +290,17 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
     )
 
 
-def show_comparison(console: Console, run: CurveRun) -> None:
-    """Print the models by their scores for the same samples."""
-    compared = run.compared()  # before anything is printed
-    show(console, *run.titles)
-    show_verdicts(console, *compared, run.source.heading)
-
-
 def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     at = None if run.thresholds is None else run.thresholds.tolist()
     about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
     about |= {} if at is None else {"thresholds": at}
-    rows = rows_of(*run.compared())
+    models, verdicts = run.compared()
+    rows = rows_of(models, verdicts)
     order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
     rows = {name: rows[name] for name in order if name in rows}
-    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+    tables, views = {"curves": _of_scores(run)}, views_of(models, verdicts, run.source.heading)
+    return Result("curve", run.titles, about, rows, tables=tables, views=views)
 
 
 def areas_result(run: CurveRun) -> Result:
@@ -340,7 +333,7 @@ def _best(measured: Measured, values: Array) -> Array:
 
 
 def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
-    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    """Raise for a column of samples that has another meaning, without models, and for options without an effect."""
     paired_on, thresholds = given["paired-on"], given["thresholds"]
     if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")
