@@ -122,7 +122,7 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     baseline, paired_on = chosen.baseline, chosen.paired_on
     request.refuse("--scores COLUMN with it", "threshold", "lower_is_positive")
     if chosen.judge is not None or paired_on is not None:
-        request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
+        request.refuse("a single column, as a gate is about a single model", *(["pred"] if request.models else []))
     if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline)}
@@ -295,7 +295,8 @@ def _single(path: Path | Input, request: MatrixRequest, clusters: str | None = N
     source = open_matrices(path, request, clusters=clusters)
     if source.count != 1:
         raise ValueError(
-            f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"
+            f"{source.file}: expected a single confusion matrix, as a gate is about a single model, "
+            f"got {source.count:,}"
         )
     return source
 
@@ -334,7 +335,8 @@ def _read_scores(path: Path, request: MatrixRequest, clusters: str | None) -> Sc
     names = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if names.models:
         raise ArgumentError(
-            "scores", f"expected one column with it, as a gate is about one model, got {', '.join(names.models)}"
+            "scores",
+            f"expected a single column with it, as a gate is about a single model, got {', '.join(names.models)}",
         )
     return read_scores(
         path,
@@ -362,7 +364,7 @@ def _scored_samples(source: Scored) -> list[ScoredSamples]:
 def _labels_by_threshold(source: Scored, threshold: str) -> MatrixSource:
     """The matrices of labels that scores of at least a number predict."""
     if source.has_several:
-        raise ArgumentError("threshold", "expected one column of scores with it, got several")
+        raise ArgumentError("threshold", "expected a single column of scores with it, got several")
     return source.matrices(read_number("threshold", threshold))
 
 
