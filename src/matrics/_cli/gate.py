@@ -72,7 +72,7 @@ def gate(
         options.option(
             "none|bonferroni",
             "Whether limits are adjusted for the number of groups.",
-            default="bonferroni for differences from the reference",
+            default="bonferroni for differences",
         ),
     ] = None,
     scores: Annotated[
