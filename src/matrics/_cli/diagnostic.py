@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.classes import Classes
@@ -104,13 +103,13 @@ def diagnostic(
     if document is not None:
         table.to_docx(str(document))
         return
-    text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
+    result = replace(result, text=f"{file}:{chr(10) if columns else ' '}{table}")
     writers = {  # tables for papers have n/N, and limits in brackets
         **WRITERS,
         "latex": lambda _: f"{latex.comment(file)}\n{table.to_latex()}\n",
         "markdown": lambda _: f"{cell(file)}:\n\n{table.to_markdown()}\n",
     }
-    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True), writers)
+    delivery.write(lambda: result, writers)
 
 
 def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:

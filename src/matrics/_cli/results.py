@@ -84,6 +84,7 @@ class Result:
     leads: bool = False  # whether people read the further tables first
     totals: Counter[int] = field(default_factory=Counter)  # of statuses that are in no row
     views: Sequence[View] = ()
+    text: str = ""  # what the screen shows in place of tables
     conclusion: str = ""  # the first line of a document, and the last line on the screen
     style: str = ""  # the colour of the conclusion on a terminal
 
