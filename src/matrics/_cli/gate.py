@@ -26,7 +26,7 @@ from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.gate_files import GateFiles
+    from matrics._cli.gate_counts import GateFiles
     from matrics.results import GateResult
 
 
