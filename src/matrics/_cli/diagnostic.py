@@ -101,7 +101,7 @@ def diagnostic(
     table: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
     result: Result
     if request.models:
-        options.refuse("one --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
+        options.refuse("a single --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
         request.refuse("no such option with two tests", "scores", "threshold", "rows", "counts", "cells")
         file, table = _compared(path, request, share)
         result = _result_of_comparison(table, file)
@@ -138,7 +138,7 @@ def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) ->
     parsed = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if len(parsed.scores) > 1 or parsed.models or parsed.classes:
         given = ",".join(request.scores or [])
-        raise ArgumentError("scores", f"expected one column, the values of the test, got {quoted(given)}")
+        raise ArgumentError("scores", f"expected a single column, the values of the test, got {quoted(given)}")
     names = replace(parsed, lower_is_positive=lower_is_positive, **request.reading.names)
     test = f"{parsed.scores[0]} {'<=' if lower_is_positive else '>='} {request.threshold.strip()}"
     return read_scores(path, names).matrices(limit), test
@@ -150,7 +150,9 @@ def _tables(
     """The table of a single matrix, or those of groups."""
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not request.by:
-        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
+        raise ValueError(
+            f"{source.file}: expected a single matrix, or the labels of a single test, got {number_of_matrices:,}"
+        )
     place = _positive(source.known(None if request.scores else request.positive))
     blocks = source.block(0, source.count)
     stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
@@ -173,7 +175,7 @@ def _positive(known: Classes) -> int:
 def _compared(path: Path, request: MatrixRequest, level: float) -> tuple[str, DiagnosticComparison]:
     """The comparison of two tests, whose results are in two columns."""
     if len(request.models) != 2:
-        raise ArgumentError("pred", f"expected one test, or two that are compared, got {len(request.models)}")
+        raise ArgumentError("pred", f"expected a single test, or two tests to compare, got {len(request.models)}")
     rows = read_labels(path, request.names(clusters=ROW))
     known = Classes.of(len(rows.classes), rows.classes, request.positive, ordered=rows.ordered, apart=rows.apart)
     place = _positive(known)

@@ -244,7 +244,8 @@ def _with_scores(samples: Samples, source: Scored) -> Samples:
     if names != samples.names:
         other = next(iter(set(names) ^ set(samples.names)))
         raise ValueError(
-            f"{source.file}: expected labels and scores of the same groups, got {quoted(other)} for only one of both"
+            f"{source.file}: expected labels and scores of the same groups, got {quoted(other)} for labels or for "
+            "scores alone"
         )
     both = zip(samples.parts, _scored_samples(source), strict=True)
     return samples._replace(parts=tuple(part._replace(scores=scores) for part, scores in both))
