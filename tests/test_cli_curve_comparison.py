@@ -126,6 +126,7 @@ def test_errors(command: Any, options: tuple[str, ...], message: str) -> None:
     assert message in error
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [(), ("--format", "json")])
 def test_a_prevalence_is_not_that_of_areas_and_losses(command: Any, options: tuple[str, ...]) -> None:
     code, shown, _ = command(*ASKED, "--by", "model", "--prevalence", "0.02", *options)

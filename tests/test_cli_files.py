@@ -54,7 +54,7 @@ def thousand(row, line, end="\n"):
     return end.join(lines) + end
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(8)
 @pytest.mark.exhaustive(line=[2, 500], last=[False])  # which is about the last line
 @pytest.mark.exhaustive(line=[2], end=["\r\n", "\r"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
@@ -97,6 +97,7 @@ def test_lines_are_those_of_an_editor(command):
     assert refusal(command, "\n\n1,2\n\n3,x\n") == "line 5, column 2: expected a number, got 'x'"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chunk", [2**10, 3])
 def test_the_line_in_later_chunks(command, monkeypatch, chunk):
     monkeypatch.setattr("matrics._files.text.CHUNK_ROWS", chunk)
@@ -133,7 +134,7 @@ def test_proper_quotes(command, end):
 SMALL = 'id,y_true,y_pred,text\n1,a,b,"x, y"\n\n2,b,"b",""\n3,"a",a,"say ""so"""\n4,b,a,z\n'
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=repr)
 @pytest.mark.parametrize("letter", ['"', ",", ";", "\n", '""', '"\n'], ids=repr)
 def test_no_slip_anywhere_loses_a_row(tmp_path, letter, end):

@@ -125,7 +125,7 @@ HIGHER |= {CALIBRATION: False}
 
 @dataclass(frozen=True, kw_only=True)
 class CurveRun(ScoredRun):
-    """The curves of one file."""
+    """The curves of a file."""
 
     thresholds: Array | None  # None: all
     paired_on: str | None = None
@@ -184,8 +184,8 @@ class CurveRun(ScoredRun):
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
 
-    def _stacked(self, found: Any) -> Array:
-        return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
+    def _stacked(self, scores: Any) -> Array:
+        return np.column_stack([np.asarray(scores[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> tuple[Array, Array, bool]:
         """Thresholds where recall reaches these values, the measures there, and whether there are others.
@@ -193,8 +193,8 @@ class CurveRun(ScoredRun):
         Of measures that are best at none of these, the threshold at which they are is among them. Thresholds that are
         given are all shown.
         """
-        found = self._curve(position, RECALL)
-        thresholds, values, recall = found.thresholds, self._stacked(found), found[RECALL]
+        curve = self._curve(position, RECALL)
+        thresholds, values, recall = curve.thresholds, self._stacked(curve), curve[RECALL]
         count = len(thresholds)
         if not recalls or self.thresholds is not None or count <= len(recalls):
             return thresholds, values, False
@@ -219,8 +219,9 @@ class CurveRun(ScoredRun):
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         usual = [name for name in HIGHER if name != CALIBRATION and (self.are_probabilities or HIGHER[name])]
         names = list(dict.fromkeys([*usual, *self.of_scores]))
-        for name, found in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
-            facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
+        for name, limits in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
+            parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
+            facts |= {key: float(value) for key, value in parts.items()}
         return facts
 
 
@@ -332,7 +333,7 @@ def _best(measured: Measured, values: Array) -> Array:
 
 
 def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
-    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    """Raise for a column of samples that has another meaning, without models, and for options without an effect."""
     paired_on, thresholds = given["paired-on"], given["thresholds"]
     if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")

@@ -132,7 +132,7 @@ def limits_of_scores(
     if reference is None:
         return here
     there = _limits(chosen, reference, level)
-    return {spec: _difference(here[spec], there[spec]) for spec in here}
+    return {spec: difference_of(here[spec], there[spec]) for spec in here}
 
 
 def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) -> dict[str, Limits]:
@@ -153,7 +153,8 @@ def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) 
     }
 
 
-def _difference(here: Limits, there: Limits) -> Limits:
+def difference_of(here: Limits, there: Limits) -> Limits:
+    """The limits of a difference of independent samples, recovered from those of both values."""
     status = next((limits.status for limits in (here, there) if limits.status != IntervalStatus.OK), IntervalStatus.OK)
     low, high = recovered(here[:3], there[:3], 0.0, np)
     return Limits(here.estimate - there.estimate, float(low), float(high), status)
