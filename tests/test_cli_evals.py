@@ -160,7 +160,7 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
         text = "".join(json.dumps({**row, "score": row["score"] - less}) + "\n" for row in rows)
         (tmp_path / f"{name}.jsonl").write_text(text)
     a, b, c = (tmp_path / f"{name}.jsonl" for name in "abc")
-    message = "expected answers that pass or fail, got the score 0.25 of sample 1 by score: matrics compare takes such"
+    message = "expected answers that pass or fail, got the score 0.25 of sample 1 by score: use matrics compare for"
     assert message in refused(command, "score", a)
     assert run("compare", a, b)[0].startswith("No limits: a less b in mean score is 0.000 for every sample\n")
     assert run("compare", a, c)[0].startswith("No limits: a less c in mean score is 0.250 for every sample\n")
@@ -170,8 +170,14 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", WORDS), "words.eval: --scorer: expected one of match, includes, whose scores the log has, got none"),
-        (("gate", A, "--scorer", "x", "--require", "accuracy>0"), "--scorer: expected one of 'choice', got 'x'"),
+        (
+            ("score", WORDS),
+            "words.eval: --scorer: expected one of match, includes, whose scores the log has, got none",
+        ),
+        (
+            ("gate", A, "--scorer", "x", "--require", "accuracy>0"),
+            "--scorer: expected one of 'choice', got 'x'",
+        ),
         (("score", "README.md", "--scorer", "x"), "--scorer: expected an evaluation log with it"),
         (("score", B, "--missing-score", "error"), "--missing-score: expected 'drop' or 'zero', as 1 of 84 answers"),
         (("score", B, "--missing-score", "no"), "--missing-score: expected one of 'drop', 'zero', 'error', got 'no'"),
@@ -187,15 +193,18 @@ def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
             "--paired-on: expected no such option for evaluation logs, got 'x'",
         ),
         (("compare", A, B, "--level", "3"), "--level: expected a number between 0 and 1, such as 0.95, got 3.0"),
-        (("compare", A, WORDS), "expected a scorer of both, got choice of a.eval and match, includes of words.eval"),
+        (
+            ("compare", A, WORDS),
+            "expected a scorer of both runs, got choice of a.eval and match, includes of words",
+        ),
         (
             ("compare", WORDS, WORDS, "--metrics", "mcc"),
-            "--metrics: expected accuracy, as match only says which answers",
+            "--metrics: expected accuracy, as match only grades answers as pass",
         ),
         (("compare", A, "none.eval"), "none.eval: No such file"),
         (("score", "none.jsonl"), "none.jsonl: No such file"),
         (("score", A, "--true", "truth"), "a.eval: expected the columns truth, y_pred, got no 'truth'"),
-        (("count", A, WORDS, "--output", "x.parquet"), "expected one file of this kind, or a pattern of them"),
+        (("count", A, WORDS, "--output", "x.parquet"), "expected a single file or pattern of this kind"),
     ],
 )
 def test_one_sentence(command: Any, arguments: tuple[str, ...], message: str) -> None:

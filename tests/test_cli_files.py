@@ -347,7 +347,7 @@ def test_crosstab(command, content):
         ),
         ("t,0,1\n0,1,2\n", "expected the same labels in the rows and in the columns, got no row '1'"),
         ("t,8,9\n" + "".join(f"{k},1,2\n" for k in range(10)), "no column '3', no column '4' and 3 more"),
-        ("t,a,b,a\na,1,2,3\nb,1,2,3\n", "expected one column for each label, got several for 'a'"),
+        ("t,a,b,a\na,1,2,3\nb,1,2,3\n", "expected a single column for each label, got several for 'a'"),
         ("t,a,b\na,1,2\nb,3,4\na,5,6\n", "expected one row for each label, got several for 'a'"),
         ("t,a,b\na,1,2\nb,3,x\n", "line 3, column 3: expected a number, got 'x'"),
         ("t,a,b\na,1,2\nb,3,\n", "line 3, column 3: expected a number, got ''"),

@@ -316,7 +316,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
             ["new.csv", "--require", PASS, "--output", "no/file.xml"],
             "--output: expected an existing directory, got 'no'",
         ),
-        (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected another file than the input"),
+        (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected a file other than the input"),
         (["new.csv", "--require", PASS, "--margin", "0.1"], "--margin: expected a baseline with it"),
         (["new.csv", "--require", PASS, "--paired-on", "id"], "--paired-on: expected --baseline OLD with it"),
         (

@@ -275,7 +275,7 @@ def test_a_pattern_that_the_shell_has_left_alone(command, tmp_path):
     out = done(command, "score", "many/*.csv", "--metrics", "recall")
     assert "many/*.csv: 1 matrix of 2 classes, 400 samples" in out
     assert done(command, "score", "many/*.csv", "--metrics", "recall", "--output", "o.csv")
-    assert refused(command, "score", "none/*.csv") == "none/*.csv: expected at least one file of such a name, got none"
+    assert refused(command, "score", "none/*.csv") == "none/*.csv: expected a pattern that matches a file, got no match"
     for name in "ab":
         (tmp_path / "many" / f"{name}.csv").write_text((tmp_path / "text.csv").read_text())
     assert "many/*.csv: 1 curve, " in done(command, "curve", "many/*.csv", "--scores", "score", "--positive", "disease")

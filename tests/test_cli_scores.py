@@ -503,7 +503,7 @@ WRONG = {
     ),
     "class without scores": (
         ["score", "s.csv", "--scores", "a=score,b=other", "--true", "letters"],
-        "label, got none of 'c'",
+        "label, got no column of 'c'",
     ),
     "scores and predictions": (
         ["score", "s.csv", "--scores", "score", "--threshold", "0.5", "--pred", "word"],

@@ -138,4 +138,4 @@ def test_decimal_of_other_files(command: Any) -> None:
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame(ROWS, columns=["y_true", "y_pred", "score"]).to_parquet("p.parquet")
     message = refused(command, "count", "p.parquet", "--decimal", ",")
-    assert message == "--decimal: expected a text file with it, got p.parquet"
+    assert message == "--decimal: expected a text file with this option, got p.parquet"
