@@ -143,8 +143,8 @@ def _single_matrix(cm: Any, name: str) -> Array:
 def refuse_stack(shape: tuple[int, ...], name: str) -> None:
     if len(shape) > 2:
         raise ValueError(
-            f"{name}: expected a single confusion matrix (n, n), got a stack {shape}; pass each matrix alone, or the sum "
-            "of the matrices"
+            f"{name}: expected a single confusion matrix (n, n), got a stack {shape}; pass each matrix alone, or "
+            "the sum of the matrices"
         )
 
 
