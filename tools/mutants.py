@@ -16,10 +16,12 @@ import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import math
 import os
 import random
 import re
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -30,7 +32,7 @@ from types import ModuleType
 ROOT = Path(__file__).parents[1]
 FILES = 8
 # Modules of other libraries that are imported once, and not for each mutant.
-SHARED = ("pytest", "hypothesis", "numpy", "scipy.stats", "sklearn.metrics", "pandas", "polars", "pyarrow", "torch")
+SHARED = ("numpy", "scipy.stats", "sklearn.metrics", "pandas", "polars", "pyarrow", "torch")
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -62,6 +64,15 @@ class Mutant:
     after: str
     text: str  # of the whole module
     names: tuple[str, ...]  # of the function and of the module
+
+    @property
+    def is_code(self) -> bool:
+        """Not so inside an f-string."""
+        try:
+            compile(self.text, str(self.path), "exec")
+        except SyntaxError:
+            return False
+        return True
 
     @property
     def module(self) -> str:
@@ -113,9 +124,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         before, after = raw[node.col_offset : node.end_col_offset].decode(), f"({ast.unparse(new)})"
         line = raw[: node.col_offset].decode() + after + raw[node.end_col_offset :].decode()
         text = "".join([*lines[: node.lineno - 1], line, *lines[node.lineno :]])
-        with contextlib.suppress(SyntaxError):  # inside an f-string
-            compile(text, str(path), "exec")
-            yield Mutant(path, node.lineno, before, after, text, (path.stem, *names))
+        yield Mutant(path, node.lineno, before, after, text, (path.stem, *names))
 
 
 @functools.cache
@@ -166,27 +175,44 @@ class Loader(importlib.machinery.SourceFileLoader):
         exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
 
 
-def fails(mutant: Mutant, *options: str, seconds: int) -> bool:
-    """Whether a test fails, or takes longer than this, in a process with the mutant."""
+def failure(mutant: Mutant, *options: str, seconds: int) -> str:
+    """The first test that fails in a process with the mutant, "" if none does."""
+    read, write = os.pipe()
     child = os.fork()
     if child == 0:
         import pytest
+
+        class Report:
+            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+                if report.failed:
+                    os.write(write, report.nodeid.encode())
+
+            def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+                if report.failed:
+                    os.write(write, f"import of {report.nodeid}".encode())
 
         sys.meta_path.insert(0, Finder(mutant))
         with Path(os.devnull).open("w") as quiet:
             os.dup2(quiet.fileno(), 1)
             os.dup2(quiet.fileno(), 2)
         arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", *options, *tests_of(mutant)]
-        os._exit(int(pytest.main(arguments)))
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+        status = int(pytest.main(arguments, plugins=[Report()]))
+        os._exit(status if status != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
+    os.close(write)
+    done, end = 0, time.monotonic() + seconds
+    while not done:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
         done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) not in (0, 5)  # 5: there was nothing to run
-        time.sleep(0.2)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    raise TimeoutError
+        time.sleep(0.1)
+    with os.fdopen(read, "rb") as pipe:
+        test = pipe.read().decode()
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        raise TimeoutError
+    if code and not test:
+        raise SystemExit(f"pytest ended with {code} before any test of {tests_of(mutant)}")
+    return test
 
 
 def main() -> None:
@@ -198,6 +224,7 @@ def main() -> None:
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     for name in SHARED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -208,16 +235,22 @@ def main() -> None:
         for mutant in mutants_of(path)
     ]
     tally: collections.Counter[str] = collections.Counter()
-    for mutant in random.Random(options.seed).sample(everything, options.number):  # noqa: S311
+    random.Random(options.seed).shuffle(everything)  # noqa: S311
+    for mutant in itertools.islice((mutant for mutant in everything if mutant.is_code), options.number):
         begin = time.monotonic()
         try:
-            kind = "by default" if fails(mutant, seconds=options.seconds) else ""
-            kind = kind or ("exhaustive only" if fails(mutant, "--exhaustive-only", seconds=options.seconds) else "not")
+            kind, test = "by default", failure(mutant, seconds=options.seconds)
+            if not test:
+                kind, test = "exhaustive only", failure(mutant, "--exhaustive-only", seconds=options.seconds)
+            if not test:
+                kind = "not"
         except TimeoutError:
-            kind = "out of time"
+            kind, test = "out of time", ""
         tally[kind] += 1
         where = f"{mutant.path.relative_to(ROOT / 'src' / 'matrics')}:{mutant.line}"
-        print(f"{kind:16}{time.monotonic() - begin:6.0f} s  {where}  {mutant.before} → {mutant.after}", flush=True)
+        print(
+            f"{kind:16}{time.monotonic() - begin:6.0f} s  {where}  {mutant.before} → {mutant.after}  {test}", flush=True
+        )
     print(", ".join(f"{number} {kind}" for kind, number in tally.most_common()), f"of {len(everything)}")
 
 
