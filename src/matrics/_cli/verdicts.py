@@ -194,13 +194,24 @@ def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
 
 
 def compared_scores(
-    names: list[str], true: Array, scores: Array, samples: Array, level: float, *, turned: bool
+    names: list[str],
+    true: Array,
+    scores: Array,
+    samples: Array,
+    level: float,
+    *,
+    turned: bool,
+    metrics: list[str] | None = None,
 ) -> list[ModelVerdict]:
-    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1."""
+    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1.
+
+    ``metrics`` are names of measures of scores; by default the areas, and the losses of probabilities.
+    """
     repeated = len(np.unique(samples)) < len(samples)
     by_name = dict(zip(names, scores, strict=True))
     clusters = samples if repeated else None
-    return ranked(matrics.ranking.compare(true, by_name, clusters=clusters, level=level), turned=turned)
+    compared = matrics.ranking.compare(true, by_name, metrics, clusters=clusters, level=level, rng=0)
+    return ranked(compared, turned=turned)
 
 
 def same_samples(source: Scored, paired_on: str) -> tuple[list[str], Array, Array, Array]:
