@@ -288,4 +288,4 @@ def test_a_report_of_answers_that_pass_ranks_by_the_pass_rate(tmp_path: Path) ->
             assert word not in text
     path.write_text("\n".join(json.dumps(row) for row in rows if row["sample"] < 12))
     few = matrics.report(path, by="model", paired_on="sample")
-    assert [caution.first for caution in few.findings.cautions] == ["There are fewer than 20 answers of a model: 12."]
+    assert [caution.first for caution in few.findings.cautions] == ["A model has fewer than 20 answers: 12."]

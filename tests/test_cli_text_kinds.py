@@ -90,6 +90,7 @@ def test_no_comments_below_the_header(command: Any) -> None:
     assert {row["y_true"] for row in json.loads(out)["rows"]} == {"#a", "#b"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["gz", "bz2", "zst"])
 def test_compressed(command: Any, end: str) -> None:
     """Files by their names, and standard input by its first bytes."""
@@ -177,7 +178,7 @@ def test_decimal_of_arrays(command: Any) -> None:
     np.save("m.npy", np.asarray(MATRIX))
     for option, value in (("decimal", ","), ("encoding", "latin-1")):
         message = refused(command, "score", "m.npy", f"--{option}", value)
-        assert message == f"--{option}: expected a text file with it, got m.npy"
+        assert message == f"--{option}: expected a text file with this option, got m.npy"
 
 
 def test_decimal_of_sheets(command: Any) -> None:
@@ -186,7 +187,7 @@ def test_decimal_of_sheets(command: Any) -> None:
     pytest.importorskip("openpyxl")
     pandas.DataFrame(MATRIX).to_excel("m.xlsx", header=False, index=False)
     message = refused(command, "score", "m.xlsx", "--decimal", ",")
-    assert message == "--decimal: expected a text file with it, got m.xlsx"
+    assert message == "--decimal: expected a text file with this option, got m.xlsx"
 
 
 def test_decimal_of_other_files(command: Any) -> None:

@@ -19,14 +19,14 @@ from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.results import Result, Rows, View, column, plain_size
 from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
-from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import Other, read_requirements
+from matrics._gates.verdicts import check_options, decide
 from matrics._quoting import quoted
 from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.gate_files import GateFiles
+    from matrics._cli.gate_counts import GateFiles
     from matrics.results import GateResult
 
 
@@ -39,36 +39,40 @@ def gate(
     require: Annotated[
         list[str] | None,
         options.option(
-            '"NAME >= NUMBER"', r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
+            '"NAME >= NUMBER"', r"A bound of a measure, with >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
+        Path | None,
+        options.option("OLD", "The file of the model to compare with, of the same kind as FILE.", default="none"),
     ] = None,
     paired_on: Annotated[
-        str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
+        str | None,
+        options.option("COLUMN", "The column that identifies the samples, if both files contain the same samples."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         options.option(
-            "NAME[,NAME]", "Measures that may not be worse than those of the baseline, or of the reference; repeatable."
+            "NAME[,NAME]", "Measures that must not be worse than in the baseline or in the reference group; repeatable."
         ),
     ] = None,
-    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the other's.")] = "0",
+    margin: Annotated[str, options.option("NUMBER", "How much worse the measures of --metrics may be.")] = "0",
     by: Annotated[
         list[str] | None,
-        options.option("COLUMN[,COLUMN]", "Every requirement is for each group of samples: a month; repeatable."),
+        options.option(
+            "COLUMN[,COLUMN]", "Each requirement applies to each group of samples, such as a month; repeatable."
+        ),
     ] = None,
     reference: Annotated[
         str | None,
-        options.option("COLUMN=VALUE", "The group with which each other group is compared: month=2026-01."),
+        options.option("COLUMN=VALUE", "The group that all other groups are compared with: month=2026-01."),
     ] = None,
     correction: Annotated[
         str | None,
         options.option(
             "none|bonferroni",
             "Whether limits are adjusted for the number of groups.",
-            default="bonferroni for differences from the reference",
+            default="bonferroni for differences",
         ),
     ] = None,
     scores: Annotated[
@@ -91,7 +95,7 @@ def gate(
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
-        str | None, options.option("pass|fail", "What undecided counts as.", default="exit code 3")
+        str | None, options.option("pass|fail", "The verdict in place of undecided.", default="exit code 3")
     ] = None,
     format_: Annotated[
         str | None,
@@ -106,12 +110,12 @@ def gate(
         str | None,
         options.option(
             "FILE|-",
-            "Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
+            "A file for the verdicts: .json, .csv, .md, .tex, .txt or .xml (JUnit); the screen has the table as well.",
             default="-",
         ),
     ] = None,
     github: Annotated[
-        bool, options.flag("Also add Markdown to the summary of a step of GitHub Actions.", "--github")
+        bool, options.flag("Also append the tables to the summary of a step in GitHub Actions.", "--github")
     ] = False,
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
@@ -147,7 +151,7 @@ def gate(
     files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
-    outcome = judged(
+    outcome = decide(
         bounds,
         files.samples,
         files.classes,
@@ -226,7 +230,7 @@ def gate_result(outcome: GateResult, files: GateFiles) -> Result:
         "samples": column([plain_size(error.samples) for error in outcome.errors]),
         "share": column([error.share for error in outcome.errors]),
     }
-    tables = {"errors": errors} if outcome.found != "pass" and outcome.errors else {}
+    tables = {"errors": errors} if outcome.verdict_by_limits != "pass" and outcome.errors else {}
     return Result(
         "gate",
         files.titles,
@@ -264,19 +268,19 @@ def _needs(outcome: GateResult) -> list[str]:
 
 
 def as_junit(outcome: GateResult, files: GateFiles) -> str:
-    """A test case for each requirement; one that is undecided is an error, or what it counts as."""
+    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided says otherwise."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
-    for one in outcome.requirements:
-        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
-        kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
-        if one.verdict == "undecided" and outcome.on_undecided is not None:
+    for row in outcome.requirements:
+        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(row.name))
+        kind = {"pass": "", "fail": "failure", "undecided": "error"}[row.verdict]
+        if row.verdict == "undecided" and outcome.on_undecided is not None:
             kind = {"pass": "skipped", "fail": "failure"}[outcome.on_undecided]
         if kind:
-            why = ET.SubElement(case, kind, message=plain(str(one)))
+            why = ET.SubElement(case, kind, message=plain(str(row)))
             if kind != "skipped":
-                why.set("type", one.verdict)
+                why.set("type", row.verdict)
         tally[kind] += 1
     suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
@@ -287,5 +291,5 @@ def as_junit(outcome: GateResult, files: GateFiles) -> str:
 
 
 def _verdict(outcome: GateResult) -> str:
-    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.found else ""
+    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.verdict_by_limits else ""
     return f"verdict: {outcome.verdict}{why}"

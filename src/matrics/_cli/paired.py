@@ -92,7 +92,10 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
 
 
 def join(files: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[str]]]:
-    """Join the rows of the samples of both files, and return the samples that only the first or the second has."""
+    """Join the rows of the samples that both files have, and return the samples that only one of them has.
+
+    Numbers of rows are those of both files together, those of the first file first.
+    """
     a, b = files.rows
     known = list(dict.fromkeys([*a.sample_names, *b.sample_names]))
     place = {name: code for code, name in enumerate(known)}
@@ -116,7 +119,8 @@ def join(files: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[st
     )
     order = np.argsort(rows.rows[0])  # that of the first file, in which sums of weights are rounded
     weights = None if rows.weights is None else rows.weights[order]
-    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], rows.rows[:, order], weights), of_one
+    places = np.flatnonzero(kept)[rows.rows[:, order]]
+    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], places, weights), of_one
 
 
 def repeats(rows: int, samples: int) -> str:

@@ -84,16 +84,23 @@ class Result:
     leads: bool = False  # whether people read the further tables first
     totals: Counter[int] = field(default_factory=Counter)  # of statuses that are in no row
     views: Sequence[View] = ()
-    text: str = ""  # what the screen shows in place of tables
     conclusion: str = ""  # the first line of a document, and the last line on the screen
     style: str = ""  # the colour of the conclusion on a terminal
 
     @property
     def statuses(self) -> list[IntervalStatus]:
-        """Those that occur, in order."""
-        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
-        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
-        return [STATUSES[code] for code in sorted(codes)]
+        """The statuses that occur, in order."""
+        return [STATUSES[code] for code in sorted(_counts_of_statuses([self.rows, *self.tables.values()]))]
+
+    @property
+    def signs(self) -> Counter[int]:
+        """How often each status occurs in the tables for people, where it is a sign after the value."""
+        return self.totals or _counts_of_statuses([view.rows for view in self.views] or [self.rows])
+
+
+def _counts_of_statuses(tables: Iterable[Rows]) -> Counter[int]:
+    columns = [part for rows in tables for part in rows.values() if part.is_status]
+    return Counter(code for part in columns for code in part.values if code is not None)
 
 
 def column(values: Any, **about: Any) -> Column:

@@ -7,7 +7,6 @@ import math
 import os
 import platform
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -96,10 +95,15 @@ def _opening(result: Result) -> list[str]:
     return [*filter(None, [result.conclusion]), *result.titles]
 
 
+def _explained(result: Result) -> list[IntervalStatus]:
+    """The statuses that a document explains below its tables; remarks may explain those without a sign."""
+    return [status for status in result.statuses if status and (not result.views or result.signs[status])]
+
+
 def as_markdown(result: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
     parts = [*map(cell, _opening(result)), *chain(*map(_table, _tables(result))), *map(cell, result.remarks)]
-    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in result.statuses if status]
+    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in _explained(result)]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
@@ -110,7 +114,7 @@ def as_latex(result: Result) -> str:
         parts += [latex.comment(line) for line in (part.title, *part.above) if line]
         parts += [_tabular(part), *map(latex.comment, part.below)]
     parts += [latex.comment(remark) for remark in result.remarks]
-    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in result.statuses if status]
+    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in _explained(result)]
     return "\n".join(parts) + "\n"
 
 
@@ -215,9 +219,6 @@ def _finite(value: Any) -> Any:
 
 def show_result(console: Console, result: Result) -> None:
     """Print the tables, what their signs mean, and remarks."""
-    if result.text:
-        console.print(Text(result.text), soft_wrap=True)
-        return
     if result.titles:
         show(console, *result.titles, "")
     tables = _tables(result)
@@ -225,8 +226,7 @@ def show_result(console: Console, result: Result) -> None:
     keys = [name for name, part in result.rows.items() if part.is_key]
     what = f"{keys[0]} " if result.ordered and len(keys) == 1 else ""  # a bare number would be ambiguous
     show_notes(console, tables, result.notes, None if result.leads else what)
-    codes = (code for part in result.rows.values() if part.is_status for code in part.values if code is not None)
-    show_statuses(console, result.totals or Counter(codes), signs=not result.totals)
+    show_statuses(console, result.signs, signs=not result.totals)
     if result.remarks:
         show(console, "", *result.remarks)
     if result.conclusion:
