@@ -24,7 +24,7 @@ from matrics._quoting import quoted
 from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
-from matrics._wording import in_percent
+from matrics._wording import in_percent, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,23 +235,24 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
         "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
-    is_first = [frame is frames[0][1] for *_, frame in parts]
     view = {
-        "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
+        "measure": _key([name if frame is frames[0][1] else "" for name, _, _, frame in parts]),
         ",".join(by): _key([group or OVERALL for *_, group, _ in parts]),
         "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
         **_limited("estimate", rows, overall.level, signs=True),
-        "p_value": column(
-            [p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)], title="p"
-        ),
     }
+    p_values = [
+        f"{name} {number(p)}"
+        for name, p in zip(overall.names, table.p_value.tolist(), strict=True)
+        if not math.isnan(p)
+    ]
     return Result(
         "diagnostic",
         [f"{file}: {overall.title()}"],
         {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level},
         rows,
         remarks=overall.remarks(),
-        views=[View(view, below=[ABOUT_P])],
+        views=[View(view, below=[f"{ABOUT_P}: {', '.join(p_values)}"] * bool(p_values))],
     )
 
 
