@@ -74,7 +74,7 @@ def test_answers_without_a_score_are_named(run: Any) -> None:
 def test_measures_of_two_classes_say_so(run: Any) -> None:
     out, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy,mcc,balanced_accuracy")
     assert value(out, "match")[0] == round(PRINTED["words.eval"]["match"]["accuracy"], 3)
-    assert "the one true class is pass, as the log has no classes; undefined without a second one: mcc" in err
+    assert "the only true class is pass, as the log has no classes; undefined measures: mcc" in err
     assert "warning" not in err
     _, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy")
     assert not err
@@ -288,4 +288,4 @@ def test_a_report_of_answers_that_pass_ranks_by_the_pass_rate(tmp_path: Path) ->
             assert word not in text
     path.write_text("\n".join(json.dumps(row) for row in rows if row["sample"] < 12))
     few = matrics.report(path, by="model", paired_on="sample")
-    assert [caution.first for caution in few.findings.cautions] == ["There are fewer than 20 answers of a model: 12."]
+    assert [caution.first for caution in few.findings.cautions] == ["A model has fewer than 20 answers: 12."]

@@ -90,6 +90,7 @@ def test_no_comments_below_the_header(command: Any) -> None:
     assert {row["y_true"] for row in json.loads(out)["rows"]} == {"#a", "#b"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["gz", "bz2", "zst"])
 def test_compressed(command: Any, end: str) -> None:
     """Files by their names, and standard input by its first bytes."""

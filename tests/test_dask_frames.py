@@ -47,7 +47,7 @@ def by_hand(table: Any, by: list[str], classes: Any, weight: str | None = None) 
     return pd.DataFrame(groups, columns=by), np.stack(matrices)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("partitions", [1, 3, 20])
 @pytest.mark.parametrize("split_every", [None, 2])
 def test_groups_are_those_in_memory(partitions: int, split_every: int | None) -> None:
@@ -205,7 +205,7 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
     with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
         on_dask.count_frame(mixed).compute()
     names = dd.from_pandas(rows(10**5, y_true=np.arange(10**5), y_pred=np.arange(10**5)), npartitions=2)
-    with pytest.raises(ValueError, match="got 100,000 classes in 1 groups: too many to count"):
+    with pytest.raises(ValueError, match="got 100,000 classes in 1 groups, which need too much memory"):
         on_dask.count_frame(names).compute()
 
 

@@ -83,6 +83,7 @@ def test_thresholds_of_unsigned_integers() -> None:
     assert found[0].sum(axis=0)[1] == np.sum(LOW <= 16)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_other_libraries(library: str) -> None:
     """The same on tensors, also in compiled code of JAX."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -116,7 +117,7 @@ def test_readings(found: reproduction.Reproduction) -> None:
 # Sources --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "source"), [("eve", "000"), ("REVIEW", "001"), ("004", "004")])
 def test_one_source(name: str, source: str) -> None:
     assert {one.record.source for one in matrics.study.reproduce(name).numbers} == {source}
@@ -305,8 +306,8 @@ def test_command(run: Any) -> None:
     text = run("--num", NUM)
     (line,) = (line for line in text.splitlines() if line.startswith("all "))
     assert line.split() == ["all", "1,045", "1,016", "25", "4", "0"]
-    assert "errata: the printed number is wrong (paper / true)\n" in text
-    assert "\n000 Table 2, Mtilde2: kappa  0.423 / 0.427773\n    recomputed 0.4278" in text
+    assert "errata: the printed number is wrong\n" in text
+    assert re.search(r"\n000 Table 2, Mtilde2: kappa +0.423 / 0.427773\n    recomputed 0.4278", text)
     assert text.count("are copied from Table 4") == 1  # of four numbers
     assert "with an accuracy of 0.61: 0.766" in text
     assert "unexplained:" not in text

@@ -246,9 +246,9 @@ def read_groups(path: Path, names: Names, chosen: ComparisonOptions) -> Models:
 
 
 def read_files(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Models:
-    """Two files, each with the predictions of a model; the rows of the samples that only one file has are left out."""
+    """Two files, each with the predictions of a model; rows of samples that only one file has are left out."""
     if paths[0] == paths[1]:
-        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
+        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same file twice")
     files = TwoFiles.read(paths, names)
     files.refuse_disjoint(names.labels)
     measured = _measured(files, chosen)
@@ -368,7 +368,7 @@ def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | Non
 
 
 def _thresholds(text: str | None, models: list[str], scores: Array) -> list[float] | None:
-    """The threshold of each model: one for all, or ``model=threshold`` of each; 0.5 of probabilities, if none is given.
+    """The threshold of each model: the same for all, or ``model=threshold`` of each; by default 0.5 of probabilities.
 
     None for other scores.
     """

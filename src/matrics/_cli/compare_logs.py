@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 ANSWERED = ("answered", "answered/low", "answered/high")  # the share of the answers that have a score
 UNREPEATED = "no sample is repeated, so this part of the variance is unknown"
-MOST_NAMED = 10  # of the samples that only one of two runs has
+MOST_NAMED = 10  # the number of samples that messages name
 
 
 def compare_logs(
     paths: Sequence[Path], metrics: list[str] | None, level: float, delivery: Delivery, answers: Answers
 ) -> None:
-    """Compare the runs of logs, or the models of one log, in pairs, and say on stderr what is left out."""
+    """Compare the runs of logs, or the models of a log, in pairs.
+
+    Tables name the answers and samples that are left out; with other formats, stderr names them.
+    """
     options.refuse("no such option for evaluation logs", {"sheet": answers.sheet})
     reading: dict[str, Any] = {"missing_score": answers.missing_score, "scorer": answers.scorer}
     runs = compare(*paths, metrics=metrics, level=level, **reading)
@@ -115,7 +118,7 @@ def _view(pair: RunComparison) -> View:
 
 
 def _answered(pairs: list[RunComparison]) -> list[str]:
-    """The share of the answers with a score, of each run; empty if all have one."""
+    """The share of the answers with a score, of each run; empty if all answers have a score."""
     shares = {name: share for pair in pairs for name, share in zip(pair.names, pair.answered, strict=True)}
     if all(share.value == 1 for share in shares.values()):
         return []
@@ -123,7 +126,7 @@ def _answered(pairs: list[RunComparison]) -> list[str]:
 
 
 def left_out(pairs: list[RunComparison], missing_score: str) -> list[str]:
-    """What is left out of all comparisons, in sentences."""
+    """The answers and samples that are left out, in sentences."""
     lines = []
     verb, end = ("scored", " as 0") if missing_score == "zero" else ("left out", "")
     for pair in pairs:

@@ -26,7 +26,7 @@ from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.gate_files import GateFiles
+    from matrics._cli.gate_counts import GateFiles
     from matrics.results import GateResult
 
 
@@ -39,29 +39,33 @@ def gate(
     require: Annotated[
         list[str] | None,
         options.option(
-            '"NAME >= NUMBER"', r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
+            '"NAME >= NUMBER"', r"A bound of a measure, with >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
+        Path | None,
+        options.option("OLD", "The file of the model to compare with, of the same kind as FILE.", default="none"),
     ] = None,
     paired_on: Annotated[
-        str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
+        str | None,
+        options.option("COLUMN", "The column that identifies the samples, if both files contain the same samples."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         options.option(
-            "NAME[,NAME]", "Measures that may not be worse than those of the baseline, or of the reference; repeatable."
+            "NAME[,NAME]", "Measures that must not be worse than in the baseline or in the reference group; repeatable."
         ),
     ] = None,
-    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the other's.")] = "0",
+    margin: Annotated[str, options.option("NUMBER", "How much worse the measures of --metrics may be.")] = "0",
     by: Annotated[
         list[str] | None,
-        options.option("COLUMN[,COLUMN]", "Every requirement is for each group of samples: a month; repeatable."),
+        options.option(
+            "COLUMN[,COLUMN]", "Each requirement applies to each group of samples, such as a month; repeatable."
+        ),
     ] = None,
     reference: Annotated[
         str | None,
-        options.option("COLUMN=VALUE", "The group with which each other group is compared: month=2026-01."),
+        options.option("COLUMN=VALUE", "The group that all other groups are compared with: month=2026-01."),
     ] = None,
     correction: Annotated[
         str | None,
@@ -91,7 +95,7 @@ def gate(
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
-        str | None, options.option("pass|fail", "What undecided counts as.", default="exit code 3")
+        str | None, options.option("pass|fail", "The verdict in place of undecided.", default="exit code 3")
     ] = None,
     format_: Annotated[
         str | None,
@@ -106,12 +110,12 @@ def gate(
         str | None,
         options.option(
             "FILE|-",
-            "Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
+            "A file for the verdicts: .json, .csv, .md, .tex, .txt or .xml (JUnit); the screen has the table as well.",
             default="-",
         ),
     ] = None,
     github: Annotated[
-        bool, options.flag("Also add Markdown to the summary of a step of GitHub Actions.", "--github")
+        bool, options.flag("Also append the tables to the summary of a step in GitHub Actions.", "--github")
     ] = False,
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
@@ -159,7 +163,7 @@ def gate(
     result = gate_result(outcome, files)
     if delivery.output is not None:
         Delivery().write(lambda: result)
-    delivery.write(lambda: result, writers={**WRITERS, "junit": lambda _: as_junit(outcome, files)})
+    delivery.write(lambda: result, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
@@ -264,19 +268,19 @@ def _needs(outcome: GateResult) -> list[str]:
 
 
 def as_junit(outcome: GateResult, files: GateFiles) -> str:
-    """A test case for each requirement; one that is undecided is an error, or what it counts as."""
+    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided says otherwise."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
-    for one in outcome.requirements:
-        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
-        kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
-        if one.verdict == "undecided" and outcome.on_undecided is not None:
+    for row in outcome.requirements:
+        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(row.name))
+        kind = {"pass": "", "fail": "failure", "undecided": "error"}[row.verdict]
+        if row.verdict == "undecided" and outcome.on_undecided is not None:
             kind = {"pass": "skipped", "fail": "failure"}[outcome.on_undecided]
         if kind:
-            why = ET.SubElement(case, kind, message=plain(str(one)))
+            why = ET.SubElement(case, kind, message=plain(str(row)))
             if kind != "skipped":
-                why.set("type", one.verdict)
+                why.set("type", row.verdict)
         tally[kind] += 1
     suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):

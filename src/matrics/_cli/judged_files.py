@@ -96,7 +96,7 @@ class JudgedRows:
     human: str
     classes: Classes
     models: list[str]  # a single empty text without --by
-    heading: str  # what the models are; empty if there is only one
+    heading: str  # the columns of the models; empty if there is a single model
     groups: Array  # the model of each row
     samples: Array
     true: Array

@@ -41,7 +41,7 @@ from matrics._reporting.verdicts import ModelVerdict
 FilePath = Annotated[
     Path,
     options.argument(
-        "Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "Labels, a prediction in each row: .parquet or text with the columns y_true and y_pred, a directory or a "
         "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count."
     ),
 ]
@@ -90,7 +90,7 @@ def report(
         str | None, options.option("FILE", "The file to write: .html, .md or .pdf.", default="report.html")
     ] = None,
 ) -> None:
-    """Write a report on one page: the best model, the errors, and warnings."""
+    """Write a report of a single page: the best model, the errors, and warnings."""
     with contextlib.suppress(ImportError):
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
@@ -103,7 +103,7 @@ def report(
     models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
     rows_read = reading.read(true, pred)
-    wanted = ReportColumns(
+    report_columns = ReportColumns(
         by=(MODEL, *columns) if models else columns,
         y_true=true,
         y_pred=of_models.get("pred", Names.pred),
@@ -117,29 +117,29 @@ def report(
     output, written = _kind_of(output, kind)
     target = free_file(Path(output), [path])
     with _file_named(path):
-        manner = read_settings(
+        settings = read_settings(
             options.read_number("level", level),
             options.read_integer("num", num),
             options.read_integer("seed", seed) or 0,
         )
-        wanted.check()
+        report_columns.check()
         command = _command_of(path, context)
         judging.check(true)
         data: Any
         if judging.judge is None:
             data, origin, class_names, sides = read_file(
-                path, wanted, command=command, reading={**rows_read.names, "models": models}
+                path, report_columns, command=command, reading={**rows_read.names, "models": models}
             )
         else:
             given = {"group": group, "scores": scores, "pred": pred, "weight": weight}
             options.refuse("no such option with --judge, whose grades are those of answers", given)
-            data = graded_data(path, wanted, judging, rows_read, level=manner.level, command=command)
+            data = graded_data(path, report_columns, judging, rows_read, level=settings.level, command=command)
             origin, class_names, sides = data.origin, None, None
         made = make_report(
-            data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
+            data, report_columns, chosen, settings, class_names=class_names, origin=origin, title=title, compare=compare
         )
         if models or judging.judge is not None or rows_read != options.ReadingOptions().read():
-            made = replace(made, call="")  # which has neither a column of the models nor options of reading
+            made = replace(made, call="")  # a call of report() has no such options
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)
@@ -150,7 +150,7 @@ def report(
 
 
 def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
-    """The columns of scores: of the classes, among which the positive one may be, or of models."""
+    """The columns of scores: of the classes, which may include the positive class, or of models."""
     names = ScoreNames.parse(scores, true=true, by=by, positive=None)
     is_class = positive is None or positive in names.classes or any("=" in text for text in scores)
     return names if is_class else ScoreNames.parse(scores, true=true, by=by, positive=positive)
@@ -172,7 +172,7 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _file_named(path: Path) -> Iterator[None]:
-    """Errors in the data begin with the name of the file."""
+    """Begin errors in the data with the name of the file."""
     try:
         yield
     except (ValueError, TypeError) as error:

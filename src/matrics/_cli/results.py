@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, and what those that are no numbers mean."""
+    """The values of a column, and the meaning of values that are no numbers."""
 
     values: list[Any]
     undefined: str = UNDEFINED  # why a value may be NaN
@@ -76,7 +76,7 @@ class Result:
     facts: dict[str, Any]  # the same as plain values
     rows: Rows
     measures: list[dict[str, Any]] = field(default_factory=list)
-    tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
+    tables: dict[str, Rows] = field(default_factory=dict)  # further tables, by name
     remarks: list[str] = field(default_factory=list)
     libraries: tuple[str, ...] = ()  # whose versions matter, apart from NumPy's
     ordered: bool = False  # whether people read the rows in this order, and not the best first
@@ -89,10 +89,18 @@ class Result:
 
     @property
     def statuses(self) -> list[IntervalStatus]:
-        """Those that occur, in order."""
-        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
-        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
-        return [STATUSES[code] for code in sorted(codes)]
+        """The statuses that occur, in order."""
+        return [STATUSES[code] for code in sorted(_counts_of_statuses([self.rows, *self.tables.values()]))]
+
+    @property
+    def signs(self) -> Counter[int]:
+        """How often each status occurs in the tables for people, where it is a sign after the value."""
+        return self.totals or _counts_of_statuses([view.rows for view in self.views] or [self.rows])
+
+
+def _counts_of_statuses(tables: Iterable[Rows]) -> Counter[int]:
+    columns = [part for rows in tables for part in rows.values() if part.is_status]
+    return Counter(code for part in columns for code in part.values if code is not None)
 
 
 def column(values: Any, **about: Any) -> Column:

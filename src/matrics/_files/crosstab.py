@@ -75,7 +75,7 @@ def read_crosstab(
     numbers = read_numbers(labelled_rows(), size, skip=1, decimal=decimal)
     for where, labels in (("row", true), ("column", pred)):
         if len(set(labels)) < len(labels):
-            raise ValueError(f"expected a single {where} for each label, got several for {quoted(first_twice(labels))}")
+            raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
     rows_of, columns_of = set(true), {label: k for k, label in enumerate(pred)}
     missing = [f"no row {quoted(label)}" for label in pred if label not in rows_of]
     missing += [f"no column {quoted(label)}" for label in true if label not in columns_of]
