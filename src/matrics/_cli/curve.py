@@ -21,6 +21,7 @@ from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, row
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._ranking.inference.names import CALIBRATION, MEASURES, read_measures
 from matrics._ranking.state_names import divided
@@ -163,7 +164,7 @@ class CurveRun(ScoredRun):
     def tables(self) -> Iterator[dict[str, Array]]:
         """The rows of an output file, a curve at a time."""
         labels = [column.label for column in self.columns]
-        for position in range(self.source.count):
+        for position in steps(range(self.source.count)):
             thresholds, values = self.curve(position)
             keys = self.source.columns(position, position + 1)
             repeated = {name: key.take(pa.array(np.zeros(len(thresholds), int))) for name, key in keys.items()}
@@ -323,7 +324,7 @@ def _reversed(run: CurveRun, areas: Rows) -> list[str]:
 
 def _of_scores(run: CurveRun) -> Rows:
     """The measures of each curve that do not depend on a threshold."""
-    facts = [run.of_position(position) for position in range(run.source.count)]
+    facts = [run.of_position(position) for position in steps(range(run.source.count))]
     refuse_same("format", [*run.keys, *facts[0]])
     why = "samples of both classes are needed"
     rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}
