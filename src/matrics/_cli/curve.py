@@ -49,8 +49,8 @@ def curve(
         str | None,
         options.option(
             "COLUMN",
-            "The column of the samples, if all models of --by have scored the same: their differences, with "
-            "DeLong's p-values, and of measures at --thresholds.",
+            "The column of the samples, if all models of --by scored the same samples: compare areas, with DeLong's "
+            "p-values, and measures at --thresholds.",
         ),
     ] = None,
     metrics: Annotated[
@@ -64,7 +64,8 @@ def curve(
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
     thresholds: Annotated[
-        str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
+        str | None,
+        options.option("NUMBERS|all", "Thresholds, such as 0.1,0.5; all shows every threshold on the screen."),
     ] = None,
     table: Annotated[
         str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")

@@ -46,7 +46,7 @@ def reproduce(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Compute every number that the sources print again, and compare it with the print."""
+    """Recompute every number that the sources print, and compare it with the printed number."""
     delivery = read_delivery(format_, output, [])
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:

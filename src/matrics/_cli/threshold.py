@@ -39,7 +39,7 @@ def threshold(
     data: ScoreOptions,
     metric: Annotated[
         str,
-        options.option("NAME", "The measure to be best, or cost, the sum of the costs of all errors.", default=False),
+        options.option("NAME", "The measure to optimise, or cost: the sum of the costs of all errors.", default=False),
     ],
     subject_to: Annotated[
         list[str] | None,
