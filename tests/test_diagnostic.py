@@ -222,7 +222,7 @@ def test_cells_that_are_no_counts_are_said() -> None:
     found = matrics.stats.diagnostic_table([[5.5, 1.25], [3, 2]])
     assert set(found.status) == {IntervalStatus.NOT_COUNTS}
     assert found.remarks() == [
-        "All rows: cells are not whole numbers, and limits treat them as counts: those of weighted samples are others."
+        "All rows: cells are not whole numbers, and limits treat them as counts, which is wrong for weighted samples."
     ]
 
 
@@ -248,7 +248,7 @@ def test_what_it_hands_on(backend: Any) -> None:
         (
             np.ones((4, 2, 2)),
             {},
-            r"a single matrix \(n, n\), got shape \(4, 2, 2\); matrics.stats.diagnostic_groups",
+            r"a single matrix \(n, n\), got shape \(4, 2, 2\); use matrics.stats.diagnostic_groups",
         ),
         ([[1, -2], [3, 4]], {}, "-2"),
         ([[1, math.nan], [3, 4]], {}, "nan"),

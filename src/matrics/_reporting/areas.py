@@ -86,12 +86,10 @@ def best_area(data: Data, settings: IntervalSettings) -> str:
     number = len(data.models)
     if data.scores is None or data.paired is None or not 2 <= number <= MOST_MODELS:
         return ""
-    true = data.scores.by_model[0][0]
-    if len(np.unique(true)) < 2:
+    if len(np.unique(data.scores.by_model[0][0])) < 2:
         return ""
-    _, values = _sides(data, 0)
-    scores = np.stack([_sides(data, k)[1] for k in range(number)])
-    labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
+    labels, _ = data.scores.labels_and_scores(0)
+    scores = np.stack([data.scores.labels_and_scores(k)[1] for k in range(number)])
     options: dict[str, Any] = {"level": settings.level, "rng": settings.seed, "clusters": _clusters(data)}
     comparison = compare(labels, scores, "roc_auc", **options)["roc_auc"]
     if np.ptp(comparison.intervals.estimate) == 0:
@@ -115,7 +113,7 @@ def area_test(data: Data) -> str:
 def _of_model(data: Data, model: int, settings: IntervalSettings) -> ModelScores:
     scores = data.scores
     assert scores is not None  # noqa: S101 (the caller has looked)
-    true, values = _sides(data, model)
+    true, values = scores.labels_and_scores(model)
     has_classes = values.ndim == 2
     names = (*AREAS, *(LOSSES if scores.are_probabilities else ()))
     # Areas are averaged over the classes that have a column of scores.
@@ -146,17 +144,6 @@ def _of_model(data: Data, model: int, settings: IntervalSettings) -> ModelScores
             name: formula_of(measure, "auto") for name, measure in read_measures(names, are_probabilities=True).items()
         },
     )
-
-
-def _sides(data: Data, model: int) -> tuple[Any, Any]:
-    """The labels and scores of a model: binary labels with a single column, or class labels with a column for each."""
-    scores = data.scores
-    assert scores is not None  # noqa: S101 (the callers have looked)
-    true, values = scores.by_model[model]
-    if len(scores.positives) == 1:
-        return (true == scores.positives[0]).astype(np.int64), values[:, 0]
-    # A label is the index of its column.
-    return true, values[:, np.argsort(scores.positives)]
 
 
 def _clusters(data: Data) -> Any:

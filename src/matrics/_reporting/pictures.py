@@ -259,8 +259,7 @@ def _curves(data: Data, findings: Findings) -> list[Picture]:
         caption = f"ROC curves of {short(data.models[chosen[0]])}, for each class against the rest."
         return _computed(of_class, caption)
     positive = scores.positives[0]
-    of_model = [scores.by_model[k] for k in chosen]
-    sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in of_model]
+    sides = [scores.labels_and_scores(k) for k in chosen]
     names = distinct(data.models[k] for k in chosen)
     if data.paired is None:
         return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
@@ -297,14 +296,11 @@ def _calibration(data: Data, findings: Findings, settings: IntervalSettings) -> 
         return []
     pictures = []
     for place, k in enumerate(findings.leaderboard.order[:MOST_CALIBRATED]):
-        true, values = scores.by_model[k]
+        outcome, y_prob = scores.labels_and_scores(k)
         named: dict[str, Any] = {}
         if len(scores.positives) == 1:
             (positive,) = scores.positives
-            outcome, y_prob = (true == positive).astype(np.int64), values[:, 0]
             named = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
-        else:
-            outcome, y_prob = true, values[:, np.argsort(scores.positives)]
         display = calibration(outcome, y_prob, level=settings.level, **named)
         caption = f"Calibration of {short(data.models[k])}."
         if not place:

@@ -43,6 +43,14 @@ class ReportScores:
         inside = bool(((self.values >= 0) & (self.values <= 1)).all())
         return inside and (len(self.positives) == 1 or bool(np.allclose(self.values.sum(axis=1), 1, atol=1e-3)))
 
+    def labels_and_scores(self, model: int) -> tuple[NumPyArray, NumPyArray]:
+        """The labels and scores of a model: binary labels with a single column, or classes with a column for each."""
+        true, values = self.by_model[model]
+        if len(self.positives) == 1:
+            return (true == self.positives[0]).astype(np.int64), values[:, 0]
+        # A label is the index of its column.
+        return true, values[:, np.argsort(self.positives)]
+
     def of_models(self, true: NumPyArray, rows: Sequence[NumPyArray]) -> ReportScores:
         """The scores with those of each model, by the rows of each model."""
         return ReportScores(self.positives, self.values, [(true[of_model], self.values[of_model]) for of_model in rows])

@@ -28,7 +28,7 @@ from matrics.typing import ArrayLike, NumPyArray
 __all__ = ["DiagnosticTable", "diagnostic_table"]
 
 MethodOfProportions = Literal["wilson", "agresti_coull", "clopper_pearson", "jeffreys"]
-# The names of measures in the table, and in the library.
+# The printed names and their measures.
 SHARES = {
     "sensitivity": "recall[1]",
     "specificity": "specificity[1]",
@@ -42,7 +42,7 @@ RATIOS = {
 }
 YOUDEN = "Youden's index"
 OF_ALL = {"accuracy": "accuracy", "prevalence": "prevalence[1]"}
-# The cells of [[tn, fp], [fn, tp]] that are the samples of a proportion, and those of them that count.
+# The cells of [[tn, fp], [fn, tp]] in the numerator and in the denominator of each proportion.
 PARTS = {
     "sensitivity": ([[0, 0], [0, 1]], [[0, 0], [1, 1]]),
     "specificity": ([[1, 0], [0, 0]], [[1, 1], [0, 0]]),
@@ -100,9 +100,9 @@ def diagnostic_table(
         in the table. With two true classes, predictions of a third class, such as "indeterminate", raise an error. If
         the true labels and the results use different words, join both with an equals sign: ``"ill=reactive"``.
     prevalence : float, PrevalenceEstimate or sequence of float, optional
-        How frequent the class is where the test will be used: predictive values and accuracy are those there. The
-        samples of a case-control study say nothing about it. With several, the table keeps the values of the samples,
-        and has the predictive values at each prevalence in further rows.
+        The prevalence of the class where the test will be used, for predictive values and accuracy. The samples of a
+        case-control study do not contain this information. With several prevalences, the table keeps the values of the
+        samples, and further rows contain the predictive values at each prevalence.
     level : float, default 0.95
         The confidence level.
     method : {"wilson", "agresti_coull", "clopper_pearson", "jeffreys"}
@@ -117,20 +117,20 @@ def diagnostic_table(
     Returns
     -------
     DiagnosticTable
-        ``print`` writes it; ``to_frame()``, ``to_markdown()``, ``to_latex()`` and ``to_dict()`` hand it on.
+        The table; ``print`` writes it, and ``to_frame()``, ``to_markdown()``, ``to_latex()`` and ``to_dict()`` convert
+        it.
 
     Raises
     ------
     ValueError
-        There are several matrices, or the positive class is not known, or an option does not exist; or some
-        predictions are of a third class without samples, and would count as negative; or as of
-        :func:`matrics.score_labels`.
+        There are several matrices, the positive class is not known, or an option has an unknown value; predictions of a
+        third class without samples would count as negative; or as in :func:`matrics.score_labels`.
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
     See Also
     --------
-    diagnostic_groups : A table for each group, such as a site, and tests of whether they differ.
+    diagnostic_groups : A table for each group, such as a site, and tests of differences between groups.
     diagnostic_comparison : Two tests of the same samples.
 
     Notes
@@ -174,7 +174,7 @@ def diagnostic_table(
         raise ArgumentError(
             "cm",
             f"expected a single matrix (n, n), got shape {tuple(test.cells.shape)}; "
-            "matrics.stats.diagnostic_groups makes a table of each",
+            "use matrics.stats.diagnostic_groups for a table of each",
         )
     return table_of(test, prevalence=prevalence, level=level, method=method)
 
@@ -189,7 +189,7 @@ class IndexTest(NamedTuple):
 
     @property
     def binary(self) -> NumPyArray:
-        """The matrices of the rest and the class, (*B, 2, 2)."""
+        """The matrices (*B, 2, 2) of the positive class against the rest."""
         cells, place = self.cells, self.place
         fn, fp = (np.delete(line, place, -1).sum(-1) for line in (cells[..., place, :], cells[..., :, place]))
         tn = np.delete(np.delete(cells, place, -2), place, -1).sum((-2, -1))
@@ -199,7 +199,7 @@ class IndexTest(NamedTuple):
 def read_test(
     y_true_or_cm: Any, y_pred: Any, *, positive: Any, labels: Any, ignore_index: Any, class_names: Any
 ) -> IndexTest:
-    """The counts of labels, or of matrices, with their classes."""
+    """The counts from labels or a matrix, with their classes."""
     if y_pred is None:
         for name, value in (("labels", labels), ("ignore_index", ignore_index)):
             if value is not None:
@@ -253,13 +253,13 @@ def table_of(test: IndexTest, *, prevalence: Any = None, level: float, method: A
 
 
 def check_method(method: Any) -> None:
-    """Raise unless it is a method of proportions."""
+    """Raise an ArgumentError unless ``method`` is a method for proportions."""
     if method not in OF_PROPORTIONS:
         raise ArgumentError("method", f"expected one of {', '.join(map(repr, OF_PROPORTIONS))}, got {quoted(method)}")
 
 
 def check_prevalence(prevalence: Any) -> None:
-    """Raise unless it is a share, an estimate, or several shares."""
+    """Raise an ArgumentError unless ``prevalence`` is a share, several shares, or an estimate."""
     if prevalence is None or isinstance(prevalence, PrevalenceEstimate):
         return
     shares = list(prevalence) if are_several(prevalence) else [prevalence]
@@ -271,12 +271,12 @@ def check_prevalence(prevalence: Any) -> None:
 
 
 def are_several(prevalence: Any) -> bool:
-    """Whether these are several prevalences; an estimate is a tuple as well."""
+    """Whether the argument has several prevalences, and is not an estimate, which is also a tuple."""
     return isinstance(prevalence, (list, tuple, np.ndarray)) and not isinstance(prevalence, PrevalenceEstimate)
 
 
 def is_share(value: Any) -> bool:
-    """Whether it is a number between 0 and 1."""
+    """Whether a value is a number between 0 and 1."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(0 < value < 1)
 
 
@@ -287,7 +287,7 @@ def _positive(classes: Classes, positive: Hashable) -> int:
     if place is None:
         raise ArgumentError(
             "positive",
-            f"expected the class that the test is for, one of {classes.listed}, got None; others are the rest",
+            f"expected the class that the test is for, one of {classes.listed}, got None; all others count as negative",
         )
     return place
 
@@ -321,7 +321,7 @@ def _at(binary: NumPyArray, prevalence: Prevalence, level: float) -> dict[str, R
 
 
 def _ratios(binary: NumPyArray, level: float) -> dict[str, Row]:
-    """The likelihood ratios and the odds ratio: by the log method, or by the score where it has no limits."""
+    """The likelihood ratios and the odds ratio, by the log method, or by the score method if a cell is 0."""
     intervals = interval(binary, list(RATIOS.values()), level=level)
     by_log = interval(binary, list(RATIOS.values()), level=level, method="log")
     rows = {}

@@ -1,4 +1,4 @@
-"""diagnostic_groups(): a table of a diagnostic test for each group, and tests of whether the groups differ."""
+"""diagnostic_groups(): a table of a diagnostic test for each group, and tests of differences between groups."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from matrics.typing import ArrayLike, NumPyArray
 __all__ = ["DiagnosticGroups", "diagnostic_groups"]
 
 OVERALL = "overall"
-ABOUT_P = "p of the hypothesis that the measure has the same value in all groups"
-# The measures of the text; all are in the data frame and in Markdown.
+ABOUT_P = "p-value of the hypothesis that the measure has the same value in all groups"
+# The printed measures; the data frame and Markdown contain all measures.
 SHOWN = ("sensitivity", "specificity", "positive predictive value", "negative predictive value")
 
 
@@ -55,7 +55,7 @@ class DiagnosticGroups(PaperResult):
     overall : DiagnosticTable
         The table of all samples.
     p_value : array, shape (R,)
-        Of the hypothesis that the measure of a row has the same value in all groups; NaN where there is no test.
+        The p-values of the hypothesis that the measure of a row has the same value in all groups; NaN without a test.
     """
 
     groups: tuple[str, ...]
@@ -98,7 +98,7 @@ class DiagnosticGroups(PaperResult):
         return ["", "n/N", "value", f"{in_percent(self.overall.level)} limits"]
 
     def _cells(self, names: Sequence[str]) -> list[list[str]]:
-        """Measure, group, samples, value, limits and p-value; the first and the last only in the first row of each."""
+        """Measure (once), group, samples, value, limits and p-value (once) of each row."""
         rows = []
         cells = [table.cells() for table in (*self.tables, self.overall)]
         for name in names:
@@ -127,7 +127,7 @@ def diagnostic_groups(
     ignore_index: Any = None,
     class_names: Sequence[str] | None = None,
 ) -> DiagnosticGroups:
-    """The table of a diagnostic test for each group of samples and for all, with tests of whether the groups differ.
+    """Tables of a diagnostic test for each group and for all samples, with tests of differences between groups.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def diagnostic_groups(
     y_pred : array_like, shape (N,), optional
         The results of the test, if the first argument is labels.
     groups : array_like, shape (N,), or sequence of str, length G, optional
-        The group of each sample, such as its site: numbers, or text. For matrices the name of each, by default their
-        numbers.
+        The group of each sample, such as its site: numbers or text. For matrices, the name of each matrix, by default
+        its index.
     positive : label, str or int, optional
         The class that the test is for: a label, one of ``class_names`` or of the labels of a data frame, and an index
         where there is neither. If left out, class 1 of two classes, of labels that are numbers or booleans; in
@@ -159,12 +159,13 @@ def diagnostic_groups(
     Returns
     -------
     DiagnosticGroups
-        ``print`` writes it; ``to_frame()``, ``to_markdown()``, ``to_latex()`` and ``to_dict()`` hand it on.
+        The tables; ``print`` writes them, and ``to_frame()``, ``to_markdown()``, ``to_latex()`` and ``to_dict()``
+        convert them.
 
     Raises
     ------
     ValueError
-        There is a single group, or a sample without a group; or as of :func:`matrics.stats.diagnostic_table`.
+        There is a single group, or a sample without a group; or as in :func:`matrics.stats.diagnostic_table`.
     ImportError
         SciPy is not installed (extra ``stats``), which the p-values need.
 
@@ -173,7 +174,7 @@ def diagnostic_groups(
     Proportions are compared by Pearson's chi-squared test, odds ratios by the test of Breslow and Day with Tarone's
     correction, and likelihood ratios, on the scale of the logarithm, and Youden's index by Cochran's Q. Groups without
     samples of a proportion, and groups in which a ratio has no variance because a cell is 0, are left out of the test.
-    The p-values are those of single tests: with many measures or kinds of groups, some are small by chance.
+    The p-values are not corrected: with many measures or kinds of groups, some are small by chance.
 
     References
     ----------
@@ -281,7 +282,7 @@ def _homogeneity(name: str, binary: NumPyArray) -> float:
 
 
 def _chi_squared(hits: NumPyArray, whole: NumPyArray) -> float:
-    """Pearson's test of a table of successes and failures."""
+    """The p-value of Pearson's test for a table of successes and failures."""
     hits, whole = hits[whole > 0], whole[whole > 0]
     share = hits.sum() / whole.sum() if len(whole) else math.nan
     if len(whole) < 2 or not 0 < share < 1:
@@ -290,7 +291,7 @@ def _chi_squared(hits: NumPyArray, whole: NumPyArray) -> float:
 
 
 def _cochran(values: NumPyArray, variances: NumPyArray) -> float:
-    """The test of the weighted squared distances from the weighted mean."""
+    """The p-value of Cochran's Q, the weighted squared distances from the weighted mean."""
     known = np.isfinite(values) & np.isfinite(variances) & (variances > 0)
     if known.sum() < 2:
         return math.nan
@@ -300,7 +301,7 @@ def _cochran(values: NumPyArray, variances: NumPyArray) -> float:
 
 
 def _breslow_day(a: NumPyArray, b: NumPyArray, c: NumPyArray, d: NumPyArray) -> float:
-    """Breslow and Day's test of equal odds ratios, around that of Mantel and Haenszel, with Tarone's correction."""
+    """The p-value of the Breslow-Day test of equal odds ratios, with Tarone's correction."""
     known = ((a + b) * (c + d) * (a + c) * (b + d)) > 0
     a, b, c, d = (cell[known] for cell in (a, b, c, d))
     total, row, column = a + b + c + d, a + b, a + c
@@ -310,7 +311,7 @@ def _breslow_day(a: NumPyArray, b: NumPyArray, c: NumPyArray, d: NumPyArray) -> 
     ratio = top / bottom
     if ratio == 1:
         expected = row * column / total
-    else:  # of the two solutions the cell that leaves no cell negative
+    else:  # of two solutions, the cell without negative cells in the table
         half = total + (ratio - 1) * (row + column)
         root = np.sqrt(half**2 - 4 * ratio * (ratio - 1) * row * column)
         expected = (half - root) / (2 * (ratio - 1))

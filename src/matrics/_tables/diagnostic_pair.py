@@ -1,4 +1,4 @@
-"""Two diagnostic tests of the same patients, and the labels of tests as numbers."""
+"""Comparison of two diagnostic tests of the same patients, and the labels of tests as numbers."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ class DiagnosticComparison(PaperResult):
     estimate : array, shape (4, 2)
         The values of both tests.
     difference, low, high : array, shape (4,)
-        The first value less the second, and its limits.
+        The first value minus the second value, and the limits of this difference.
     standard_error : array, shape (4,)
         The standard errors of the differences.
     p_value : array, shape (4,)
-        Of the hypothesis that both tests have the same value: McNemar's test, and for predictive values Kosinski's.
+        The p-values of the hypothesis that both tests have the same value, by McNemar's test, and by Kosinski's test
+        for predictive values.
     status : array of int, shape (4,)
-        Why limits are missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
+        Why limits are missing or unreliable: a code of :class:`matrics.IntervalStatus`.
     joint : array, shape (2, 2, 2)
         The samples by true class, result of the first and result of the second test; index 1 is positive.
     positive : str
@@ -84,7 +85,7 @@ class DiagnosticComparison(PaperResult):
         return PaperTable(self.title(), head, self._cells(), 6)
 
     def title(self) -> str:
-        """The samples on which the tests differ, in a sentence."""
+        """A sentence with the numbers of samples on which the tests differ."""
         first, second = self.names
         healthy, ill = self.joint
         return (
@@ -125,11 +126,11 @@ def diagnostic_comparison(
     Parameters
     ----------
     y_true : array_like, shape (N,)
-        True and predicted labels of any kind: of these the true ones.
+        True and predicted labels of any kind: the true labels.
     y_a, y_b : array_like, shape (N,)
         The results of both tests, for the samples of ``y_true`` in their order.
     positive : label, optional
-        The positive class, that the tests are for.
+        The positive class, which the tests detect.
     names : sequence of str, default ("a", "b")
         The names of both tests.
     level : float, default 0.95
@@ -146,19 +147,21 @@ def diagnostic_comparison(
     Returns
     -------
     DiagnosticComparison
-        ``print`` writes it; ``to_frame()``, ``to_markdown()``, ``to_latex()`` and ``to_dict()`` hand it on.
+        The comparison; ``print`` writes it as a table, and ``to_frame()``, ``to_markdown()``, ``to_latex()`` and
+        ``to_dict()`` convert it.
 
     Raises
     ------
     ValueError
-        ``names`` are not two, or the arrays have different shapes; or as of :func:`matrics.stats.diagnostic_table`.
+        ``names`` does not have two names, or the arrays have different shapes; or as in
+        :func:`matrics.stats.diagnostic_table`.
     ImportError
         SciPy is not installed (extra ``stats``), and ``exact`` is true.
 
     Notes
     -----
     The limits of the differences are those of :func:`matrics.compare_paired`. Sensitivities are compared by McNemar's
-    test of the positive samples alone, specificities by that of the negative samples. Predictive values are not
+    test of the positive samples, specificities by the same test of the negative samples. Predictive values are not
     proportions of the same samples: their test is the weighted generalized score statistic.
 
     References
@@ -232,14 +235,14 @@ def _samples(joint: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
 
 
 def _of_predictive_values(joint: NumPyArray, result: int) -> float:
-    """Kosinski's p-value: whether samples with this result are as often of its class by both tests."""
+    """Kosinski's p-value of the hypothesis that the predictive values of a result are equal for both tests."""
     right, wrong = joint[result].astype(float), joint[1 - result].astype(float)
     hits = right[result].sum(), right[:, result].sum()
     sizes = hits[0] + wrong[result].sum(), hits[1] + wrong[:, result].sum()
     if min(sizes) == 0:
         return math.nan
     share = sum(hits) / sum(sizes)
-    # Samples with this result by both tests, which the two proportions share.
+    # Both proportions contain the samples with this result by both tests.
     together = (right[result, result] * (1 - share) ** 2 + wrong[result, result] * share**2) / sum(sizes)
     variance = (share * (1 - share) - 2 * together) * (1 / sizes[0] + 1 / sizes[1])
     if variance <= 0:
@@ -251,7 +254,7 @@ def _of_predictive_values(joint: NumPyArray, result: int) -> float:
 def binary_codes(
     y_true: Any, predictions: Mapping[str, Any], *, positive: Any, labels: Any, ignore_index: Any
 ) -> tuple[list[IndexTest], list[NumPyArray]]:
-    """The tests, by the counts of their labels, and the true and predicted labels (N,) as numbers."""
+    """The counts of the tests, and the true and predicted labels (N,) as numbers."""
     labels = None if labels is None else list(labels)
     tests = [
         read_test(y_true, y_pred, positive=positive, labels=labels, ignore_index=ignore_index, class_names=None)

@@ -15,9 +15,9 @@ __all__ = ["DiagnosticTable"]
 
 SENTENCES = {
     **{int(status): status.sentence for status in IntervalStatus},
-    # The table takes no squared weights, for which the sentence of the status asks.
-    int(IntervalStatus.NOT_COUNTS): "cells are not whole numbers, and limits treat them as counts: those of weighted "
-    "samples are others",
+    # The sentence of the status recommends squared weights, which the table does not take.
+    int(IntervalStatus.NOT_COUNTS): "cells are not whole numbers, and limits treat them as counts, which is "
+    "wrong for weighted samples",
 }
 
 
@@ -31,15 +31,15 @@ class DiagnosticTable(PaperResult):
     Parameters
     ----------
     names : tuple of str, length R
-        The measure of each row: ten, and two more for each prevalence if there are several.
+        The measure of each row: ten measures, and two more for each of several prevalences.
     estimate, low, high : array, shape (R,)
-        The values and their limits; NaN where there are none.
+        The values and their limits; NaN for undefined values and missing limits.
     standard_error : array, shape (R,)
-        Their standard errors.
+        The standard errors of the values.
     status : array of int, shape (R,)
-        Why limits are missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
+        Why limits are missing or unreliable: a code of :class:`matrics.IntervalStatus`.
     method : tuple of str, length R
-        How the limits of each row are formed; empty where the value is given.
+        The method of the limits of each row; empty for a given value.
     numerator, denominator : array, shape (R,)
         The samples of each proportion, such as 21 of 32; NaN in the other rows.
     counts : array, shape (2, 2)
@@ -49,7 +49,8 @@ class DiagnosticTable(PaperResult):
     level : float
         The confidence level.
     rest : dict of str to float
-        The samples of each other true class: these count as negative, as do predictions of these classes.
+        The number of samples of each other true class. These samples, and predictions of these classes, count as
+        negative.
     """
 
     names: tuple[str, ...]
@@ -76,17 +77,17 @@ class DiagnosticTable(PaperResult):
         return PaperTable(self.title(), head, self.cells(), 3, self.remarks(), texts=(0, 4))
 
     def title(self) -> str:
-        """The counts, in a sentence."""
+        """A sentence with the counts."""
         parts = ("true positive", "false negative", "false positive", "true negative")
         cells = [counted(size, what) for size, what in zip(self.counts.ravel().tolist(), parts, strict=True)]
         against = ""
-        if len(self.rest) > 1:  # which of them are meant is not clear by itself
+        if len(self.rest) > 1:  # lists all classes that count as negative
             against = f", against {', '.join(f'{name} ({amount(size)})' for name, size in self.rest.items())}"
         samples = counted(float(self.counts.sum()), "sample")
         return f"{samples}; positive: {self.positive}{against}. {', '.join(cells)}."
 
     def remarks(self) -> list[str]:
-        """What the statuses of the rows say, in sentences."""
+        """Sentences on the statuses of the rows."""
         reasons: dict[str, list[str]] = {}
         for name, status, value in zip(self.names, self.status.tolist(), self.estimate.tolist(), strict=True):
             if status != IntervalStatus.OK:

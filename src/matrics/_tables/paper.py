@@ -1,4 +1,4 @@
-"""Tables for papers: the same texts as lines, in Markdown, in LaTeX, and in a document of Word."""
+"""Tables for papers: as lines of text, in Markdown, in LaTeX, and as a Word document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PaperTable:
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    limits: int  # the column of the limits, which LaTeX and Word have in brackets after the value
+    limits: int  # the column of the limits, which are in brackets after the value in LaTeX and Word
     remarks: Sequence[str] = ()
     texts: Collection[int] = (0,)  # the columns that contain no numbers
     rules: Sequence[int] = ()  # the rows with a line above them, in LaTeX and Word
@@ -39,7 +39,7 @@ class PaperTable:
         return next(k for k in range(len(self.head)) if k not in self.texts)
 
     def with_brackets(self, template: str) -> list[list[str]]:
-        """The head and the rows, with the limits in the cells of their values: by ``"{} [{}]"`` in brackets."""
+        """The head and the rows, with the limits in the cells of their values, such as by ``"{} [{}]"``."""
         value, limits = self.limits - 1, self.limits
         return [
             [
@@ -52,7 +52,7 @@ class PaperTable:
 
 
 class PaperResult(Result):
-    """A result that is printed as a table, and can be written for papers."""
+    """A result that is printed as a table and can be written for papers."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class PaperResult(Result):
         Returns
         -------
         pandas.DataFrame or polars.DataFrame
-            A row for each measure, and of groups for each measure and group.
+            A row for each measure, or with groups for each measure and group.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class PaperResult(Result):
         return "\n".join([*comments, tabular])
 
     def to_docx(self, path: str | Path) -> Path:
-        """Write the table into a document of Word, with the rules of a table in a journal.
+        """Write the table to a Word document, with the rules of a table in a journal.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class PaperResult(Result):
         Raises
         ------
         ModuleNotFoundError
-            python-docx is not installed: it is in the extra ``docx``.
+            python-docx is not installed (extra ``docx``).
         ValueError
             The name of the file has another ending.
         """
@@ -159,7 +159,7 @@ class PaperResult(Result):
 
 
 def as_fraction(part: float, whole: float) -> str:
-    """The samples of a proportion, such as 21/32; empty where there are none."""
+    """The samples of a proportion, such as 21/32; empty without samples."""
     if math.isnan(part):
         return ""
     places = 0 if float(part).is_integer() and float(whole).is_integer() else 1
@@ -173,7 +173,7 @@ def as_number(value: float, low: float = math.nan, high: float = math.nan, error
 
 
 def in_columns(rows: Sequence[Sequence[str]], *, texts: Collection[int]) -> list[str]:
-    """Lines of cells in columns: texts begin at the left, numbers end at the right."""
+    """Lines of cells in columns: texts are aligned left, numbers right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -200,5 +200,5 @@ def _draw_rules(cell: Any, *, above: int, below: int) -> None:
 
 
 def _printable(text: str) -> str:
-    """Text without control characters, which XML does not have."""
+    """Text without control characters, which XML does not allow."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
