@@ -444,7 +444,7 @@ def test_losses_take_whole_floating_labels() -> None:
 
 
 def test_columns_are_no_batches() -> None:
-    with pytest.raises(ValueError, match=r"y_true, y_pred: .* a column \(N, 1\) becomes \(N,\) by y_true\[:, 0\]"):
+    with pytest.raises(ValueError, match=r"y_true, y_pred: .* a column \(N, 1\) becomes \(N,\) with y_true\[:, 0\]"):
         matrics.score_labels(TRUE[:, None], PRED[:, None], "accuracy")
     with pytest.raises(ValueError, match=r"sample_weight: .* a column \(N, 1\) becomes \(N,\) by sample_"):
         matrics.confusion_matrix(TRUE, PRED, num_classes=2, sample_weight=WEIGHTS[:, None])

@@ -341,7 +341,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         ),
         (
             ["stack.npy", "--require", PASS],
-            "stack.npy: expected one confusion matrix, as a gate is about one model, got 2",
+            "stack.npy: expected a single confusion matrix, as a gate is about a single model, got 2",
         ),
         (["cm.npy", *BASE], "cm.npy: expected classes with names"),
         (

@@ -418,3 +418,20 @@ def test_a_label_called_as_the_class_of_missing_ones(command: Any, write: Any, e
     message = refused(command, "score", path, "--missing", "class")
     assert "expected no label '(missing)', which --missing class gives to rows without a label" in message
     assert counts_of(command, path, "--na", "(missing)", "--missing", "class")["(missing)", "dog"] == 2
+
+
+PERIODS = [["2026-02", "2026-01", "2026-10"], ["2026-Q2", "2026-Q1", "2026-Q3"], ["2026-W07", "2026-W05", "2026-W33"]]
+
+
+@pytest.mark.parametrize("groups", [*PERIODS, ["2026-01-b", "2026-01-a", "2026-01-c"], ["b", "a", "c"]], ids=str)
+def test_groups_that_are_periods_are_in_the_order_of_time(command: Any, tmp_path: Path, groups: list[str]) -> None:
+    """Groups with other names are sorted by the measure: the first is the best, and the next is the second best."""
+    rows = [
+        f"{group},{k % 2},{int(k % 2 == 1 and k > 2 * place)}" for place, group in enumerate(groups) for k in range(9)
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["period,y_true,y_pred", *rows]))
+    code, shown, error = command("score", str(tmp_path / "log.csv"), "--by", "period", "--metrics", "accuracy")
+    assert (code, error) == (0, "")
+    order = [line.split()[0] for line in shown.splitlines() if line.split() and line.split()[0] in groups]
+    assert order == (sorted(groups) if groups in PERIODS else groups)
+    assert ("best first" in shown) == (groups not in PERIODS)

@@ -43,7 +43,7 @@ COMMANDS = {
         "threshold",
         "Find the best threshold for a measure, under constraints, with confidence limits.",
     ),
-    "report": ("report", "report", "Write a report on one page: the best model, the errors, and warnings."),
+    "report": ("report", "report", "Write a report of a single page: the best model, the errors, and warnings."),
     "diagnostic": (
         "diagnostic",
         "diagnostic",
@@ -52,7 +52,7 @@ COMMANDS = {
     "reproduce": (
         "reproduce",
         "reproduce",
-        "Compute every number that the sources print again, and compare it with the print.",
+        "Recompute every number that the sources print, and compare it with the printed number.",
     ),
     "metrics": ("metrics", "list_metrics", "List the measures."),
     "describe": ("metrics", "describe", "Describe a measure: its properties, formula, source and names."),

@@ -21,8 +21,10 @@ from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, row
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._progress import steps
 from matrics._quoting import quoted
-from matrics._ranking.state_names import CALIBRATION, divided
+from matrics._ranking.inference.names import CALIBRATION, MEASURES, read_measures
+from matrics._ranking.state_names import divided
 from matrics._reporting.verdicts import judged_together
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
@@ -47,22 +49,23 @@ def curve(
         str | None,
         options.option(
             "COLUMN",
-            "The column of the samples, if all models of --by have scored the same: their differences, with "
-            "DeLong's p-values, and of measures at --thresholds.",
+            "The column of the samples, if all models of --by scored the same samples: compare areas, with DeLong's "
+            "p-values, and measures at --thresholds.",
         ),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         options.option(
             "NAME[,NAME]",
-            "Measures at thresholds: mcc,f1; or of the scores: auroc,ece; repeatable.",
+            "Measures at thresholds: mcc,f1; or of the scores: auroc,ece,precision_at_k(k=100); repeatable.",
             default=CURVE_METRICS,
         ),
     ] = None,
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
     thresholds: Annotated[
-        str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
+        str | None,
+        options.option("NUMBERS|all", "Thresholds, such as 0.1,0.5; all shows every threshold on the screen."),
     ] = None,
     table: Annotated[
         str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")
@@ -118,9 +121,7 @@ def curve(
 RECALL = "recall[1]"
 # What a prevalence does not change, in words.
 OF_SAMPLES = "areas and losses: of the samples as they are"
-HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
-# That of the calibration error is drawn, and so it is shown to those who ask for it.
-HIGHER |= {CALIBRATION: False}
+AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +134,8 @@ class CurveRun(ScoredRun):
 
     @property
     def seed(self) -> int | None:
-        """Where the limits of the calibration error come from, if it is shown."""
-        return 0 if CALIBRATION in self.of_scores else None
+        """Where the limits come from that are drawn: of the calibration error and of points of a curve."""
+        return None if {*self.of_scores} <= {*AREAS, *LOSSES} else 0
 
     @property
     def titles(self) -> list[str]:
@@ -145,7 +146,8 @@ class CurveRun(ScoredRun):
     def compared(self) -> tuple[list[str], list[ModelVerdict]]:
         """The models, and their comparisons by the scores of the same samples, and by measures at the thresholds."""
         names, true, scores, samples = same_samples(self.source, str(self.paired_on))
-        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False)
+        metrics = self.names_of_scores if self.of_scores else None
+        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False, metrics=metrics)
         side = "up to" if self.source.lower_is_positive else "from"
         for threshold in [] if self.thresholds is None else self.thresholds.tolist():
             predictions = (scores >= self.source.directed(threshold)).astype(np.int64)
@@ -163,7 +165,7 @@ class CurveRun(ScoredRun):
     def tables(self) -> Iterator[dict[str, Array]]:
         """The rows of an output file, a curve at a time."""
         labels = [column.label for column in self.columns]
-        for position in range(self.source.count):
+        for position in steps(range(self.source.count)):
             thresholds, values = self.curve(position)
             keys = self.source.columns(position, position + 1)
             repeated = {name: key.take(pa.array(np.zeros(len(thresholds), int))) for name, key in keys.items()}
@@ -213,13 +215,17 @@ class CurveRun(ScoredRun):
         """Whether all scores are between 0 and 1."""
         return all(((scores >= 0) & (scores <= 1)).all() for _, scores in self.source.groups)
 
+    @property
+    def names_of_scores(self) -> list[str]:
+        """The measures of scores: areas, losses of probabilities, and those of the option --metrics."""
+        return list(dict.fromkeys([*AREAS, *(LOSSES if self.are_probabilities else ()), *self.of_scores]))
+
     def of_position(self, position: int) -> dict[str, float]:
         """What does not depend on a threshold: samples, and measures of the scores."""
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
-        usual = [name for name in HIGHER if name != CALIBRATION and (self.are_probabilities or HIGHER[name])]
-        names = list(dict.fromkeys([*usual, *self.of_scores]))
-        for name, limits in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
+        options: dict[str, Any] = {"level": self.level, "rng": self.seed}
+        for name, limits in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
             parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
             facts |= {key: float(value) for key, value in parts.items()}
         return facts
@@ -227,8 +233,11 @@ class CurveRun(ScoredRun):
 
 def _divided(metrics: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The measures of scores among those of the option, by the names of their functions, and the other measures."""
-    of_scores, others = divided(metrics, HIGHER)
-    return tuple(dict.fromkeys(map(spec_of, of_scores))), others
+    names, others = divided(metrics, MEASURES)
+    of_scores = tuple(dict.fromkeys(map(spec_of, names)))
+    if of_scores:
+        read_measures(of_scores, are_probabilities=True)  # raises for options that they do not have
+    return of_scores, others
 
 
 def _read_thresholds(text: str | None) -> tuple[Array | None, bool]:
@@ -293,7 +302,7 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
 def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     at = None if run.thresholds is None else run.thresholds.tolist()
-    about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
+    about = {**run.facts, "level": run.level, "seed": run.seed if at is None else 0, "paired_on": run.paired_on}
     about |= {} if at is None else {"thresholds": at}
     models, verdicts = run.compared()
     rows = rows_of(models, verdicts)
@@ -316,11 +325,12 @@ def _reversed(run: CurveRun, areas: Rows) -> list[str]:
 
 def _of_scores(run: CurveRun) -> Rows:
     """The measures of each curve that do not depend on a threshold."""
-    facts = [run.of_position(position) for position in range(run.source.count)]
+    facts = [run.of_position(position) for position in steps(range(run.source.count))]
     refuse_same("format", [*run.keys, *facts[0]])
     why = "samples of both classes are needed"
     rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}
-    rows |= {name: replace(rows[name], measured=Measured(name, "", HIGHER[name])) for name in HIGHER if name in rows}
+    for name, measure in read_measures(run.names_of_scores, are_probabilities=run.are_probabilities).items():
+        rows[name] = replace(rows[name], measured=Measured(name, "", measure.higher_is_better))
     return keys_of(run.source.columns(0, run.source.count)) | rows
 
 
@@ -342,7 +352,9 @@ def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[
             "paired_on", f"expected a column that is neither the model, a label nor a score, got {quoted(paired_on)}"
         )
     why = "no such option with --paired-on, which compares models on the samples as they are"
-    options.refuse(why, {"prevalence": given["prevalence"], "metrics": of_scores})
+    options.refuse(why, {"prevalence": given["prevalence"]})
+    if CALIBRATION in of_scores:
+        raise ArgumentError("metrics", f"expected measures whose differences have limits, got {CALIBRATION}")
     if thresholds == "all":
         raise ArgumentError("thresholds", "expected numbers with --paired-on, got 'all'")
     if thresholds is None:

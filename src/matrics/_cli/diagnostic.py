@@ -21,10 +21,10 @@ from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
-from matrics._tables.diagnostic_groups import ABOUT_P
+from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
-from matrics._wording import in_percent
+from matrics._wording import in_percent, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ def diagnostic(
     table: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
     result: Result
     if request.models:
-        options.refuse("one --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
+        options.refuse("a single --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
         request.refuse("no such option with two tests", "scores", "threshold", "rows", "counts", "cells")
         file, table = _compared(path, request, share)
         result = _result_of_comparison(table, file)
@@ -138,7 +138,7 @@ def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) ->
     parsed = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if len(parsed.scores) > 1 or parsed.models or parsed.classes:
         given = ",".join(request.scores or [])
-        raise ArgumentError("scores", f"expected one column, the values of the test, got {quoted(given)}")
+        raise ArgumentError("scores", f"expected a single column, the values of the test, got {quoted(given)}")
     names = replace(parsed, lower_is_positive=lower_is_positive, **request.reading.names)
     test = f"{parsed.scores[0]} {'<=' if lower_is_positive else '>='} {request.threshold.strip()}"
     return read_scores(path, names).matrices(limit), test
@@ -150,7 +150,9 @@ def _tables(
     """The table of a single matrix, or those of groups."""
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not request.by:
-        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
+        raise ValueError(
+            f"{source.file}: expected a single matrix, or the labels of a single test, got {number_of_matrices:,}"
+        )
     place = _positive(source.known(None if request.scores else request.positive))
     blocks = source.block(0, source.count)
     stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
@@ -173,7 +175,7 @@ def _positive(known: Classes) -> int:
 def _compared(path: Path, request: MatrixRequest, level: float) -> tuple[str, DiagnosticComparison]:
     """The comparison of two tests, whose results are in two columns."""
     if len(request.models) != 2:
-        raise ArgumentError("pred", f"expected one test, or two that are compared, got {len(request.models)}")
+        raise ArgumentError("pred", f"expected a single test, or two tests to compare, got {len(request.models)}")
     rows = read_labels(path, request.names(clusters=ROW))
     known = Classes.of(len(rows.classes), rows.classes, request.positive, ordered=rows.ordered, apart=rows.apart)
     place = _positive(known)
@@ -205,9 +207,11 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
     }
     view = {"measure": _key(table.measures)}
     for k, name in enumerate(table.names):
-        view[f"n/N of {name}"] = column(_fractions(table.numerator[:, k], table.denominator[:, k]))
-        view[name] = rows[f"{name}/estimate"]
-    view |= _limited("difference", rows, table.level) | {"p": rows["p_value"]}
+        fractions = _fractions(table.numerator[:, k], table.denominator[:, k])
+        view[f"{name}/numerator"] = column(fractions, title=f"n/N of {name}")
+        view[f"{name}/estimate"] = replace(rows[f"{name}/estimate"], title=name)
+    view |= _limited("difference", rows, table.level, signs=True)
+    view["p_value"] = replace(rows["p_value"], title="p")
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
@@ -231,22 +235,24 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
         "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
-    is_first = [frame is frames[0][1] for *_, frame in parts]
     view = {
-        "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
-        ",".join(by): _key([group or "all" for *_, group, _ in parts]),
-        "n/N": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts]),
-        **_limited("estimate", {**rows, "estimate": replace(rows["estimate"], status="status")}, overall.level),
-        "status": rows["status"],
-        "p": column([p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)]),
+        "measure": _key([name if frame is frames[0][1] else "" for name, _, _, frame in parts]),
+        ",".join(by): _key([group or OVERALL for *_, group, _ in parts]),
+        "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
+        **_limited("estimate", rows, overall.level, signs=True),
     }
+    p_values = [
+        f"{name} {number(p)}"
+        for name, p in zip(overall.names, table.p_value.tolist(), strict=True)
+        if not math.isnan(p)
+    ]
     return Result(
         "diagnostic",
         [f"{file}: {overall.title()}"],
         {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level},
         rows,
         remarks=overall.remarks(),
-        views=[View(view, below=[ABOUT_P])],
+        views=[View(view, below=[f"{ABOUT_P}: {', '.join(p_values)}"] * bool(p_values))],
     )
 
 
@@ -274,23 +280,25 @@ def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Resul
     }
     view = {
         "measure": _key(table.names),
-        "n/N": _key(_fractions(table.numerator, table.denominator)),
+        "numerator": _key(_fractions(table.numerator, table.denominator), "n/N"),
         "method": _key(table.method),
-        **_limited("estimate", rows, table.level),
+        **_limited("estimate", rows, table.level, signs=False),  # remarks explain statuses in the words of the table
     }
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks(), views=[View(view)])
 
 
-def _key(values: Sequence[str]) -> Column:
+def _key(values: Sequence[str], title: str = "") -> Column:
     """A column of texts that people read before the numbers."""
-    return column(values, is_key=True)
+    return column(values, is_key=True, title=title)
 
 
 def _fractions(numerator: Array, denominator: Array) -> list[str]:
     return list(map(as_fraction, numerator.tolist(), denominator.tolist()))
 
 
-def _limited(name: str, rows: Rows, level: float) -> Rows:
-    """A column of values with their limits, for people. Remarks explain statuses in the words of the table."""
-    heading = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
-    return {heading: rows[name], f"{heading}/low": rows["low"], f"{heading}/high": rows["high"]}
+def _limited(name: str, rows: Rows, level: float, *, signs: bool) -> Rows:
+    """A column of values with their limits, for people, and the signs of their statuses."""
+    title = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
+    values = replace(rows[name], title=title, status="status" if signs else "")
+    limits = {f"{name}_low": rows["low"], f"{name}_high": rows["high"]}
+    return {name: values, **limits, **({"status": rows["status"]} if signs else {})}

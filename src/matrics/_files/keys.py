@@ -12,6 +12,10 @@ import pyarrow.compute as pc
 Array = Any
 
 
+#: Texts of dates, months, quarters and weeks whose alphabetical order is that of time: 2026-01, 2026-Q1, 2026-W05.
+PERIOD = r"^\d{4}(-\d{2}(-\d{2})?|-?Q[1-4]|-?W\d{2})$"
+
+
 @dataclass(frozen=True)
 class Key:
     """A column that identifies a row's matrix: the index along an axis of the stack, or a value for each index."""
@@ -61,9 +65,11 @@ class Keyed:
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the matrices may matter: numbers and indices may be epochs, names have no order."""
+        """Whether the order of the matrices may matter: numbers may be epochs and texts months, names have no order."""
         values = self.keys[0].values if self.keys else None
-        return values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+        if values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            return True
+        return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, PERIOD), min_count=0).as_py())
 
     @property
     def heading(self) -> str:
